@@ -2,14 +2,14 @@
 
 import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { VersionsJson } from "./api_types.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
-import { type PageAddress, pageNotFound } from "./page_address.ts";
+import { apiParams, type PageAddress, pageNotFound } from "./page_address.ts";
 
 /** Versions of the two selects. */
 const MAX_VERSIONS = 100;
@@ -37,7 +37,7 @@ export async function showCompare(page: Page, address: PageAddress): Promise<Pag
   const line = { ...address, version: null };
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: VersionsJson }>(`${definitionPath(line, "versions")}?limit=${MAX_VERSIONS}`),
+    page.call(listVersions, { params: apiParams(line), query: { limit: MAX_VERSIONS } }),
   ]);
   const versions = data.versions.map(({ version }) => version);
   const chosen = chooseVersions(page.url, versions, address.version);

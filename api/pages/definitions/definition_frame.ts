@@ -2,12 +2,13 @@
 
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import { splitAddress } from "../../definitions/address.ts";
+import { getDefinition } from "../../definitions/read.ts";
 import { definitionPath, orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { PageAddress } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** A definition as GET /definitions/{type}/{name} returns it, with the address that led to it. */
 export interface ShownDefinition extends Definition {
@@ -16,12 +17,14 @@ export interface ShownDefinition extends Definition {
 
 /** Loads the definition of an address. The texts are left out unless `withTexts`. Throws NOT_FOUND. */
 export async function loadDefinition(
-  page: Pick<Page, "api">,
+  page: Page,
   address: PageAddress,
   { withTexts = false } = {},
 ): Promise<ShownDefinition> {
-  const query = `?includeYaml=${withTexts}&includeRuntime=${withTexts}`;
-  const { data } = await page.api<{ data: Definition }>(definitionPath(address) + query);
+  const { data } = await page.call(getDefinition, {
+    params: apiParams(address),
+    query: { includeYaml: withTexts, includeRuntime: withTexts },
+  });
   return { ...data, address };
 }
 

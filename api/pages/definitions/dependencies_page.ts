@@ -1,32 +1,26 @@
 /** …/dependencies: what a definition needs to run, as a graph and as a list. */
 
-import type { DependencyGraph } from "../../definitions/dependencies/graph.ts";
+import { getDependencies } from "../../definitions/dependencies/dependencies.ts";
 import { definitionPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { layoutGraph } from "./dependency_graph.ts";
 import { drawGraph } from "./dependency_svg.ts";
-import type { PageAddress } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** Further rows are in the API's response only. */
 const MAX_ROWS = 300;
 
-interface UnresolvedJson {
-  type: string;
-  name: string;
-  range: string;
-  context: string;
-}
-
-type DependenciesJson = DependencyGraph & { unresolved: readonly UnresolvedJson[] };
+type DependenciesJson = ResponseOf<typeof getDependencies>["data"];
 
 /** Shows the whole tree, as far as the visitor can see it. */
 export async function showDependencies(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: DependenciesJson }>(definitionPath(address, "dependencies")),
+    page.call(getDependencies, { params: apiParams(address) }),
   ]);
   const { totalCount, maxDepth } = data;
   const summary =
@@ -63,7 +57,7 @@ function renderList({ flat }: DependenciesJson): Content {
 ${flat.length > MAX_ROWS && html`<p class="quiet">The ${MAX_ROWS} nearest of ${flat.length}.</p>`}</section>`;
 }
 
-function renderUnresolved(unresolved: readonly UnresolvedJson[]): Content {
+function renderUnresolved(unresolved: DependenciesJson["unresolved"]): Content {
   if (unresolved.length === 0) return null;
   const items = unresolved
     .slice(0, MAX_ROWS)

@@ -1,26 +1,21 @@
 /** …/dependents: what needs a definition. */
 
-import type { DependencyNode } from "../../definitions/dependencies/graph.ts";
+import { getDependents } from "../../definitions/dependencies/dependents.ts";
 import { definitionPath } from "../addresses.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import type { PageAddress } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** Further rows are in the API's response only. */
 const MAX_ROWS = 300;
-
-interface DependentsJson {
-  dependents: readonly (DependencyNode & { context: string; range: string })[];
-  totalCount: number;
-}
 
 /** Shows the versions that depend directly on this one or, without a version, on any version of it. */
 export async function showDependents(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: DependentsJson }>(definitionPath(address, "dependents")),
+    page.call(getDependents, { params: apiParams(address) }),
   ]);
   const { dependents, totalCount } = data;
   const rows = dependents.slice(0, MAX_ROWS).map(

@@ -1,13 +1,16 @@
 /** …/forks: the source of a definition, and what was made from it. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
+import { getLineage, listForks } from "../../definitions/forks/forks.ts";
 import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import type { PageAddress } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 
 const MAX_ROWS = 100;
 /** Organizations whose names are looked up at once. */
@@ -16,26 +19,16 @@ const LOOKUPS_AT_ONCE = 8;
 /** Slugs of organizations by id. */
 type Slugs = ReadonlyMap<string, string>;
 
-interface LineageJson {
-  chain: readonly {
-    sourceType: string;
-    sourceName: string | null;
-    sourceVersion: string | null;
-    source: NamedVersion | null;
-  }[];
-}
+type LineageJson = ResponseOf<typeof getLineage>["data"];
 
-interface ForksJson {
-  forks: readonly { fork: { forkedAt: string }; definition: NamedVersion & { displayName: string } }[];
-  totalForks: number;
-}
+type ForksJson = ResponseOf<typeof listForks>["data"];
 
 /** Shows lineage and forks. */
 export async function showForks(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, lineage, forks] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: LineageJson }>(definitionPath(address, "lineage")),
-    page.api<{ data: ForksJson }>(definitionPath(address, "forks")),
+    page.call(getLineage, { params: apiParams(address) }),
+    page.call(listForks, { params: apiParams(address) }),
   ]);
   const sources = lineage.data.chain.flatMap(({ source }) => source ?? []);
   const shown = forks.data.forks.slice(0, MAX_ROWS).map((fork) => fork.definition);

@@ -1,7 +1,13 @@
 /** The first page of a definition: its Markdown, and what one wants to know before using it. */
+
 import { ApiError } from "../../../shared/errors.ts";
+import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";
-import { definitionPath, pathOf } from "../addresses.ts";
+import { getExecutionStatistics } from "../../definitions/executions.ts";
+import { getForkable } from "../../definitions/forks/forks.ts";
+import { listVersions } from "../../definitions/versions.ts";
+import { resolveModelAlias } from "../../models/lookup.ts";
+import { definitionPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
@@ -10,7 +16,7 @@ import { frameTab, loadDefinition, type ShownDefinition } from "./definition_fra
 import { NOTICES } from "./edit/notices.ts";
 import { readFrontMatter } from "./front_matter.ts";
 import { renderInstall } from "./install.ts";
-import type { PageAddress } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 import { renderText } from "./rendered_text.ts";
 import { renderSide, type SideData } from "./side_column.ts";
 
@@ -51,15 +57,16 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
   const line = { ...address, version: null };
   const org = session?.org ?? null;
   const [executions, versions, forkable] = await Promise.all([
-    page.api<{ data: SideData["executions"] }>(
-      `${definitionPath(address, "executions")}?window=${WINDOW}&include=byTime&timeBucket=day`,
-    ),
-    page.api<{ data: SideData["versions"] }>(`${definitionPath(line, "versions")}?limit=${SHOWN_VERSIONS}`),
-    org && page.api<{ data: { canFork: boolean } }>(definitionPath(address, "forkable"), { org: org.slug }),
+    page.call(getExecutionStatistics, {
+      params: apiParams(address),
+      query: { window: WINDOW, include: "byTime", timeBucket: "day" },
+    }),
+    page.call(listVersions, { params: apiParams(line), query: { limit: SHOWN_VERSIONS } }),
+    org && page.call(getForkable, { params: apiParams(address), org: org.slug }),
   ]);
   return {
     session,
-    executions: executions.data,
+    executions: { byTime: [], ...executions.data },
     versions: versions.data,
     forkable: forkable?.data.canFork ?? false,
   };
@@ -68,9 +75,7 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
 /** Returns the name of the version's author; null if the account is gone. */
 async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise<string | null> {
   try {
-    const { data } = await page.api<{ data: { name: string | null; username: string } }>(
-      `/users/${authorId}`,
-    );
+    const { data } = await page.call(getUser, { params: { id: authorId } });
     return data.name ?? data.username;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
@@ -81,9 +86,7 @@ async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise
 /** A model that the catalog does not know is shown by its alias. */
 async function loadModel(page: Page, alias: string): Promise<SideData["model"]> {
   try {
-    const { data } = await page.api<{ data: { model: NonNullable<SideData["model"]> } }>(
-      `/models/resolve${pathOf(...alias.split("/"))}`,
-    );
+    const { data } = await page.call(resolveModelAlias, { params: { alias } });
     return data.model;
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return null;

@@ -31,6 +31,12 @@ export function parsePageAddress(params: DefinitionPageParams): PageAddress {
   throw pageNotFound();
 }
 
+/** Returns the parameters by which the API's operations name a definition. */
+export function apiParams(address: LinkedDefinition): { type: string; name: string } {
+  const { type, organization, name, version = null } = address;
+  return { type, name: `@${organization}/${name}${version === null ? "" : `@${version}`}` };
+}
+
 /** Throws NOT_FOUND for another type. */
 export function requireType(text: string): DefinitionType {
   const type = DEFINITION_TYPES.find((known) => known === text);

@@ -1,13 +1,16 @@
 /** …/usage: executions over time, by source and by version. */
 
+import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { definitionPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { ExecutionsJson } from "./api_types.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { drawBars } from "./execution_bars.ts";
-import type { PageAddress } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
+
+type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
 
 interface Window {
   label: string;
@@ -28,10 +31,12 @@ export async function showUsage(page: Page, address: PageAddress): Promise<PageC
   const given = page.url.searchParams.get("window") ?? "";
   const chosen = Object.hasOwn(WINDOWS, given) ? given : DEFAULT_WINDOW;
   const window = WINDOWS[chosen] as Window;
-  const query = `window=${window.minutes}&include=byTime,bySource,byVersion&timeBucket=${window.bucket}`;
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: ExecutionsJson }>(`${definitionPath(address, "executions")}?${query}`),
+    page.call(getExecutionStatistics, {
+      params: apiParams(address),
+      query: { window: window.minutes, include: "byTime,bySource,byVersion", timeBucket: window.bucket },
+    }),
   ]);
   const windows = Object.entries(WINDOWS).map(
     ([name, { label }]) =>
@@ -46,7 +51,7 @@ ${renderCounts(data, window)}`,
 }
 
 function renderCounts(
-  { totalCount, recentCount, byTime, bySource, byVersion }: ExecutionsJson,
+  { totalCount, recentCount, byTime = [], bySource = [], byVersion = [] }: Executions,
   window: Window,
 ): Html {
   const label = `Executions per ${window.bucket}: ${recentCount} in total`;

@@ -1,13 +1,13 @@
 /** …/versions: all versions of a definition. */
 
+import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath } from "../addresses.ts";
 import { html } from "../html.ts";
 import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import type { VersionsJson } from "./api_types.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { type PageAddress, readOffset } from "./page_address.ts";
+import { apiParams, type PageAddress, readOffset } from "./page_address.ts";
 
 const PAGE_SIZE = 50;
 
@@ -17,9 +17,7 @@ export async function showVersions(page: Page, address: PageAddress): Promise<Pa
   const offset = readOffset(page.url);
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
-    page.api<{ data: VersionsJson }>(
-      `${definitionPath(line, "versions")}?limit=${PAGE_SIZE}&offset=${offset}`,
-    ),
+    page.call(listVersions, { params: apiParams(line), query: { limit: PAGE_SIZE, offset } }),
   ]);
   const { versions, total } = data;
   const rows = versions.map(

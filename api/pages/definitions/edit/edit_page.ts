@@ -3,13 +3,14 @@
 import { nextPatch } from "../../../../shared/definitions/versions.ts";
 import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { listVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
-import type { PageAddress, VersionPageAddress } from "../page_address.ts";
+import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { renderBreadcrumb } from "./action_page.ts";
 import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
@@ -61,8 +62,10 @@ export async function submitEdit(page: SignedInPage, address: PageAddress): Prom
 }
 
 async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
-  const path = `${definitionPath(target, "versions")}?limit=${VERSIONS_READ}`;
-  const { data } = await page.api<{ data: { versions: Version[] } }>(path);
+  const { data } = await page.call(listVersions, {
+    params: apiParams(target),
+    query: { limit: VERSIONS_READ },
+  });
   return data.versions;
 }
 

@@ -3,13 +3,14 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { publishDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { renderDiff } from "../diff_view.ts";
-import type { VersionPageAddress } from "../page_address.ts";
+import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOf, renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
@@ -24,7 +25,7 @@ export async function showPublish(page: SignedInPage, target: VersionPageAddress
 export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const expectedUpdatedAt = page.form.get("expectedUpdatedAt") ?? "";
   const problems = await findProblems(() =>
-    page.api(definitionPath(target, "publish"), { method: "POST", body: { expectedUpdatedAt } }),
+    page.call(publishDefinition, { params: apiParams(target), body: { expectedUpdatedAt } }),
   );
   if (!problems) return seeOtherWith(definitionPath(target), "published");
   return renderPublish(page, target, problems);

@@ -2,6 +2,7 @@
 
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { RetranslateResult } from "../../../definitions/retranslate.ts";
+import { getTranslatorVersion } from "../../../definitions/translation.ts";
 import type { UpgradeResult } from "../../../definitions/upgrade.ts";
 import type { Warning } from "../../../definitions/warnings/warnings.ts";
 import { definitionPath } from "../../addresses.ts";
@@ -52,7 +53,7 @@ async function renderRetranslate(
 ): Promise<PageResult> {
   const [definition, current] = await Promise.all([
     loadDefinition(page, target),
-    page.api<{ data: { translatorVersion: string } }>("/definitions/translation/version"),
+    page.call(getTranslatorVersion),
   ]);
   const { name, version, status, translatorVersion } = definition;
   const form = { title: `Render ${name} ${version} again`, target, session: page.session, problems };
