@@ -22,6 +22,14 @@ export const ACCOUNT_MAILS = {
     replaces: "email",
     hourlyMax: HOURLY_MAX,
   },
+  email_change: {
+    link: { page: "/confirm-email", minutes: 24 * 60 },
+    replaces: "user",
+    hourlyMax: HOURLY_MAX,
+  },
+  /** To the old address: a change is asked for, and has taken effect. */
+  email_change_requested: { link: null, replaces: null, hourlyMax: HOURLY_MAX },
+  email_changed: { link: null, replaces: null, hourlyMax: null },
   // Another invitation of the same organization revokes the older one, which ends its link.
   invitation: { link: { page: "/invitation", minutes: 7 * 24 * 60 }, replaces: null, hourlyMax: HOURLY_MAX },
   /** To owners: who did what. */

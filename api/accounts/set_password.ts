@@ -34,6 +34,7 @@ export async function setPassword(tx: Sql, password: NewPassword): Promise<strin
   const ended = await markSessionsRevoked(tx, { userId, ...(keep ? { exceptId: keep.sessionId } : {}) });
   await deleteSignInNetworks(tx, { userId, ...(keep ? { exceptNetwork: keep.network } : {}) });
   await endAccountLinks(tx, { kind: "password_reset", userId });
+  await endAccountLinks(tx, { kind: "email_change", userId });
   await insertAuditEntry(tx, {
     ...actor,
     action,

@@ -16,6 +16,9 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   factor_notice: writeFactorNotice,
   password_reset: writePasswordReset,
   sign_up: writeSignUp,
+  email_change: writeEmailChange,
+  email_change_requested: writeEmailChangeRequested,
+  email_changed: writeEmailChanged,
   invitation: writeInvitation,
   organization_notice: writeOrganizationNotice,
   deletion_notice: writeDeletionNotice,
@@ -89,11 +92,84 @@ async function writeSignUp({
   };
 }
 
+/** Goes to the new address, and tells its owner alone whether another account has it. */
+async function writeEmailChange({
+  sql,
+  mail,
+  makeLink,
+}: AccountMailScope): Promise<AccountMailContent | null> {
+  const owner = await findUserByEmail(sql, mail.email);
+  const username = String(mail.details["username"]);
+  if (owner && owner.id !== mail.userId) {
+    return {
+      subject: "This address already has an account",
+      intro: [
+        ["The user ", { name: username }, " wants this address for their account."],
+        ["It cannot be used, because another account has it: ", { name: owner.username }, "."],
+      ],
+      facts: requestFacts(mail, null),
+      notes: ["Do you know nothing of this? Then do nothing: your account stays as it is."],
+    };
+  }
+  const link = await makeLink();
+  if (!link) return null;
+  return {
+    subject: "Confirm your new address",
+    intro: [
+      ["The user ", { name: username }, " wants this address for their account."],
+      "Is it you? Then confirm it on this page:",
+    ],
+    button: { label: "Confirm the address", url: link.url },
+    facts: requestFacts(mail, link),
+    notes: ["Is it not you? Then do nothing: without this link, the address is not used."],
+  };
+}
+
+/** Goes to the old address when a change is asked for. */
+async function writeEmailChangeRequested({ publicUrl, mail }: AccountMailScope): Promise<AccountMailContent> {
+  return {
+    subject: "Your address is about to change",
+    intro: [
+      [
+        "Somebody who knows your password wants another address for your account ",
+        { name: String(mail.details["username"]) },
+        ".",
+      ],
+      ["When they confirm it, you sign in with ", { name: String(mail.details["newEmail"]) }, "."],
+    ],
+    facts: [["Requested", inWords(mail.createdAt)]],
+    notes: [
+      `Was it not you? Then choose a new password at once, which stops the change: ${publicUrl}/forgot-password`,
+    ],
+  };
+}
+
+/** Goes to the old address when the change has taken effect. */
+async function writeEmailChanged({ mail }: AccountMailScope): Promise<AccountMailContent> {
+  return {
+    subject: "Your address has changed",
+    intro: [
+      [
+        "Your account ",
+        { name: String(mail.details["username"]) },
+        " has a new address: ",
+        { name: String(mail.details["newEmail"]) },
+        ".",
+      ],
+      "From now on, mails about it go there, and you sign in with it.",
+    ],
+    facts: [["Changed", inWords(mail.createdAt)]],
+    notes: [
+      "Was it not you? Then ask an operator of the service or the owner of your organization for help.",
+    ],
+  };
+}
+
 /** Says when and from where a mail was asked for, and until when its link works. */
 function requestFacts(mail: AccountMailRow, link: AccountMailLink | null): MailFacts {
   return [
     ["Requested", inWords(mail.createdAt)],
-    ...(mail.network === null ? [] : [["From the address", mail.network] as const]),
+    ...(mail.network === null ? [] : [["From the network", mail.network] as const]),
     ...(link ? [["Link works until", inWords(link.expiresAt)] as const] : []),
   ];
 }

@@ -1,5 +1,6 @@
 /** The operations of accounts that people make and get back by mail. */
 import type { AnyOperation } from "../../http/operation.ts";
+import { confirmEmailChange, requestEmailChange } from "./change_email.ts";
 import { requestPasswordReset, resetPassword } from "./reset_password.ts";
 import { confirmSignUp, signUp } from "./sign_up.ts";
 
@@ -8,4 +9,6 @@ export const SIGN_UP_OPERATIONS: readonly AnyOperation[] = [
   confirmSignUp,
   requestPasswordReset,
   resetPassword,
+  requestEmailChange,
+  confirmEmailChange,
 ];

@@ -24,7 +24,8 @@ export async function changePassword({ call, form }: SignedInPage): Promise<Form
   }
 }
 
-function fieldProblem(
+/** Returns a problem of one field, as the API reports it. */
+export function fieldProblem(
   path: string,
   problem: string,
   message = `Invalid request: ${path} ${problem}.`,

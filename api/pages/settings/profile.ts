@@ -1,4 +1,4 @@
-/** /settings/profile: the public profile, and the password. */
+/** /settings/profile: the public profile, the email address, and the password. */
 import { updateOwnProfile } from "../../accounts/own_profile.ts";
 import { getUser } from "../../accounts/users.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
@@ -6,6 +6,7 @@ import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
+import { changeEmail, emailForm } from "./email.ts";
 import { changePassword, passwordForm } from "./password.ts";
 import { settingsPage } from "./settings_page.ts";
 
@@ -15,6 +16,8 @@ export type ProfileFields = Record<(typeof FIELDS)[number], string>;
 
 const NOTICES = {
   profile: "Profile saved.",
+  email:
+    "Look at the mail of your new address: it has a link, which works for 24 hours. Until then, nothing changes.",
   password: "Password changed. Your other sessions have ended; your API keys stay valid.",
 };
 
@@ -29,6 +32,11 @@ export async function saveProfile(page: SignedInPage): Promise<PageResult> {
     const problems = await changePassword(page);
     if (!problems) return seeOtherWith("/settings/profile", "password");
     return renderPage(page, await loadFields(page), { password: problems });
+  }
+  if (page.form.get("form") === "email") {
+    const problems = await changeEmail(page);
+    if (!problems) return seeOtherWith("/settings/profile", "email");
+    return renderPage(page, await loadFields(page), { email: problems });
   }
   const typed = Object.fromEntries(FIELDS.map((name) => [name, page.form.get(name) ?? ""])) as ProfileFields;
   const body = Object.fromEntries(
@@ -46,24 +54,30 @@ async function loadFields({ call, session }: SignedInPage): Promise<ProfileField
 
 interface ProblemsByForm {
   profile?: FormProblems;
+  email?: FormProblems;
   password?: FormProblems;
 }
 
 function renderPage(
-  { url, session, notice }: SignedInPage,
+  { url, session, notice, form }: SignedInPage,
   fields: ProfileFields,
   problems: ProblemsByForm,
 ): PageResult {
   const { username, email } = session.user;
-  const summary = problemSummary(problems.profile ?? problems.password ?? null);
+  const shown = problems.profile ?? problems.email ?? problems.password ?? null;
+  const wanted = problems.email ? (form.get("email") ?? "") : "";
   return settingsPage({
     url,
-    status: (problems.profile ?? problems.password)?.status,
-    body: html`${renderNotice(notice, NOTICES)}${summary}
+    status: shown?.status,
+    body: html`${renderNotice(notice, NOTICES)}${problemSummary(shown)}
 <section class="card form-card" aria-labelledby="profile-title">
   <h2 id="profile-title">Profile</h2>
   <p class="quiet">Signed in as ${username}, ${email}. Everyone can see the fields below and your username, never your email.</p>
   ${profileForm(tokenField(session), fields, problems.profile ?? null)}
+</section>
+<section class="card form-card" aria-labelledby="email-title">
+  <h2 id="email-title">Email address</h2>
+  ${emailForm(tokenField(session), { email, wanted, problems: problems.email ?? null })}
 </section>
 <section class="card form-card" aria-labelledby="password-title">
   <h2 id="password-title">Password</h2>

@@ -1,5 +1,6 @@
 /** /settings: profile, API keys and sessions of the signed-in user. */
 import { type PageRoute, seeOther } from "../page.ts";
+import { confirmEmail, showConfirmEmail } from "./email.ts";
 import { confirmRevoke, createKey, revokeKey, showKeys } from "./keys.ts";
 import { saveProfile, showProfile } from "./profile.ts";
 import { confirmEnd, confirmEndOthers, endOthers, endSession, showSessions } from "./sessions.ts";
@@ -8,6 +9,8 @@ export const SETTINGS_PAGES: readonly PageRoute[] = [
   ["GET", "/settings", "all", () => seeOther("/settings/profile")],
   ["GET", "/settings/profile", "signedIn", showProfile],
   ["POST", "/settings/profile", "signedIn", saveProfile],
+  ["GET", "/confirm-email", "all", showConfirmEmail, { ignoresCookie: true }],
+  ["POST", "/confirm-email", "all", confirmEmail, { ignoresCookie: true }],
   ["GET", "/settings/keys", "signedIn", showKeys],
   ["POST", "/settings/keys", "signedIn", createKey],
   ["GET", "/settings/keys/:id/revoke", "signedIn", confirmRevoke],

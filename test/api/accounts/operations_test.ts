@@ -27,13 +27,15 @@ test("the sign-in routes are documented with their errors and an example respons
     "get /keys 200 true",
     "get /me 200 false",
     "get /sessions 200 true",
+    "post /email 202 true",
+    "post /email/confirm 204 true",
     "post /keys 201 true",
     "post /login 200 true",
     "post /logout 204 true",
     "post /password 204 true",
-    "post /sign-up 202 true",
-    "post /sign-up/confirm 201 true",
     "post /password/reset 202 true",
     "post /password/reset/confirm 204 true",
+    "post /sign-up 202 true",
+    "post /sign-up/confirm 201 true",
   ]);
 });

@@ -97,6 +97,7 @@ const HOME: readonly TestedPage[] = [
   { ...at("sign-in", "/dashboard/sign-in", "/dashboard/sign-in"), isAnonymous: true },
   { ...at("sign-up", "/sign-up", "/sign-up"), isAnonymous: true },
   { ...at("confirmation of a sign-up", "/sign-up/confirm", "/sign-up/confirm?token=x"), isAnonymous: true },
+  { ...at("new address", "/confirm-email", "/confirm-email?token=x"), isAnonymous: true },
   { ...at("forgotten password", "/forgot-password", "/forgot-password"), isAnonymous: true },
   { ...at("mail on its way", "/forgot-password", "/forgot-password?sent"), isAnonymous: true },
   { ...at("new password", "/reset-password", "/reset-password?token=x"), isAnonymous: true },

@@ -230,6 +230,17 @@ export const resetToken: Subject = async ({ scene }) => {
   return makeMailToken(scene.api, { kind: "password_reset", email, userId });
 };
 
+/** The token of a mail to somebody's new address. */
+export const emailToken: Subject = async ({ scene }) => {
+  const { id: userId, email: oldEmail } = await scene.api.make.user();
+  return makeMailToken(scene.api, {
+    kind: "email_change",
+    email: `${freeName()}@example.org`,
+    userId,
+    details: { oldEmail },
+  });
+};
+
 /** The token of a mail to somebody who signs up. */
 export const signUpToken: Subject = async ({ scene }) => {
   const username = freeName();

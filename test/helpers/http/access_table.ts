@@ -8,6 +8,7 @@ import {
   definition,
   definitionId,
   deletedProject,
+  emailToken,
   endingOrg,
   foreignKey,
   foreignSession,
@@ -68,6 +69,16 @@ const AUTH = [
     of: signUpToken,
     body: (token) => ({ token }),
     audit: "user.create",
+  }),
+  row("POST /auth/email", "sessions", 202, {
+    of: knownPassword,
+    body: (password) => ({ email: `${freeName()}@example.org`, password }),
+    audit: "account_mail.request",
+  }),
+  row("POST /auth/email/confirm", "everyoneToWrite", 204, {
+    of: emailToken,
+    body: (token) => ({ token }),
+    audit: "email.change",
   }),
   row("POST /auth/password/reset", "everyoneToWrite", 202, {
     of: quietNetwork,

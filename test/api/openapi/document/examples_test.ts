@@ -75,6 +75,8 @@ const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] 
   ["listWebhookDeliveries", 404],
   ["login", 401],
   ["changePassword", 401],
+  ["requestEmailChange", 401],
+  ["confirmEmailChange", 400],
   ["confirmSignUp", 400],
   ["resetPassword", 400],
 ];

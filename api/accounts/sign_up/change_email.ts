@@ -1,0 +1,136 @@
+/** POST /auth/email and /auth/email/confirm: another address for an account, which takes effect by a link that it gets. */
+import { Type } from "@sinclair/typebox";
+import { hashLinkToken } from "../../../shared/account_mails.ts";
+import {
+  type AccountMailRow,
+  endAccountLinks,
+  findAccountLink,
+  markAccountLinkUsed,
+  queueAccountMail,
+} from "../../../sql/accounts/account_mails.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { findUser, findUserWithPassword, lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
+import { type Sql, violates } from "../../../sql/connection/pool.ts";
+import { auditOrigin } from "../../http/audit_actor.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { PASSWORD_MAX_LENGTH } from "../password_rules.ts";
+import { emailProblem } from "../profile_fields.ts";
+import { AUTH_TAG } from "../schemas.ts";
+import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
+import { requestMail } from "./request_mail.ts";
+
+const KIND = "email_change";
+
+export const requestEmailChange = operation(
+  {
+    id: "requestEmailChange",
+    method: "POST",
+    path: "/api/v1/auth/email",
+    access: "session",
+    tag: AUTH_TAG,
+    summary: "Change your email address",
+    description:
+      "Mails a link to the new address, which takes effect when the link is used, within 24 hours. The old address is told " +
+      "now and then. The response does not tell whether another account has the address. A wrong password returns 401 " +
+      "and counts as a sign-in attempt.",
+    body: Type.Object(
+      {
+        email: Type.String({ minLength: 1 }),
+        password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH, description: "Your password" }),
+      },
+      {
+        title: "EmailChange",
+        additionalProperties: false,
+        examples: [{ email: "ann@example.org", password: "correct horse battery staple" }],
+      },
+    ),
+    response: { 202: null },
+    secret: true,
+    fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  async ({ caller, request, body: { email, password } }, deps) => {
+    const problem = emailProblem(email);
+    if (problem) throw invalidInput([{ path: "email", message: problem }]);
+    const user = await findUserWithPassword(deps.sql, caller.userId);
+    if (!user) throw unauthorized("The password is wrong.");
+    const { limit, passwords } = deps.signIn;
+    const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
+    const isRight = await passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
+    if (!isRight) throw unauthorized("The password is wrong.");
+    await deps.sql.begin(async (tx) => {
+      // Otherwise a new password could come between the check and the mail.
+      if (!(await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash }))) throw unauthorized();
+      const { id: userId, email: oldEmail, username } = user;
+      const details = { oldEmail, username };
+      await requestMail(tx, deps, { request, mail: { kind: KIND, email, userId, details } });
+      const notice = { kind: "email_change_requested", email: oldEmail, userId } as const;
+      await queueAccountMail(tx, deps.boss, { ...notice, details: { username, newEmail: email } });
+    });
+    return reply(202, null);
+  },
+);
+
+export const confirmEmailChange = operation(
+  {
+    id: "confirmEmailChange",
+    method: "POST",
+    path: "/api/v1/auth/email/confirm",
+    access: "public",
+    tag: AUTH_TAG,
+    summary: "Confirm your new email address with the token of a mail",
+    description:
+      "From then on, you sign in with the new address. Sessions and API keys stay valid. Attempts count as sign-in attempts " +
+      "of the client address.",
+    body: Type.Object(
+      { token: LinkToken },
+      { title: "EmailConfirmation", additionalProperties: false, examples: [{ token: EXAMPLE_TOKEN }] },
+    ),
+    response: { 204: null },
+    ignoresCookie: true,
+    secret: true,
+    fails: ["RATE_LIMITED"],
+  },
+  async ({ body: { token }, request }, deps) => {
+    await deps.signIn.limit.takeOfNetwork(requestContext(request));
+    const tokenHash = hashLinkToken(token);
+    const mail = await findAccountLink(deps.sql, { kind: KIND, tokenHash });
+    if (mail?.userId == null) throw invalidLink();
+    const { userId } = mail;
+    await deps.sql
+      .begin(async (tx) => {
+        // First the user, so that a new password and this take turns.
+        if (!(await lockActiveUser(tx, { id: userId }))) throw invalidLink();
+        if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
+        const username = await setEmail(tx, mail, userId);
+        await endAccountLinks(tx, { kind: "password_reset", userId });
+        await insertAuditEntry(tx, {
+          actorType: "user",
+          actorUserId: userId,
+          ...auditOrigin(requestContext(request)),
+          action: "email.change",
+          subjectType: "user",
+          subjectId: userId,
+          details: { username },
+        });
+        const oldEmail = String(mail.details["oldEmail"]);
+        const details = { username, newEmail: mail.email };
+        await queueAccountMail(tx, deps.boss, { kind: "email_changed", email: oldEmail, userId, details });
+      })
+      .catch((error: unknown) => {
+        // Another account has got the address meanwhile. Only the owner of the address gets here.
+        throw violates(error, "users_email_key") ? invalidLink() : error;
+      });
+    return reply(204, null);
+  },
+);
+
+/** Replaces the address that the user had when they asked; a change since then ends the link. */
+async function setEmail(tx: Sql, mail: AccountMailRow, userId: string): Promise<string> {
+  const user = await findUser(tx, userId);
+  if (!user || user.email !== mail.details["oldEmail"]) throw invalidLink();
+  await updateUser(tx, userId, { email: mail.email });
+  return user.username;
+}

@@ -1,0 +1,83 @@
+/** The form of the settings that changes the email address, and the page behind the link that the new address gets. */
+import { ApiError } from "../../../shared/errors.ts";
+import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
+import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
+import { type FormProblems, findProblems, formField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import type { Page, PageResult, SignedInPage } from "../page.ts";
+import { cardPage, findLimitedProblems, linkTokenField } from "../sign_in/mail_form.ts";
+import { fieldProblem } from "./password.ts";
+
+const CONFIRM_EMAIL_PATH = "/confirm-email";
+
+/** Asks for the change. Returns what is wrong with the form, or null. */
+export async function changeEmail({
+  api,
+  form,
+}: Pick<SignedInPage, "api" | "form">): Promise<FormProblems | null> {
+  const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
+  try {
+    return await findProblems(() => api("/auth/email", { method: "POST", body }));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
+    return fieldProblem("password", "is wrong", error.message);
+  }
+}
+
+export function emailForm(
+  token: Html,
+  { email, wanted, problems }: { email: string; wanted: string; problems: FormProblems | null },
+): Html {
+  return html`<form method="post">${token}<input type="hidden" name="form" value="email">
+  <p>Your address is <strong>${email}</strong>. A new one takes effect when you follow the link in the mail that it gets.</p>
+  ${formField(
+    { name: "email", label: "New address", problems },
+    (attributes) =>
+      html`<input ${attributes} type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required value="${wanted}">`,
+  )}
+  ${formField(
+    { name: "password", label: "Password", problems },
+    (attributes) =>
+      html`<input ${attributes} type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required>`,
+  )}
+  <div class="actions"><button type="submit" class="primary">Send the link</button></div>
+</form>`;
+}
+
+/** Following the link changes nothing: mail scanners do that too. */
+export function showConfirmEmail({ url }: Page): PageResult {
+  return confirmPage(url.searchParams.get("token") ?? "", null);
+}
+
+export async function confirmEmail({ form, api }: Page): Promise<PageResult> {
+  const token = form.get("token") ?? "";
+  const problems = await findLimitedProblems(() =>
+    api("/auth/email/confirm", { method: "POST", body: { token } }),
+  );
+  if (problems?.fields.has("token")) {
+    return {
+      ...cardPage({
+        title: "This link does not work",
+        body: html`<p role="alert">It was used, has expired, or a newer mail has replaced it. The <a href="/settings/profile">settings</a> show your address.</p>`,
+      }),
+      status: 400,
+    };
+  }
+  if (problems) return confirmPage(token, problems);
+  return cardPage({
+    title: "Your address has changed",
+    body: html`<p role="status">From now on, you sign in with the new address.</p>
+  <p><a class="button" href="/settings/profile">Go to the settings</a></p>`,
+  });
+}
+
+function confirmPage(token: string, problems: FormProblems | null): PageResult {
+  return cardPage({
+    title: "Confirm your new address",
+    problems,
+    body: html`<p>From then on, you sign in with it.</p>
+  <form method="post" action="${CONFIRM_EMAIL_PATH}">${linkTokenField(token)}
+    <div class="actions"><button type="submit" class="primary">Confirm the address</button></div>
+  </form>`,
+  });
+}

@@ -1,0 +1,140 @@
+/** A new address: both mailboxes, and all that must not work. */
+import { expect, test } from "bun:test";
+import { storedMails } from "../../../helpers/accounts/account_mail.ts";
+import { type Account, auditRows, login, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { openTestRunner } from "../../../helpers/process/job_runner.ts";
+
+const NEW_EMAIL = "moved@example.org";
+const PATH = "/api/v1/auth/email";
+
+async function openPlace() {
+  await using started = new AsyncDisposableStack();
+  const api = started.use(await openTestApp({ config: { rateLimitLoginPerMinute: 100 } }));
+  const runner = started.use(await openTestRunner(api));
+  const account = await makeAccount(api);
+  const { sessionToken } = await signIn(api, account);
+  const lifetime = started.move();
+  return { api, runner, account, sessionToken, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
+}
+
+type Place = Awaited<ReturnType<typeof openPlace>>;
+
+function ask({ api, account, sessionToken: key }: Place, body: object = {}): Promise<Response> {
+  const wanted = { email: NEW_EMAIL, password: account.password, ...body };
+  return api.request(PATH, { method: "POST", key, body: wanted });
+}
+
+function confirm(api: TestApp, token: string | null | undefined): Promise<Response> {
+  return api.request(`${PATH}/confirm`, { method: "POST", body: { token } });
+}
+
+/** Sends what is queued, and returns the newest token of a mail to the address. */
+async function tokenOf({ api, runner }: Place, email: string): Promise<string | null> {
+  await runner.accountMails();
+  const [row] = await api.db.sql<{ id: string }[]>`
+    select id from account_mails where email = ${email} and token_hash is not null order by created_at desc limit 1`;
+  const mails = await storedMails(api);
+  return mails.find(({ headers }) => headers["message-id"]?.startsWith(`<${row?.id}.`))?.token ?? null;
+}
+
+async function subjectsTo({ api, runner }: Place, email: string): Promise<string[]> {
+  await runner.accountMails();
+  const mails = await storedMails(api);
+  return mails.flatMap(({ headers }) => (headers["to"] === email ? (headers["subject"] ?? "") : [])).sort();
+}
+
+async function emailOf(api: TestApp, { id }: Account): Promise<string | undefined> {
+  const [row] = await api.db.sql<{ email: string }[]>`select email from users where id = ${id}`;
+  return row?.email;
+}
+
+test("a new address takes effect by its link, and the old one is told twice", async () => {
+  await using place = await openPlace();
+  const { api, account, sessionToken } = place;
+  expect((await ask(place)).status).toBe(202);
+  expect(await subjectsTo(place, account.email)).toEqual(["Your address is about to change"]);
+  expect(await emailOf(api, account)).toBe(account.email);
+  const token = await tokenOf(place, NEW_EMAIL);
+  expect((await confirm(api, token)).status).toBe(204);
+  expect(await subjectsTo(place, account.email)).toEqual([
+    "Your address has changed",
+    "Your address is about to change",
+  ]);
+  expect((await login(api, account)).status).toBe(401);
+  expect((await login(api, { ...account, email: NEW_EMAIL })).status).toBe(200);
+  expect((await api.request("/api/v1/auth/me", { key: sessionToken })).status).toBe(200);
+  const [noted] = (await auditRows(api)).filter(({ action }) => action === "email.change");
+  expect(noted).toMatchObject({ actorUserId: account.id, subjectId: account.id });
+  expect((await confirm(api, token)).status).toBe(400);
+  expect(JSON.stringify(api.logLines)).not.toContain(token ?? "?");
+});
+
+test("an address of another account gets the same response, and its owner alone is told", async () => {
+  await using place = await openPlace();
+  const { api, account } = place;
+  const other = await makeAccount(api);
+  const [free, taken] = [await ask(place), await ask(place, { email: other.email.toUpperCase() })];
+  expect([taken.status, await taken.text()]).toEqual([free.status, await free.text()]);
+  expect(await subjectsTo(place, other.email.toUpperCase())).toEqual(["This address already has an account"]);
+  expect(await emailOf(api, account)).toBe(account.email);
+});
+
+test("a wrong password, an invalid address or no session changes nothing", async () => {
+  await using place = await openPlace();
+  const { api, account } = place;
+  expect((await ask(place, { password: "wrong" })).status).toBe(401);
+  expect((await ask(place, { email: "nobody" })).status).toBe(400);
+  const { key } = await api.make.key({ userId: account.id });
+  const body = { email: NEW_EMAIL, password: account.password };
+  expect((await api.request(PATH, { method: "POST", key, body })).status).toBe(403);
+  expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
+});
+
+const ENDINGS: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
+  "another request": (place) => ask(place, { email: "third@example.org" }),
+  "a new password": ({ api, account, sessionToken: key }) => {
+    const body = { currentPassword: account.password, newPassword: "seven quiet lamps at noon" };
+    return api.request("/api/v1/auth/password", { method: "POST", key, body });
+  },
+  "an address that an operator sets": ({ api, account: { id } }) =>
+    api.db.sql`update users set email = 'set@example.org' where id = ${id}`,
+  "disabling the account": ({ api, account: { id } }) =>
+    api.db.sql`update users set disabled_at = now() where id = ${id}`,
+  "another account that takes the address": ({ api }) => api.make.user({ email: NEW_EMAIL }),
+  "its end, by the database's clock": ({ api }) =>
+    api.db.sql`update account_mails set expires_at = clock_timestamp()`,
+};
+
+for (const [ending, end] of Object.entries(ENDINGS)) {
+  test(`${ending} ends the link`, async () => {
+    await using place = await openPlace();
+    const { api, account } = place;
+    await ask(place);
+    const token = await tokenOf(place, NEW_EMAIL);
+    await end(place);
+    const before = await emailOf(api, account);
+    expect((await confirm(api, token)).status).toBe(400);
+    expect(await emailOf(api, account)).toBe(before);
+  });
+}
+
+test("of two confirmations at once, exactly one changes the address", async () => {
+  await using place = await openPlace();
+  const { api } = place;
+  await ask(place);
+  const token = await tokenOf(place, NEW_EMAIL);
+  const responses = await Promise.all([confirm(api, token), confirm(api, token), confirm(api, token)]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
+});
+
+test("a user's requests bring at most three mails an hour, whatever the addresses", async () => {
+  await using place = await openPlace();
+  const { api, runner } = place;
+  for (let count = 0; count < 5; count += 1) {
+    expect((await ask(place, { email: `victim-${count}@example.org` })).status).toBe(202);
+    await runner.accountMails();
+  }
+  const mails = await storedMails(api);
+  expect(mails.filter(({ token }) => token !== null)).toHaveLength(3);
+});
