@@ -71,7 +71,7 @@ function slotError(slots: ExportSlots, kind: keyof ExportSlots, shortage: Shorta
       });
     case "all":
       return new ApiError("SERVICE_UNAVAILABLE", {
-        message: `Cannot start another ${one}: this server is running ${max}, the most it can. Retry in ${retryAfter} s.`,
+        message: `Cannot start another ${one}: this server is running ${max}, the most it can. Retry in ${retryAfter} seconds.`,
         retryAfter,
       });
   }

@@ -77,7 +77,7 @@ function takeSlot(slots: Semaphore, request: Request): Permit {
     const message = `You are downloading ${slots.limits.perHolder} lists of models, the most at once. Wait until one ends, then retry.`;
     throw new ApiError("RATE_LIMITED", { message, retryAfter });
   }
-  const message = `This server is sending ${slots.limits.max} lists of models, the most at once. Retry in ${retryAfter} s.`;
+  const message = `This server is sending ${slots.limits.max} lists of models, the most at once. Retry in ${retryAfter} seconds.`;
   throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
 }
 
