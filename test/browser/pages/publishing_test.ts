@@ -37,14 +37,15 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await yaml.fill(agentYaml("reviewer", "1.0.0", { domain: "general" }));
   await press(page, "Save and publish…");
   await press(page, "Publish 1.0.0");
-  await page.waitForURL(`**/definitions/agent/@${slug}/reviewer@1.0.0`);
+  // A redirect keeps the fragment of the link to the line.
+  await page.waitForURL(({ pathname }) => pathname === `/definitions/agent/@${slug}/reviewer@1.0.0`);
   await page.goto(`/definitions/agent/@${slug}/reviewer/edit`);
   await yaml.fill(agentYaml("reviewer", "1.1.0", { domain: "security" }));
   await press(page, "Save and publish…");
   const changes = page.getByRole("group", { name: "Changes of the YAML" });
   expect(await changes.textContent()).toContain("-    domain: general\n+    domain: security");
   await press(page, "Publish 1.1.0");
-  await page.waitForURL(`**/reviewer@1.1.0`);
+  await page.waitForURL(({ pathname }) => pathname.endsWith("/reviewer@1.1.0"));
   await page.goto(`/definitions/agent/@${slug}/reviewer@1.0.0/deprecate`);
   await page.getByLabel("Reason").fill("Replaced");
   await page.getByLabel("Successor (optional)").fill("reviewer@1.1.0");
