@@ -90,7 +90,7 @@ export const ERRORS = {
     text: ({ organization }) =>
       organization === undefined
         ? "This requires a second factor. Add or use one with /api/v1/auth/factors."
-        : `Organization "${organization}" requires a second factor. Add one to your account with POST /api/v1/auth/factors/totp, or sign in with yours.`,
+        : `Organization "${organization}" requires a second factor. Add one to your account, or sign in with yours.`,
   }),
   FORBIDDEN_ORIGIN: {
     status: 403,

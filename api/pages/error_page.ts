@@ -78,18 +78,23 @@ export function createErrorPage(config: Pick<Config, "publicUrl">) {
       section: null,
       // The page of an unknown address is the same at all of them.
       address: status === 404 ? "/" : context.url.pathname,
-      main: renderMain(title, text, headers),
+      main: renderMain(title, text, { headers, needsFactor: error.code === "SECOND_FACTOR_REQUIRED" }),
       ...(session && { session }),
     });
     return new Response(page.text, { status, headers });
   };
 }
 
-function renderMain(title: string, text: string, headers: Headers) {
+function renderMain(
+  title: string,
+  text: string,
+  { headers, needsFactor }: { headers: Headers; needsFactor: boolean },
+) {
   return html`<div class="card message">
   <h1>${title}</h1>
   <p>${text}</p>
-  <p class="links"><a class="button primary" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>
+  ${needsFactor && html`<p><a class="button primary" href="/settings/second-factor">Your second factors</a></p>`}
+  <p class="links"><a class="button${!needsFactor && " primary"}" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>
   <p><small>Request ID: ${headers.get("x-request-id")}</small></p>
 </div>`;
 }

@@ -15,6 +15,7 @@ const ASSETS = [
   "job_rows.js",
   "local_time.js",
   "org_switch.js",
+  "passkey.js",
   "project_downloads.js",
   "start_form.js",
   "style.css",

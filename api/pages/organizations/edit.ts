@@ -24,6 +24,8 @@ export async function showEdit(page: SignedInPage, { slug }: { slug: string }): 
 }
 
 export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  const required = page.form.get("requireSecondFactor");
+  if (required !== null) return requireFactor(page, slug, required === "true");
   const typed = (name: keyof Fields) => page.form.get(name) ?? "";
   const fields = {
     name: typed("name"),
@@ -35,6 +37,16 @@ export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): 
   const problems = await findProblems(() => page.call(updateOrganization, { params: { slug }, body }));
   if (!problems) return seeOtherWith(orgPath(slug, "edit"), "saved");
   return renderPage(page, await loadEditable(page, slug), { fields, problems });
+}
+
+async function requireFactor(page: SignedInPage, slug: string, isRequired: boolean): Promise<PageResult> {
+  const body = { requireSecondFactor: isRequired };
+  const problems = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
+  if (!problems) return seeOtherWith(orgPath(slug, "edit"), "saved");
+  const org = await loadEditable(page, slug);
+  const { name, description, websiteUrl } = org;
+  const fields = { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
+  return renderPage(page, org, { fields, problems });
 }
 
 function nullIfBlank(text: string): string | null {
@@ -54,7 +66,8 @@ interface EditView {
   problems: FormProblems | null;
 }
 
-function renderPage(page: SignedInPage, { slug, name }: Org, { fields, problems }: EditView): PageResult {
+function renderPage(page: SignedInPage, org: Org, { fields, problems }: EditView): PageResult {
+  const { slug, name } = org;
   return orgPage(page, {
     slug,
     name,
@@ -65,8 +78,20 @@ function renderPage(page: SignedInPage, { slug, name }: Org, { fields, problems 
   <h2 id="edit-title">Edit profile</h2>
   <p class="quiet">Everyone can see these fields on the <a href="${orgPath(slug)}">profile</a>.</p>
   ${editForm(tokenField(page.session), fields, problems)}
-</section>`,
+</section>
+${org.role === "owner" && factorForm(tokenField(page.session), org)}`,
   });
+}
+
+/** Owners who have no second factor, or have not used it lately, are told so by the API. */
+function factorForm(token: Html, { requireSecondFactor }: Org): Html {
+  return html`<section class="card form-card" aria-labelledby="factor-title">
+  <h2 id="factor-title">Second factor</h2>
+  <p>${requireSecondFactor ? "Members see this organization only with a second factor." : "Members sign in with their password alone if they have no second factor."} API keys are not concerned.</p>
+  <p class="quiet">To change this, use <a href="/settings/second-factor">your own second factor</a> first.</p>
+  <form method="post">${token}<input type="hidden" name="requireSecondFactor" value="${requireSecondFactor ? "false" : "true"}">
+  <div class="actions"><button type="submit">${requireSecondFactor ? "No longer require it" : "Require a second factor"}</button></div></form>
+</section>`;
 }
 
 function editForm(

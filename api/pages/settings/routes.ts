@@ -1,6 +1,7 @@
 /** /settings: profile, API keys and sessions of the signed-in user. */
 import { type PageRoute, seeOther } from "../page.ts";
 import { confirmEmail, showConfirmEmail } from "./email.ts";
+import { changeFactors, confirmRemoval, removeFactor, showFactors } from "./factors.ts";
 import { confirmRevoke, createKey, revokeKey, showKeys } from "./keys.ts";
 import { saveProfile, showProfile } from "./profile.ts";
 import { confirmEnd, confirmEndOthers, endOthers, endSession, showSessions } from "./sessions.ts";
@@ -15,6 +16,10 @@ export const SETTINGS_PAGES: readonly PageRoute[] = [
   ["POST", "/settings/keys", "signedIn", createKey],
   ["GET", "/settings/keys/:id/revoke", "signedIn", confirmRevoke],
   ["POST", "/settings/keys/:id/revoke", "signedIn", revokeKey],
+  ["GET", "/settings/second-factor", "signedIn", showFactors],
+  ["POST", "/settings/second-factor", "signedIn", changeFactors],
+  ["GET", "/settings/second-factor/:id/remove", "signedIn", confirmRemoval],
+  ["POST", "/settings/second-factor/:id/remove", "signedIn", removeFactor],
   ["GET", "/settings/sessions", "signedIn", showSessions],
   ["GET", "/settings/sessions/end-others", "signedIn", confirmEndOthers],
   ["POST", "/settings/sessions/end-others", "signedIn", endOthers],

@@ -2,6 +2,7 @@
 import type { PageRoute } from "../page.ts";
 import { answerInvitation, showInvitation } from "./invitation.ts";
 import { requestReset, resetPassword, showForgotten, showReset } from "./reset_password.ts";
+import { takeSecondStep } from "./second_step.ts";
 import { showSignIn, signIn } from "./sign_in.ts";
 import { signOut } from "./sign_out.ts";
 import { confirm, showConfirm, showSignUp, signUp } from "./sign_up.ts";
@@ -11,9 +12,13 @@ const FORM_MAX_BYTES = 16 * 1024;
 /** Whoever is signed in here: a link may be opened in any browser. */
 const FOR_ANYBODY = { maxFormBytes: FORM_MAX_BYTES, ignoresCookie: true } as const;
 
+/** The response of a passkey is larger. */
+const FOR_PASSKEY = { maxFormBytes: 64 * 1024, ignoresCookie: true } as const;
+
 export const SIGN_IN_PAGES: readonly PageRoute[] = [
   ["GET", "/dashboard/sign-in", "all", showSignIn],
   ["POST", "/dashboard/sign-in", "all", signIn, FOR_ANYBODY],
+  ["POST", "/dashboard/sign-in/second-factor", "all", takeSecondStep, FOR_PASSKEY],
   ["POST", "/dashboard/sign-out", "all", signOut],
   ["GET", "/sign-up", "all", showSignUp, FOR_ANYBODY],
   ["POST", "/sign-up", "all", signUp, FOR_ANYBODY],

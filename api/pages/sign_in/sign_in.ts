@@ -7,6 +7,7 @@ import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { describeWait } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
+import { renderSecondStep } from "./second_step.ts";
 
 /** Shows the form; a visitor who is signed in goes on to the next page. */
 export function showSignIn(page: Page): PageResult {
@@ -25,6 +26,9 @@ export async function signIn(page: Page): Promise<PageResult> {
     return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    if (error.code === "SECOND_FACTOR_REQUIRED") {
+      return renderSecondStep(page, { loginToken: String(error.details?.["loginToken"]), problem: null });
+    }
     return renderSignIn(page, { email, problem: error });
   }
 }

@@ -4,11 +4,22 @@ import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-const PAGES = ["/settings/profile", "/settings/keys", "/settings/sessions", "/settings/sessions/end-others"];
+const PAGES = [
+  "/settings/profile",
+  "/settings/keys",
+  "/settings/second-factor",
+  "/settings/sessions",
+  "/settings/sessions/end-others",
+];
 
 test("visitors without a session are led to the sign-in page and back", async () => {
   await using scene = await openPageScene();
-  for (const path of [...PAGES, "/settings/keys/x/revoke", "/settings/sessions/x/end"]) {
+  for (const path of [
+    ...PAGES,
+    "/settings/second-factor/x/remove",
+    "/settings/keys/x/revoke",
+    "/settings/sessions/x/end",
+  ]) {
     const response = await openPage(scene.api, path);
     expect([path, response.status, response.headers.get("location")]).toEqual([
       path,

@@ -1,0 +1,241 @@
+/** /settings/second-factor: authenticator apps, passkeys and recovery codes of a user. Secrets are shown once. */
+import { encode } from "uqr";
+import { ApiError } from "../../../shared/errors.ts";
+import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
+import { confirmPage } from "../confirm.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
+import { PASSKEY_SCRIPT } from "../passkey_script.ts";
+import { settingsPage } from "./settings_page.ts";
+
+const PATH = "/settings/second-factor";
+/** Less than the API allows, so that a form can be filled in. */
+const RECENT_MS = 12 * 60_000;
+/** An address of 320 characters, encoded, and the rest. */
+const URI_MAX_LENGTH = 1500;
+
+interface Factor {
+  id: string;
+  kind: "totp" | "passkey";
+  name: string;
+  lastUsedAt: string | null;
+}
+
+interface Factors {
+  factors: Factor[];
+  recoveryCodesLeft: number;
+  provenAt: string | null;
+}
+
+interface Shown {
+  problems?: FormProblems | null;
+  codes?: readonly string[] | null;
+  secret?: { secret: string; uri: string } | null;
+}
+
+export async function showFactors(page: SignedInPage): Promise<PageResult> {
+  return render(page, {});
+}
+
+/** Does what the form's hidden field says. */
+export async function changeFactors(page: SignedInPage): Promise<PageResult> {
+  const { form, api } = page;
+  const shown: Shown = {};
+  const post = async <T>(path: string, body: object) =>
+    (await api<{ data: T }>(`/auth/factors${path}`, { method: "POST", body })).data;
+  const code = form.get("code") ?? "";
+  const name = form.get("name") ?? "";
+  const passkey = form.get("passkey") ?? "";
+  const password = form.get("password");
+  const forms: Readonly<Record<string, () => Promise<void>>> = {
+    verify: async () => void (await post("/verify", passkey ? { passkey } : { code })),
+    begin: async () => {
+      shown.secret = await post("/totp", password ? { password } : {});
+    },
+    confirm: async () => {
+      shown.codes = (
+        await post<{ recoveryCodes: string[] | null }>("/totp/confirm", { name, code })
+      ).recoveryCodes;
+    },
+    passkey: async () => {
+      shown.codes = (
+        await post<{ recoveryCodes: string[] | null }>("/passkeys", { name, passkey })
+      ).recoveryCodes;
+    },
+    renew: async () => {
+      shown.codes = (await post<{ recoveryCodes: string[] }>("/recovery-codes", {})).recoveryCodes;
+    },
+  };
+  const change = forms[form.get("form") ?? ""];
+  if (!change) throw new ApiError("VALIDATION_ERROR");
+  shown.problems = await findProblems(async () => {
+    try {
+      await change();
+    } catch (error) {
+      // The session is valid, or there would be no form: only the password or the code is wrong.
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      throw new ApiError("VALIDATION_ERROR", { message: error.message });
+    }
+  });
+  if (shown.problems || shown.codes || shown.secret) {
+    if (shown.problems && form.get("form") === "confirm") shown.secret = secretOf(form);
+    return render(page, shown);
+  }
+  return seeOtherWith(PATH, "changed");
+}
+
+/** The secret comes back with its own form, so that a mistyped code needs no new one. */
+function secretOf(form: URLSearchParams): { secret: string; uri: string } | null {
+  const uri = form.get("uri") ?? "";
+  return uri.startsWith("otpauth:") && uri.length < URI_MAX_LENGTH
+    ? { secret: form.get("secret") ?? "", uri }
+    : null;
+}
+
+/** Black on white in dark mode too: apps read nothing else. */
+function renderQrCode(uri: string): Html {
+  const { data, size } = encode(uri, { border: 2 });
+  const squares = data.flatMap((row, y) => row.map((isBlack, x) => (isBlack ? `M${x},${y}h1v1h-1z` : "")));
+  return html`<svg role="img" aria-label="QR code of the secret" width="220" height="220" viewBox="${`0 0 ${size} ${size}`}" shape-rendering="crispEdges"><rect fill="#fff" width="${size}" height="${size}"/><path fill="#000" d="${squares.join("")}"/></svg>`;
+}
+
+export async function confirmRemoval(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+  const { factors, provenAt } = await load(page);
+  const factor = factors.find((candidate) => candidate.id === id);
+  if (!factor) throw new ApiError("NOT_FOUND", { details: { reason: "factor" } });
+  if (!isRecent(provenAt)) return seeOther(PATH);
+  const isLast = factors.length === 1;
+  return confirmPage(page.session, {
+    section: "settings",
+    title: "Remove this second factor?",
+    text: html`<p><b>${factor.name}</b></p>
+  <p>Your other sessions end.${isLast && " It is the last one: your password alone is then enough to sign in, and your recovery codes stop working."}</p>`,
+    action: "Remove",
+    cancel: PATH,
+  });
+}
+
+export async function removeFactor({ api }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+  await api(`/auth/factors/${encodeURIComponent(id)}`, { method: "DELETE" });
+  return seeOtherWith(PATH, "removed");
+}
+
+async function load({ api }: SignedInPage): Promise<Factors> {
+  return (await api<{ data: Factors }>("/auth/factors")).data;
+}
+
+function isRecent(provenAt: string | null): boolean {
+  return provenAt !== null && Date.now() - Date.parse(provenAt) < RECENT_MS;
+}
+
+async function render(page: SignedInPage, { problems = null, codes, secret }: Shown): Promise<PageResult> {
+  const { url, notice } = page;
+  const { factors, recoveryCodesLeft, provenAt } = await load(page);
+  const mayChange = factors.length === 0 || isRecent(provenAt);
+  const forms = mayChange
+    ? html`${addForms(page, { isFirst: factors.length === 0 })}${factors.length > 0 && renewForm(page, recoveryCodesLeft)}`
+    : verifyForms(page, problems);
+  return settingsPage({
+    url,
+    head: PASSKEY_SCRIPT,
+    status: problems?.status,
+    body: html`${renderNotice(notice, { changed: "Done.", removed: "Second factor removed." })}${problemSummary(problems)}
+${codes && renderCodes(codes)}
+${secret && renderSecret(page, secret, problems)}
+<section class="stack" aria-labelledby="factors-title">
+  <h2 id="factors-title">Second factor</h2>
+  <p class="quiet">Signing in then takes your password and a code of an app, or a passkey.</p>
+  ${renderFactors(factors, mayChange)}
+</section>
+${!secret && !codes && forms}`,
+  });
+}
+
+function renderFactors(factors: readonly Factor[], mayChange: boolean): Html {
+  if (factors.length === 0) return html`<p class="empty">You have no second factor.</p>`;
+  return html`<ul class="stack">${factors.map(
+    ({
+      id,
+      kind,
+      name,
+    }) => html`<li><b>${name}</b> <span class="tag">${kind === "totp" ? "Authenticator app" : "Passkey"}</span>
+  ${mayChange && html`<a class="button danger" href="${`${PATH}/${id}/remove`}" aria-label="${`Remove ${name}`}">Remove</a>`}</li>`,
+  )}</ul>`;
+}
+
+function renderCodes(codes: readonly string[]): Html {
+  return html`<section class="card stack" aria-labelledby="codes-title">
+  <h2 id="codes-title">Recovery codes</h2>
+  <p>Each stands in for a second factor once. Print this page or write them down now: they are not shown again.</p>
+  <pre tabindex="0">${codes.join("\n")}</pre>
+  <p><a href="${PATH}">Done</a></p>
+</section>`;
+}
+
+function renderSecret(
+  page: SignedInPage,
+  { secret, uri }: { secret: string; uri: string },
+  problems: FormProblems | null,
+): Html {
+  return html`<section class="card stack" aria-labelledby="secret-title">
+  <h2 id="secret-title">Add an authenticator app</h2>
+  <p>Scan the code with the app, or type the secret into it.</p>
+  ${renderQrCode(uri)}
+  <p>Secret: <code>${secret}</code></p>
+  <form method="post">${tokenField(page.session)}<input type="hidden" name="form" value="confirm">
+    <input type="hidden" name="secret" value="${secret}"><input type="hidden" name="uri" value="${uri}">
+    ${nameField("Phone", problems)}
+    ${formField({ name: "code", label: "Code that the app shows", problems }, (attributes) => html`<input ${attributes} inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>`)}
+    <div class="actions"><button type="submit" class="primary">Add the app</button></div>
+  </form>
+</section>`;
+}
+
+function nameField(value: string, problems: FormProblems | null): Html {
+  return formField(
+    { name: "name", label: "Name", problems },
+    (attributes) => html`<input ${attributes} value="${value}" maxlength="100" required>`,
+  );
+}
+
+function addForms({ session }: SignedInPage, { isFirst }: { isFirst: boolean }): Html {
+  const password = (id: string): Content =>
+    isFirst &&
+    html`<div class="form-field"><label for="${id}">Your password</label>
+    <input id="${id}" name="password" type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required></div>`;
+  return html`<section class="stack" aria-labelledby="app-title"><h2 id="app-title">Add an authenticator app</h2>
+  <form method="post">${tokenField(session)}<input type="hidden" name="form" value="begin">
+  ${password("app-password")}
+  <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
+</section>
+<section class="stack" aria-labelledby="passkey-title"><h2 id="passkey-title">Add a passkey</h2>
+  <noscript><p>A passkey needs JavaScript.</p></noscript>
+  <form method="post" data-options-from="/api/v1/auth/factors/passkeys/options" data-does="create" hidden>${tokenField(session)}<input type="hidden" name="form" value="passkey"><input type="hidden" name="passkey">
+  <div class="form-field"><label for="passkey-name">Name</label><input id="passkey-name" name="name" value="Passkey" maxlength="100" required></div>
+  ${password("passkey-password")}
+  <div class="problem" role="alert"></div>
+  <div class="actions"><button type="submit">Add a passkey</button></div></form>
+</section>`;
+}
+
+function renewForm({ session }: SignedInPage, codesLeft: number): Html {
+  return html`<section class="stack" aria-labelledby="renew-title"><h2 id="renew-title">Recovery codes</h2>
+  <p>You have ${codesLeft} unused recovery codes.</p>
+  <form method="post">${tokenField(session)}<input type="hidden" name="form" value="renew">
+  <div class="actions"><button type="submit">Replace them</button></div></form>
+</section>`;
+}
+
+function verifyForms({ session }: SignedInPage, problems: FormProblems | null): Html {
+  return html`<section class="card stack" aria-labelledby="verify-title"><h2 id="verify-title">Use a second factor</h2>
+  <p>To change anything here, or to create API keys, use a second factor first.</p>
+  <form method="post">${tokenField(session)}<input type="hidden" name="form" value="verify">
+  ${formField({ name: "code", label: "Code of your app, or a recovery code", problems }, (attributes) => html`<input ${attributes} autocomplete="one-time-code" maxlength="64" required>`)}
+  <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
+  <form method="post" data-options-from="/api/v1/auth/factors/verify/options" data-does="get" hidden>${tokenField(session)}<input type="hidden" name="form" value="verify"><input type="hidden" name="passkey">
+  <div class="problem" role="alert"></div>
+  <div class="actions"><button type="submit">Use a passkey</button></div></form>
+</section>`;
+}
