@@ -41,7 +41,11 @@ async function tokenOf({ api, runner }: Place, email: string): Promise<string | 
 async function subjectsTo({ api, runner }: Place, email: string): Promise<string[]> {
   await runner.accountMails();
   const mails = await storedMails(api);
-  return mails.flatMap(({ headers }) => (headers["to"] === email ? (headers["subject"] ?? "") : [])).sort();
+  return mails
+    .flatMap(({ headers }) =>
+      headers["to"]?.toLowerCase() === email.toLowerCase() ? (headers["subject"] ?? "") : [],
+    )
+    .sort();
 }
 
 async function emailOf(api: TestApp, { id }: Account): Promise<string | undefined> {
