@@ -123,7 +123,7 @@ async function readBody(response: IncomingMessage, { etag, maxBytes }: DownloadO
         chunks.push(chunk);
       }
     }
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw documentTooLarge(maxBytes);
     return { bytes: Buffer.concat(chunks), etag: headers.etag ?? null };
   } finally {
     response.destroy();
@@ -131,6 +131,6 @@ async function readBody(response: IncomingMessage, { etag, maxBytes }: DownloadO
 }
 
 /** Returns the error for a document larger than `maxBytes`, compressed or not. */
-export function tooLarge(maxBytes: number): SourceError {
+export function documentTooLarge(maxBytes: number): SourceError {
   return new SourceError(`the document is larger than ${maxBytes / 2 ** 20} MiB`);
 }

@@ -3,7 +3,7 @@ import type { LookupAddress } from "node:dns";
 import { open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { download, isAllowedUrl, tooLarge } from "./download.ts";
+import { documentTooLarge, download, isAllowedUrl } from "./download.ts";
 import { SourceError } from "./source_error.ts";
 
 const BUNDLED = fileURLToPath(new URL("../shared/models/bundled/models.json.gz", import.meta.url));
@@ -61,7 +61,7 @@ async function readFileWithin(path: string, maxBytes: number): Promise<Uint8Arra
   try {
     await using file = await open(path);
     const { size } = await file.stat();
-    if (size > maxBytes) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw documentTooLarge(maxBytes);
     return await file.readFile();
   } catch (error) {
     if (error instanceof SourceError) throw error;
@@ -94,7 +94,7 @@ function parseDocument(bytes: Uint8Array, maxBytes: number): unknown {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE")
-      throw tooLarge(maxBytes);
+      throw documentTooLarge(maxBytes);
     const message = error instanceof Error ? error.message : String(error);
     throw new SourceError(`the document is not JSON: ${message}`, { cause: error });
   }

@@ -19,12 +19,12 @@ export function named<Schema extends object>(title: string, schema: Schema) {
   return { title, ...schema };
 }
 
-export function listOf(items: object) {
+export function listSchema(items: object) {
   return { type: "array", items };
 }
 
 /** One of the words. */
-export function oneOf(words: readonly string[]) {
+export function wordSchema(words: readonly string[]) {
   return { type: "string", enum: words };
 }
 

@@ -131,7 +131,7 @@ export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
 }
 
 /** The facts of a version that decide who may fork it. */
-export interface ForkSource {
+export interface ForkOrigin {
   /** Null if a name was given without a version and none is published. */
   status: DefinitionStatus | null;
   /** True if the caller is a member of its organization; only members can fork drafts and archived versions. */
@@ -141,7 +141,7 @@ export interface ForkSource {
 }
 
 /** Returns why no one can fork a version; null if it can be forked. */
-export function forkDenialOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCHIVED" | null {
+export function forkDenialOfSource(source: ForkOrigin): "NOT_PUBLISHED" | "ARCHIVED" | null {
   const { status, isOwn, isQuarantined } = source;
   if (status === null || isQuarantined) return "NOT_PUBLISHED";
   if (isOwn || allowsOperation(status, "fork")) return null;
@@ -151,7 +151,7 @@ export function forkDenialOfSource(source: ForkSource): "NOT_PUBLISHED" | "ARCHI
 /**
  * Returns why a caller cannot fork a version; null if they can. `role` is the caller's role in the fork's organization.
  */
-export function forkDenial(source: ForkSource, role: OrgRole | null): ForkDenial | null {
+export function forkDenial(source: ForkOrigin, role: OrgRole | null): ForkDenial | null {
   const denial = forkDenialOfSource(source);
   if (denial) return denial;
   if (role === null) return "UNAUTHENTICATED";

@@ -24,7 +24,7 @@ import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import type { DefinitionTurns } from "./turns.ts";
 import { listUnknownNames } from "./warnings/unknown_names.ts";
-import { checkVersions, type VersionCheck, type Warning } from "./warnings/warnings.ts";
+import { checkVersions, type DefinitionWarning, type VersionCheck } from "./warnings/warnings.ts";
 
 /** What endpoints need that publish, or try what publishing would do. */
 export interface PublishDeps extends DefinitionDeps {
@@ -45,7 +45,7 @@ interface PublishRequest {
 export async function publishDraft(
   deps: DefinitionDeps,
   { writer, address, expectedUpdatedAt }: PublishRequest,
-): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
+): Promise<{ row: ShownDefinitionRow; warnings: DefinitionWarning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, {
@@ -80,7 +80,7 @@ export interface Publication {
   row: PublishedRow & Pick<DefinitionRow, "lineId" | "visibility">;
   document: WrittenDocument;
   /** Found before the transaction began. */
-  earlyWarnings: readonly Warning[];
+  earlyWarnings: readonly DefinitionWarning[];
 }
 
 /**

@@ -1,16 +1,23 @@
 /** What endpoints of definitions share in their declarations: parameters, schemas and errors. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { listOf, named, nullable, oneOf as oneOfWords, record, TEXT } from "../../shared/json_schema.ts";
+import {
+  listSchema,
+  named,
+  nullable,
+  wordSchema as oneOfWords,
+  record,
+  TEXT,
+} from "../../shared/json_schema.ts";
 import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
-import type { DefinitionFields, FieldValues } from "../../sql/definitions/field_type.ts";
+import type { FieldMap, FieldValues } from "../../sql/definitions/field_type.ts";
 import {
   DEFINITION_FIELDS,
   type Definition as DefinitionJson,
   SUMMARY_FIELDS,
 } from "../../sql/definitions/fields.ts";
 import { oneOf } from "../http/schemas.ts";
-import type { Warning as WarningJson } from "./warnings/warnings.ts";
+import type { DefinitionWarning as WarningJson } from "./warnings/warnings.ts";
 
 /** A read of one definition. */
 export const READ = {
@@ -85,12 +92,12 @@ const REFERENCE = record({
 });
 
 /** Returns the schemas of the fields by name. */
-function schemasOf(fields: DefinitionFields) {
+function schemasOf(fields: FieldMap) {
   return Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
 }
 
 /** Returns an example object with these fields. */
-export function exampleOf(fields: DefinitionFields) {
+export function exampleOfRow(fields: FieldMap) {
   return Object.fromEntries(Object.entries(fields).map(([name, { example }]) => [name, example]));
 }
 
@@ -103,13 +110,13 @@ const SUMMARY = {
     "DefinitionSummary",
     record({ ...schemasOf(SUMMARY_FIELDS), draftVersion: DRAFT_VERSION }, ["draftVersion"]),
   ),
-  examples: [exampleOf(SUMMARY_FIELDS)],
+  examples: [exampleOfRow(SUMMARY_FIELDS)],
 };
 
 /** Fields that a read adds on request. */
 const ON_REQUEST = {
   refs: {
-    ...listOf(named("DefinitionReference", REFERENCE)),
+    ...listSchema(named("DefinitionReference", REFERENCE)),
     description: "With `includeRefs=true`: the references in the YAML, and the version each resolves to",
   },
   normalized: {
@@ -119,7 +126,7 @@ const ON_REQUEST = {
   normalizationError: { ...TEXT, description: "Why the document cannot be normalized" },
 };
 
-export const EXAMPLE_DEFINITION = exampleOf(DEFINITION_FIELDS);
+export const EXAMPLE_DEFINITION = exampleOfRow(DEFINITION_FIELDS);
 const DEFINITION = {
   ...named(
     "Definition",
@@ -157,8 +164,8 @@ const WARNING = named(
 );
 
 /** The schema of an object with these fields, and its example. */
-export function objectOf<const Fields extends DefinitionFields>(fields: Fields, title?: string) {
-  const shape = { ...record(schemasOf(fields)), examples: [exampleOf(fields)] };
+export function objectOf<const Fields extends FieldMap>(fields: Fields, title?: string) {
+  const shape = { ...record(schemasOf(fields)), examples: [exampleOfRow(fields)] };
   return Type.Unsafe<FieldValues<Fields>>(title === undefined ? shape : { title, ...shape });
 }
 

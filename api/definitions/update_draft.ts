@@ -24,7 +24,7 @@ import { writeOptimistically } from "./optimistic_write.ts";
 import { readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
 import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
-import type { Warning } from "./warnings/warnings.ts";
+import type { DefinitionWarning } from "./warnings/warnings.ts";
 
 /** Fields of the body that are part of the document. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
@@ -42,7 +42,7 @@ interface Loaded {
 /** The row after an update, and what else its author should know. */
 export interface UpdatedDraft {
   row: ShownDefinitionRow;
-  warnings: Warning[];
+  warnings: DefinitionWarning[];
 }
 
 export async function updateVersion(

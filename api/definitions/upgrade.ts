@@ -16,7 +16,7 @@ import { requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import type { Warning } from "./warnings/warnings.ts";
+import type { DefinitionWarning } from "./warnings/warnings.ts";
 
 export interface UpgradeResult {
   type: string;
@@ -42,7 +42,7 @@ interface Loaded {
 export async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
   given: { writer: Writer; address: DefinitionAddress; yaml: string },
-): Promise<{ data: UpgradeResult; warnings: Warning[] }> {
+): Promise<{ data: UpgradeResult; warnings: DefinitionWarning[] }> {
   const { writer, address } = given;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, {

@@ -5,7 +5,7 @@ import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
-import { MAX_WAITING_PER_CALLER } from "./task_queue.ts";
+import { MAX_TASKS_PER_CALLER } from "./task_queue.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
 import { TaskThread, ThreadError, type ThreadTask } from "./thread.ts";
 
@@ -105,7 +105,7 @@ async function runOn(thread: TaskThread, task: ThreadTask): Promise<string> {
     const retryAfter = RETRY_AFTER.queue;
     if (error.reason === "own") {
       throw new ApiError("RATE_LIMITED", {
-        message: `${MAX_WAITING_PER_CALLER} of your large documents are already waiting. Retry in ${retryAfter} s, or send them one after the other.`,
+        message: `${MAX_TASKS_PER_CALLER} of your large documents are already waiting. Retry in ${retryAfter} s, or send them one after the other.`,
         retryAfter,
         cause: error,
       });

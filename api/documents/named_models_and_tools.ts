@@ -11,12 +11,12 @@ export interface NamedText {
 }
 
 /** Returns the models that a document names, in document order. Templates such as `{{ model }}` are left out. */
-export function listModels(source: Pick<DefinitionSource, "type" | "body">): NamedText[] {
+export function listNamedModels(source: Pick<DefinitionSource, "type" | "body">): NamedText[] {
   return listTexts(source, "model").filter(({ text }) => !/[{}$]/.test(text));
 }
 
 /** Returns the tools that a document names, in document order. One text may hold several, separated by commas. */
-export function listTools(source: Pick<DefinitionSource, "type" | "body">): NamedText[] {
+export function listNamedTools(source: Pick<DefinitionSource, "type" | "body">): NamedText[] {
   return listTexts(source, "tool").flatMap(({ text, path }) =>
     text.split(",").flatMap((part) => (part.trim() === "" ? [] : [{ text: part.trim(), path }])),
   );

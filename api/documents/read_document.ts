@@ -5,12 +5,12 @@ import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { checkKeys, type KeyWarning } from "../../shared/definitions/language/check_keys.ts";
 import { type DefinitionReference, listReferences } from "../../shared/definitions/references.ts";
 import { type DefinitionSource, parseDefinition } from "../../shared/definitions/source.ts";
-import { type Failure, translateDefinition } from "../../shared/definitions/translate/translate.ts";
+import { type FailedTranslation, translateDefinition } from "../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { YamlDocument } from "../../shared/yaml/document.ts";
 import { type DefinitionProblem, formatPath } from "../../shared/yaml/problems.ts";
 import type { DefinitionContent } from "../../sql/definitions/versions.ts";
-import { listModels, listTools, type NamedText } from "./named_models_and_tools.ts";
+import { listNamedModels, listNamedTools, type NamedText } from "./named_models_and_tools.ts";
 import { type SafetyScan, scanDefinition } from "./safety_scan.ts";
 
 /** Line and column in a text, from 1. */
@@ -34,7 +34,7 @@ export interface ReadDocument {
   content: Omit<DefinitionContent, "yaml">;
   references: DefinitionReference[];
   /** Everything that keeps the document from being rendered. */
-  failures: Failure[];
+  failures: FailedTranslation[];
   /** What its author may have meant otherwise. */
   keyWarnings: KeyWarning[];
   /** Null if the scan itself failed. */
@@ -88,8 +88,8 @@ export function readDocument(given: {
       failures,
       keyWarnings: checkKeys(source, parsed),
       scan: found,
-      models: placeNames(listModels(source), locate),
-      unknownTools: placeNames(listTools(source).filter(isUnknownTool), locate),
+      models: placeNames(listNamedModels(source), locate),
+      unknownTools: placeNames(listNamedTools(source).filter(isUnknownTool), locate),
       positions: Object.fromEntries(paths.map((path) => [path, locate(parsePath(path))])),
     },
   };

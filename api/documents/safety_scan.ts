@@ -4,7 +4,7 @@ import type { DefinitionSource } from "../../shared/definitions/source.ts";
 import { formatPath, type PathStep } from "../../shared/yaml/problems.ts";
 import { scalarNumber } from "../../shared/yaml/scalars.ts";
 import { isRecord, toList, toRecord } from "../../shared/yaml/values.ts";
-import { listTools } from "./named_models_and_tools.ts";
+import { listNamedTools } from "./named_models_and_tools.ts";
 import { Downloads } from "./safety_download_then_run.ts";
 import {
   BLOCK_RULES,
@@ -210,7 +210,7 @@ function listCapabilities(source: Pick<DefinitionSource, "type" | "body" | "fiel
   const maxTokens = scalarNumber(max_tokens);
   const temperature = scalarNumber(toRecord(body["overrides"])["temperature"] ?? agentTemperature);
   return {
-    tools: listTools(source).map(({ text }) => text),
+    tools: listNamedTools(source).map(({ text }) => text),
     preflightCommands: countCommands(body["preflight"]),
     ...(maxTokens === null ? {} : { maxTokens }),
     ...(temperature === null ? {} : { temperature }),

@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 
 /** Maximum waiting tasks of one caller, without the running one. */
-export const MAX_WAITING_PER_CALLER = 2;
+export const MAX_TASKS_PER_CALLER = 2;
 
 /** Half-life of the time a caller has used. */
 const HALF_LIFE_MS = 10_000;

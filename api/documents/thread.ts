@@ -1,6 +1,6 @@
 /** A worker thread that runs one task at a time, so that long tasks do not block the process. */
 import { Worker } from "node:worker_threads";
-import { hasWaiter, MAX_WAITING_PER_CALLER, type QueuedTask, TaskQueue, type Waiter } from "./task_queue.ts";
+import { hasWaiter, MAX_TASKS_PER_CALLER, type QueuedTask, TaskQueue, type Waiter } from "./task_queue.ts";
 
 /** The response of the thread's entry point to a message. */
 export type ThreadAnswer = { ok: true; text: string } | { ok: false; message: string };
@@ -70,7 +70,7 @@ export class TaskThread {
     if (running?.key === key) return join(running, caller);
     const waiting = this.#queue.find(key);
     if (waiting && hasWaiter(waiting, caller)) return join(waiting, caller);
-    if (this.#queue.count(caller) >= MAX_WAITING_PER_CALLER) return Promise.reject(new ThreadError("own"));
+    if (this.#queue.count(caller) >= MAX_TASKS_PER_CALLER) return Promise.reject(new ThreadError("own"));
     if (waiting) return join(waiting, caller);
     if (this.#queue.size >= maxWaiting) return Promise.reject(new ThreadError("full"));
     const task = { key, message, waiters: [], since: performance.now() };

@@ -1,6 +1,6 @@
 /** GET /export/projects/{project}/deleted, also with .csv: which rows left the export of a project between two cutoffs. */
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
-import { ID, INSTANT, named, oneOf, record } from "../../shared/json_schema.ts";
+import { ID, INSTANT, named, record, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { OperationDeps } from "../deps.ts";
@@ -27,7 +27,7 @@ import {
 const DELETED_ROW = named(
   "DeletedRow",
   record({
-    dataset: oneOf(EXPORT_DATASET_NAMES),
+    dataset: wordSchema(EXPORT_DATASET_NAMES),
     id: ID,
     at: { ...INSTANT, description: "When it was deleted or hidden" },
   }),

@@ -7,7 +7,7 @@ import {
   FLAG_DEFAULTS,
   toVisibility,
 } from "../../shared/exports/selection.ts";
-import { ID, INSTANT, listOf, oneOf, TEXT } from "../../shared/json_schema.ts";
+import { ID, INSTANT, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import {
   EXPORT_FORMATS,
@@ -111,7 +111,7 @@ function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
   return {
     description: "Only rows with one of these values",
     explode: true,
-    schema: listOf(filter.values ? oneOf(filter.values) : filter.type === "uuid" ? ID : TEXT),
+    schema: listSchema(filter.values ? wordSchema(filter.values) : filter.type === "uuid" ? ID : TEXT),
     read(texts: readonly string[], addProblem: AddProblem): string[] {
       const values = [...new Set(texts)];
       const message =

@@ -1,7 +1,7 @@
 /** The schema of `manifest.json` for the OpenAPI document, so that generated clients have a type for it. */
 import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
-import { COUNT, ID, INSTANT, listOf, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
+import { COUNT, ID, INSTANT, listSchema, named, record, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 
 export const Visibility = Type.Object(
@@ -46,7 +46,7 @@ const HEAD = {
   },
   nextSince: { ...INSTANT, description: "Pass it as `since` for the next increment" },
   coherence: { type: "string", const: "insert-level" },
-  format: oneOf(EXPORT_FORMATS),
+  format: wordSchema(EXPORT_FORMATS),
   visibility: Visibility,
 };
 
@@ -70,7 +70,7 @@ const ORGANIZATION_MANIFEST = named(
     ...HEAD,
     kind: { type: "string", const: "organization" },
     organization: ORGANIZATION,
-    projects: listOf(record({ directory: TEXT, project: PROJECT, ...PROJECT_FILES }, ["deleted"])),
+    projects: listSchema(record({ directory: TEXT, project: PROJECT, ...PROJECT_FILES }, ["deleted"])),
     totals: record({ projects: COUNT, rows: COUNT, bytes: COUNT }),
   }),
 );

@@ -1,5 +1,5 @@
 /** Query parameters: each is declared once, and both its parser and its description in OpenAPI follow from that. */
-import { FLAG, ID, type JsonSchema, listOf, oneOf, TEXT } from "../../shared/json_schema.ts";
+import { FLAG, ID, type JsonSchema, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { invalidInput, type Problem } from "./validation_problems.ts";
 
@@ -95,7 +95,7 @@ export function choice<const Word extends string>(
 ) {
   return {
     description,
-    schema: oneOf(words),
+    schema: wordSchema(words),
     read: once((text, addProblem): Word | null => {
       const found = words.find((word) => word === text) ?? null;
       if (text !== null && found === null) addProblem(message);
@@ -213,7 +213,7 @@ export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: nu
   return {
     description,
     explode: true as const,
-    schema: { ...listOf({ ...TEXT, maxLength }), maxItems },
+    schema: { ...listSchema({ ...TEXT, maxLength }), maxItems },
     read(given: readonly string[], addProblem: AddProblem): string[] {
       const values = [...new Set(given)];
       if (values.length > maxItems) addProblem(`must have at most ${maxItems} values`);
@@ -228,7 +228,7 @@ export function words<const Word extends string>(known: readonly Word[], descrip
   return {
     description,
     explode: true as const,
-    schema: listOf(oneOf(known)),
+    schema: listSchema(wordSchema(known)),
     read(given: readonly string[], addProblem: AddProblem): Word[] {
       const values = [...new Set(given)];
       const found = values.flatMap((value) => known.find((word) => word === value) ?? []);

@@ -8,12 +8,12 @@ import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts"
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import {
-  computeCost as computeItemCost,
+  priceUsage as computeItemCost,
   formatAmount,
   GENERAL_PRICES,
+  type TokenUsage,
   UnpricedKind,
   USAGE_FIELDS,
-  type Usage,
 } from "./cost_arithmetic.ts";
 import { CostBody, ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } from "./cost_items.ts";
 import { PriceParts } from "./price_json.ts";
@@ -143,7 +143,7 @@ function priceItem(
 }
 
 /** Throws NOT_FOUND with the reason `price`, and in `details.kind` the kind of tokens that has none. */
-function computeUsageCost(model: KnownPrices, usage: Usage): ReturnType<typeof computeItemCost> {
+function computeUsageCost(model: KnownPrices, usage: TokenUsage): ReturnType<typeof computeItemCost> {
   try {
     return computeItemCost(requireCost(model), usage);
   } catch (error) {

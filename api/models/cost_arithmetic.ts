@@ -4,7 +4,7 @@ import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { Cost } from "./price_json.ts";
 
 /** Numbers of tokens. Every token counts in one field only. */
-export interface Usage {
+export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens?: number;
@@ -44,7 +44,7 @@ export const USAGE_FIELDS = {
   reasoning: "reasoningTokens",
   inputAudio: "inputAudioTokens",
   outputAudio: "outputAudioTokens",
-} as const satisfies Record<PriceField, keyof Usage>;
+} as const satisfies Record<PriceField, keyof TokenUsage>;
 
 /** The price of the tokens that each special kind is a part of. */
 export const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
@@ -56,7 +56,7 @@ export const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
 };
 
 /** Returns the exact cost in USD and the prices that lead to it. Throws UnpricedKind. */
-export function computeCost(cost: Cost, usage: Usage): { cost: Big; prices: ChargedPrices } {
+export function priceUsage(cost: Cost, usage: TokenUsage): { cost: Big; prices: ChargedPrices } {
   const prices = choosePrices(cost, usage);
   let sum = new Big(0);
   for (const kind of PRICE_FIELDS) {
@@ -80,7 +80,7 @@ export function formatAmount(amount: Big): string {
  * it leaves out is that of the next lower tier that has it, then the base's. A special price that equals the general one in
  * the base, such as reasoning and output, stays equal to it.
  */
-function choosePrices({ tiers = [], ...base }: Cost, usage: Usage): ChargedPrices {
+function choosePrices({ tiers = [], ...base }: Cost, usage: TokenUsage): ChargedPrices {
   const context = usage.contextTokens ?? promptTokens(usage);
   const reached = tiers.filter(({ contextOver }) => context > contextOver);
   if (reached.length === 0) return base;
@@ -101,6 +101,6 @@ function promptTokens({
   cacheReadTokens = 0,
   cacheWriteTokens = 0,
   inputAudioTokens = 0,
-}: Usage) {
+}: TokenUsage) {
   return inputTokens + cacheReadTokens + cacheWriteTokens + inputAudioTokens;
 }

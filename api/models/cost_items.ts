@@ -9,7 +9,7 @@ import type { JsonObject } from "../http/body/request_body.ts";
 import { listSchemaProblems, type Problem } from "../http/validation_problems.ts";
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
-import type { Usage } from "./cost_arithmetic.ts";
+import type { TokenUsage } from "./cost_arithmetic.ts";
 import { readAsOf } from "./prices_as_of.ts";
 import { findUndated } from "./similar_names.ts";
 
@@ -73,7 +73,7 @@ export const ITEMS_PER_TURN = 100;
 const MAX_PROBLEMS = 5;
 
 /** `isUndated`: the item's id or alias had a date, and the lookup has not. */
-export type ItemLookup = PriceLookup & { usage: Usage; isUndated: boolean };
+export type ItemLookup = PriceLookup & { usage: TokenUsage; isUndated: boolean };
 
 /** The result of an item that cannot be priced. */
 export interface ItemError {

@@ -4,7 +4,7 @@ import { jsonText, operation, reply } from "../http/operation.ts";
 import { Count, data, listOf } from "../http/schemas.ts";
 import type { Catalog } from "./catalog.ts";
 import { replyCsv } from "./list_csv.ts";
-import { LIST_QUERY, type ListParameters, SELECTION_QUERY } from "./list_parameters.ts";
+import { type ListParameters, MODEL_LIST_QUERY, SELECTION_QUERY } from "./list_parameters.ts";
 import { Alias, CatalogOrigin, ModelSummary } from "./schemas.ts";
 import { countFacets, ModelFacets, selectModels } from "./select_models.ts";
 
@@ -36,7 +36,7 @@ export const listModels = operation(
       "`includeGone` is true. Filters on a price or context exclude models for which it is unknown. An unknown provider " +
       "returns an empty page. `catalog` says where the data comes from and how old it is. `format=csv` " +
       "responds as `/models.csv`.",
-    query: LIST_QUERY,
+    query: MODEL_LIST_QUERY,
     response: { 200: { json: ModelPage, orFile: true } },
   },
   async ({ query, request }, { catalog: cache }) => {

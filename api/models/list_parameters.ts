@@ -1,5 +1,5 @@
 /** The query parameters of GET /models and GET /models.csv. */
-import { oneOf } from "../../shared/json_schema.ts";
+import { wordSchema } from "../../shared/json_schema.ts";
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../shared/vocabulary.ts";
 import {
   choice,
@@ -47,13 +47,16 @@ export const SELECTION_QUERY = {
 
 export type ModelSelection = QueryValues<typeof SELECTION_QUERY>;
 
-export const LIST_QUERY = {
+export const MODEL_LIST_QUERY = {
   ...SELECTION_QUERY,
   facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   limit: limit({ max: 200, unset: 50 }, "Page size"),
   offset: offset("Number of models to skip"),
   // `csv` is described as an operation of its own.
-  format: { ...word(["json", "csv"], "`json`, a page"), schema: { ...oneOf(["json"]), default: "json" } },
+  format: {
+    ...word(["json", "csv"], "`json`, a page"),
+    schema: { ...wordSchema(["json"]), default: "json" },
+  },
 };
 
-export type ListParameters = QueryValues<typeof LIST_QUERY>;
+export type ListParameters = QueryValues<typeof MODEL_LIST_QUERY>;

@@ -1,7 +1,7 @@
 /** The schemas of errors: one for each code, so that a client that compares the code knows the details. */
 
 import { ERRORS, type ErrorCode } from "../../shared/errors.ts";
-import { type JsonSchema, named, oneOf, record, TEXT } from "../../shared/json_schema.ts";
+import { type JsonSchema, named, record, TEXT, wordSchema } from "../../shared/json_schema.ts";
 
 /** Such as `ExportTooLarge`. */
 export function pascalCase(text: string): string {
@@ -25,7 +25,7 @@ function errorSchema(code: ErrorCode): JsonSchema {
     titleOf(code),
     record(
       {
-        code: oneOf([code]),
+        code: wordSchema([code]),
         message: TEXT,
         requestId: TEXT,
         details: detailsSchema(code),
@@ -42,7 +42,7 @@ export function errorEnvelope(codes: readonly ErrorCode[]): JsonSchema {
   const mapping = codes.map((code) => [code, `#/components/schemas/${titleOf(code)}`]);
   return record({
     error: {
-      oneOf: codes.map(errorSchema),
+      wordSchema: codes.map(errorSchema),
       discriminator: { propertyName: "code", mapping: Object.fromEntries(mapping) },
     },
   });

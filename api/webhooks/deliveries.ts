@@ -16,7 +16,7 @@ import {
   requireWritableOrg,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
-  WRITE_FAILURES,
+  WEBHOOK_WRITE_FAILURES,
 } from "./own_webhook.ts";
 import { DeliveryList, OneDelivery, WebhookAddress } from "./webhook_schemas.ts";
 
@@ -31,7 +31,7 @@ export const testWebhook = operation(
       "For owners and admins. Queues an event of type `webhook.test`; list the deliveries for the outcome.",
     params: WebhookAddress,
     response: { 201: OneDelivery },
-    fails: [...WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "deliveries", limit: PENDING_MAX }]],
+    fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "deliveries", limit: PENDING_MAX }]],
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });

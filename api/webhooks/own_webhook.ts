@@ -13,9 +13,9 @@ import { requireAllowed } from "../http/require_allowed.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
 
-export const ORG_FAILURES = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
-export const WEBHOOK_FAILURES = [...ORG_FAILURES, ["NOT_FOUND", { reason: "webhook" }]] as const;
-export const WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
+export const WEBHOOK_ORG_FAILURES = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
+export const WEBHOOK_FAILURES = [...WEBHOOK_ORG_FAILURES, ["NOT_FOUND", { reason: "webhook" }]] as const;
+export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 
 /** Returns the organization of a path, for its owners and admins. */
 export async function requireAdminOrg(
@@ -45,11 +45,11 @@ export interface WebhookKey {
 
 /** Returns a webhook of the organization. Throws NOT_FOUND. */
 export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise<WebhookRow> {
-  return requireRow(isUuid(id) ? await findWebhook(sql, { id, orgId: org.id }) : null, org);
+  return requireWebhookRow(isUuid(id) ? await findWebhook(sql, { id, orgId: org.id }) : null, org);
 }
 
 /** Returns what a statement has returned for a webhook. Throws NOT_FOUND if that is nothing. */
-export function requireRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
+export function requireWebhookRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
   if (row) return row;
   throw new ApiError("NOT_FOUND", {
     message: `Webhook not found. List webhooks with GET /api/v1/orgs/${slug}/webhooks.`,

@@ -8,10 +8,10 @@ import { operation, reply } from "../http/operation.ts";
 import {
   auditWebhook,
   presentWebhook,
-  requireRow,
+  requireWebhookRow,
   requireWritableOrg,
   WEBHOOK_OPERATION,
-  WRITE_FAILURES,
+  WEBHOOK_WRITE_FAILURES,
 } from "./own_webhook.ts";
 import { RotatedWebhook, WebhookAddress } from "./webhook_schemas.ts";
 
@@ -32,13 +32,16 @@ export const rotateWebhookSecret = operation(
       "receiver the new one in this time. Up to 5 times in 24 hours.",
     params: WebhookAddress,
     response: { 200: RotatedWebhook },
-    fails: [...WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "secrets", limit: RETIRED_SECRETS_MAX }]],
+    fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "secrets", limit: RETIRED_SECRETS_MAX }]],
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });
     const secret = newSecret();
     const { row, retiredUntil } = await sql.begin(async (tx) => {
-      const rotated = requireRow(isUuid(id) ? await rotateRow(tx, { id, orgId: org.id, secret }) : null, org);
+      const rotated = requireWebhookRow(
+        isUuid(id) ? await rotateRow(tx, { id, orgId: org.id, secret }) : null,
+        org,
+      );
       if (rotated === "full") {
         throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
       }

@@ -13,15 +13,15 @@ import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {
   auditWebhook,
-  ORG_FAILURES,
   presentWebhook,
   requireAdminOrg,
-  requireRow,
   requireWebhook,
+  requireWebhookRow,
   requireWritableOrg,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
-  WRITE_FAILURES,
+  WEBHOOK_ORG_FAILURES,
+  WEBHOOK_WRITE_FAILURES,
 } from "./own_webhook.ts";
 import { newSecret } from "./rotate.ts";
 import {
@@ -58,7 +58,7 @@ export const createWebhook = operation(
     body: NewWebhook,
     response: { 201: CreatedWebhook },
     fails: [
-      ...ORG_FAILURES,
+      ...WEBHOOK_ORG_FAILURES,
       "KEY_KIND_FORBIDDEN",
       ["QUOTA_EXCEEDED", { quota: "webhooks", limit: WEBHOOKS_MAX }],
       PRIVATE_URL,
@@ -92,7 +92,7 @@ export const listWebhooks = operation(
     description: "For owners and admins. Secrets are not shown.",
     params: OrgAddress,
     response: { 200: WebhookList },
-    fails: ORG_FAILURES,
+    fails: WEBHOOK_ORG_FAILURES,
   },
   async ({ params: { slug }, caller, request }, { sql }) => {
     const { id } = await requireAdminOrg(sql, { caller, request, slug });
@@ -131,7 +131,7 @@ export const updateWebhook = operation(
     params: WebhookAddress,
     body: WebhookUpdate,
     response: { 200: OneWebhook },
-    fails: [...WRITE_FAILURES, PRIVATE_URL],
+    fails: [...WEBHOOK_WRITE_FAILURES, PRIVATE_URL],
   },
   async ({ params: { slug, id }, body, caller, request }, { sql, config }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });
@@ -144,7 +144,7 @@ export const updateWebhook = operation(
       ...(enabled === undefined ? {} : { enabled }),
     };
     const row = await sql.begin(async (tx) => {
-      const updated = requireRow(
+      const updated = requireWebhookRow(
         isUuid(id) ? await updateRow(tx, { ...change, id, orgId: org.id }) : null,
         org,
       );
@@ -168,12 +168,12 @@ export const deleteWebhook = operation(
     description: "For owners and admins. Pending deliveries are not sent; one that is being sent may arrive.",
     params: WebhookAddress,
     response: { 204: null },
-    fails: WRITE_FAILURES,
+    fails: WEBHOOK_WRITE_FAILURES,
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });
     await sql.begin(async (tx) => {
-      const row = requireRow(isUuid(id) ? await deleteRow(tx, { id, orgId: org.id }) : null, org);
+      const row = requireWebhookRow(isUuid(id) ? await deleteRow(tx, { id, orgId: org.id }) : null, org);
       await auditWebhook(tx, auditActor(request, caller), { row, action: "webhook.delete" });
     });
     return reply(204, null);

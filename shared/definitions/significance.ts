@@ -12,7 +12,7 @@ export const SIGNIFICANCES = ["breaking", "structural", "cosmetic", "metadata"] 
  */
 export type Significance = (typeof SIGNIFICANCES)[number];
 
-export interface ClassifiedChange {
+export interface SignificantChange {
   path: string;
   type: FieldChange["type"];
   significance: Significance;
@@ -115,18 +115,18 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Classifies each change; unchanged fields are left out. */
-export function classifyChanges(changes: readonly FieldChange[]): ClassifiedChange[] {
+export function classifyChanges(changes: readonly FieldChange[]): SignificantChange[] {
   return changes.filter(({ type }) => type !== "unchanged").map(classify);
 }
 
 /** Returns the version part to increase: `patch` if there is no difference. */
-export function suggestBump(changes: readonly Pick<ClassifiedChange, "significance">[]): ChangeType {
+export function suggestBump(changes: readonly Pick<SignificantChange, "significance">[]): ChangeType {
   const has = (significance: Significance) => changes.some((change) => change.significance === significance);
   if (has("breaking")) return "major";
   return has("structural") ? "minor" : "patch";
 }
 
-function classify(change: FieldChange): ClassifiedChange {
+function classify(change: FieldChange): SignificantChange {
   const { path, type } = change;
   const rule = RULES.find(
     (candidate) =>

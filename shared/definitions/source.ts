@@ -35,7 +35,7 @@ export type ParsedDefinition =
   | { ok: false; problems: DefinitionProblem[] };
 
 /** Adds a problem at a path. */
-export type AddProblem = (path: readonly PathStep[], message: string) => void;
+export type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
 
 /**
  * Parses a definition of the expected type (any type for null), or returns every problem found. Accepts any document that
@@ -71,7 +71,7 @@ const NO_YAML: DefinitionProblem = {
   column: 1,
 };
 
-function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): AddProblem {
+function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): AddSourceProblem {
   return (path, message) => {
     problems.push({ path: formatPath(path), message, ...document.locate(path) });
   };
@@ -80,7 +80,7 @@ function problemCollector(document: YamlDocument, problems: DefinitionProblem[])
 function readDefinition(
   root: unknown,
   expected: DefinitionType | null,
-  addProblem: AddProblem,
+  addProblem: AddSourceProblem,
 ): DefinitionSource | null {
   if (!isRecord(root)) {
     addProblem([], `The document must be a map with the root key ${rootKeys(expected)}.`);
@@ -122,7 +122,7 @@ function rootKeys(type: DefinitionType | null): string {
 function findBody(
   root: Record<string, unknown>,
   type: DefinitionType,
-  addProblem: AddProblem,
+  addProblem: AddSourceProblem,
 ): Record<string, unknown> | null {
   const found = DEFINITION_TYPES.filter((key) => Object.hasOwn(root, key));
   if (found.length > 1) {

@@ -37,26 +37,26 @@ function maker(type: ExportColumnType): Maker {
   });
 }
 
-export const uuid = maker("uuid");
-export const integer = maker("integer");
-export const number = maker("number");
-export const boolean = maker("boolean");
-export const timestamp = maker("timestamp");
-export const json = maker("json");
+export const uuidColumn = maker("uuid");
+export const integerColumn = maker("integer");
+export const numberColumn = maker("number");
+export const booleanColumn = maker("boolean");
+export const timestampColumn = maker("timestamp");
+export const jsonColumn = maker("json");
 
 /** Text of at most `maxLength` characters, or of any length. */
-export function text(column: string, description: string, maxLength?: number): ExportColumn {
+export function textColumn(column: string, description: string, maxLength?: number): ExportColumn {
   return { ...maker("text")(column, description), ...(maxLength === undefined ? {} : { maxLength }) };
 }
 
 /** A 64-bit integer. JavaScript is not exact above 2^53. */
-export function bigInteger(column: string, description: string): ExportColumn {
-  return { ...integer(column, description), bits: 64 };
+export function bigIntegerColumn(column: string, description: string): ExportColumn {
+  return { ...integerColumn(column, description), bits: 64 };
 }
 
 /** A text column with a closed list of words. */
-export function word(column: string, values: readonly string[], description: string): ExportColumn {
-  return { ...text(column, description), values };
+export function wordColumn(column: string, values: readonly string[], description: string): ExportColumn {
+  return { ...textColumn(column, description), values };
 }
 
 /** Returns whether exported rows may have null in a column; JSON columns always may, because JSON null is a value. */
@@ -73,6 +73,6 @@ export function canExceed(
 }
 
 /** The same column, nullable. */
-export function nullable(column: ExportColumn): ExportColumn {
+export function nullableColumn(column: ExportColumn): ExportColumn {
   return { ...column, nullable: true };
 }

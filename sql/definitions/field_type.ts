@@ -12,10 +12,10 @@ export interface DefinitionField<Value> {
   example: Value | null;
 }
 
-export type DefinitionFields = Readonly<Record<string, DefinitionField<unknown>>>;
+export type FieldMap = Readonly<Record<string, DefinitionField<unknown>>>;
 
 /** The values of these fields. */
-export type FieldValues<Fields extends DefinitionFields> = {
+export type FieldValues<Fields extends FieldMap> = {
   -readonly [Name in keyof Fields]: Fields[Name] extends DefinitionField<infer Value> ? Value : never;
 };
 
@@ -32,27 +32,31 @@ function maker<Value>(schema: schemas.JsonSchema) {
     field<Value>(schema, { sql, example, description });
 }
 
-export const text = maker<string>(schemas.TEXT);
-export const uuid = maker<string>(schemas.ID);
-export const count = maker<number>(schemas.COUNT);
-export const texts = maker<string[]>(schemas.listOf(schemas.TEXT));
+export const textField = maker<string>(schemas.TEXT);
+export const uuidField = maker<string>(schemas.ID);
+export const countField = maker<number>(schemas.COUNT);
+export const textsField = maker<string[]>(schemas.listSchema(schemas.TEXT));
 
-export function instant(sql: string, example: string | null, description?: string): DefinitionField<string> {
+export function instantField(
+  sql: string,
+  example: string | null,
+  description?: string,
+): DefinitionField<string> {
   return { ...field<string>(schemas.INSTANT, { sql, example, description }), json: isoText(sql) };
 }
 
 /** Returns a field with one of these words. */
-export function word<Word extends string>(
+export function wordField<Word extends string>(
   sql: string,
   words: readonly Word[],
   example: Word | null,
   description?: string,
 ): DefinitionField<Word> {
-  return field<Word>(schemas.oneOf(words), { sql, example, description });
+  return field<Word>(schemas.wordSchema(words), { sql, example, description });
 }
 
 /** Returns the field with null allowed. */
-export function nullable<Value>(of: DefinitionField<Value>): DefinitionField<Value | null> {
+export function nullableField<Value>(of: DefinitionField<Value>): DefinitionField<Value | null> {
   return { ...of, schema: schemas.nullable(of.schema) };
 }
 
@@ -62,14 +66,14 @@ export function shownAs<Value>(json: string, of: DefinitionField<Value>): Defini
 }
 
 /** Returns the select list for a row of these fields. */
-export function selectFields(fields: DefinitionFields, as: "sql" | "json"): string {
+export function selectFields(fields: FieldMap, as: "sql" | "json"): string {
   return Object.entries(fields)
     .map(([name, field]) => `${field[as]} as "${name}"`)
     .join(", ");
 }
 
 /** Returns an expression for a JSON object of these fields. */
-export function buildJson(fields: DefinitionFields): string {
+export function buildJson(fields: FieldMap): string {
   const members = Object.entries(fields).map(([name, { json }]) => `'${name}', ${json}`);
   return `json_build_object(${members.join(", ")})`;
 }

@@ -6,12 +6,12 @@ import { LANGUAGE_VERSION } from "../../shared/definitions/language/language.ts"
 import {
   COUNT,
   INSTANT,
-  listOf,
+  listSchema,
   named,
-  oneOf,
   nullable as orNull,
   record,
   TEXT,
+  wordSchema,
 } from "../../shared/json_schema.ts";
 import {
   AUTHORSHIP_TYPES,
@@ -26,17 +26,17 @@ import {
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
 import {
-  count,
-  type DefinitionFields,
+  countField,
+  type FieldMap,
   type FieldValues,
   field,
-  instant,
-  nullable,
+  instantField,
+  nullableField,
   shownAs,
-  text,
-  texts,
-  uuid,
-  word,
+  textField,
+  textsField,
+  uuidField,
+  wordField,
 } from "./field_type.ts";
 
 const AT = "2026-11-20T10:00:00.000Z";
@@ -56,8 +56,8 @@ export const EXAMPLE_YAML = `agent:
 const CONTRIBUTOR = record(
   {
     id: TEXT,
-    role: oneOf(CONTRIBUTOR_ROLES),
-    type: oneOf(CONTRIBUTOR_TYPES),
+    role: wordSchema(CONTRIBUTOR_ROLES),
+    type: wordSchema(CONTRIBUTOR_TYPES),
     name: orNull(TEXT),
     agentName: orNull(TEXT),
     contributedAt: INSTANT,
@@ -67,8 +67,8 @@ const CONTRIBUTOR = record(
 
 const PROVENANCE = record(
   {
-    authorshipType: oneOf(AUTHORSHIP_TYPES),
-    contributors: { ...listOf(named("Contributor", CONTRIBUTOR)), minItems: 1, maxItems: 50 },
+    authorshipType: wordSchema(AUTHORSHIP_TYPES),
+    contributors: { ...listSchema(named("Contributor", CONTRIBUTOR)), minItems: 1, maxItems: 50 },
     dialecticRounds: COUNT,
     optimizationRunId: orNull(TEXT),
   },
@@ -85,90 +85,92 @@ const TRANSLATION_ERROR = { type: "object", properties: { reason: TEXT, path: TE
 
 /** The fields of a summary, as in lists. `minSubscription` and `catalogueTier` are constant: nothing is priced or curated yet. */
 export const SUMMARY_FIELDS = {
-  id: uuid("d.id", "0b7e6f0c-6a3f-4b52-9d8e-2f1c55d0a001"),
-  type: word("d.type", DEFINITION_TYPES, "agent"),
-  name: text("d.name", "reviewer"),
-  version: text("d.version", "1.0.0"),
-  status: word("d.status", DEFINITION_STATUSES, "published"),
-  domain: word("d.domain", DEFINITION_DOMAINS, "software"),
-  subdomain: nullable(text("d.subdomain", null)),
-  agentType: nullable(word("d.agent_type", DEFINITION_AGENT_TYPES, "explorer")),
-  hash: text(
+  id: uuidField("d.id", "0b7e6f0c-6a3f-4b52-9d8e-2f1c55d0a001"),
+  type: wordField("d.type", DEFINITION_TYPES, "agent"),
+  name: textField("d.name", "reviewer"),
+  version: textField("d.version", "1.0.0"),
+  status: wordField("d.status", DEFINITION_STATUSES, "published"),
+  domain: wordField("d.domain", DEFINITION_DOMAINS, "software"),
+  subdomain: nullableField(textField("d.subdomain", null)),
+  agentType: nullableField(wordField("d.agent_type", DEFINITION_AGENT_TYPES, "explorer")),
+  hash: textField(
     "d.hash",
     `sha256:${"0".repeat(64)}`,
     "`sha256:` and the hex digest of the document as canonical JSON (RFC 8785)",
   ),
-  promptHash: nullable(
-    text(
+  promptHash: nullableField(
+    textField(
       "d.prompt_hash",
       `sha256:${"1".repeat(64)}`,
       "`sha256:` and the hex digest of `runtimeMd` in UTF-8; null if there is none",
     ),
   ),
-  displayName: text("d.display_name", "Reviewer"),
-  description: text("d.description", "Reviews a change and says what to mend before it is merged."),
-  author: nullable(text("d.author", null)),
-  authorshipType: nullable(word("d.authorship_type", AUTHORSHIP_TYPES, null)),
-  tags: texts("d.tags", ["review"]),
-  authorId: uuid(
+  displayName: textField("d.display_name", "Reviewer"),
+  description: textField("d.description", "Reviews a change and says what to mend before it is merged."),
+  author: nullableField(textField("d.author", null)),
+  authorshipType: nullableField(wordField("d.authorship_type", AUTHORSHIP_TYPES, null)),
+  tags: textsField("d.tags", ["review"]),
+  authorId: uuidField(
     "d.author_id",
     "5b0c4f9e-8f4e-4c53-9a57-6a3d0b1c0002",
     "The author of this version (user id)",
   ),
-  orgId: uuid("d.org_id", "9a1d2e3f-1b2c-4d3e-8f4a-5b6c7d8e0003"),
-  tier: word("d.tier", DEFINITION_TIERS, "org"),
-  visibility: word("d.visibility", DEFINITION_VISIBILITIES, "public"),
-  createdAt: instant("d.created_at", AT),
-  updatedAt: instant("d.updated_at", AT),
-  publishedAt: nullable(instant("d.published_at", AT)),
-  executionCount: count("l.execution_count", 12, "Counts all versions, like the other counters"),
-  uniqueExecutionCount: count("l.unique_execution_count", 3),
-  forkCount: count("l.fork_count", 1),
-  starCount: count("l.star_count", 0),
+  orgId: uuidField("d.org_id", "9a1d2e3f-1b2c-4d3e-8f4a-5b6c7d8e0003"),
+  tier: wordField("d.tier", DEFINITION_TIERS, "org"),
+  visibility: wordField("d.visibility", DEFINITION_VISIBILITIES, "public"),
+  createdAt: instantField("d.created_at", AT),
+  updatedAt: instantField("d.updated_at", AT),
+  publishedAt: nullableField(instantField("d.published_at", AT)),
+  executionCount: countField("l.execution_count", 12, "Counts all versions, like the other counters"),
+  uniqueExecutionCount: countField("l.unique_execution_count", 3),
+  forkCount: countField("l.fork_count", 1),
+  starCount: countField("l.star_count", 0),
   forkedFromId: shownAs(
     "source.id",
-    nullable(
-      uuid(
+    nullableField(
+      uuidField(
         "l.forked_from_id",
         null,
         "The version this was forked from; null if it is no fork, or you cannot see the source",
       ),
     ),
   ),
-  namespace: text("'@' || o.slug || '/' || d.name", "@demo/reviewer", "`@organization/name`"),
-  minSubscription: text("'free'", "free"),
+  namespace: textField("'@' || o.slug || '/' || d.name", "@demo/reviewer", "`@organization/name`"),
+  minSubscription: textField("'free'", "free"),
   catalogueTier: field<null>({ type: "null" }, { sql: "null", example: null }),
-  releasedAt: nullable(instant("l.first_published_at", AT, "Time of the first publication of any version")),
-  quarantinedAt: nullable(
-    instant(
+  releasedAt: nullableField(
+    instantField("l.first_published_at", AT, "Time of the first publication of any version"),
+  ),
+  quarantinedAt: nullableField(
+    instantField(
       "d.quarantined_at",
       null,
       "Time an operator quarantined it. Only members can see a quarantined version, and no reference resolves to it",
     ),
   ),
-  quarantineReason: nullable(text("d.quarantine_reason", null)),
-} as const satisfies DefinitionFields;
+  quarantineReason: nullableField(textField("d.quarantine_reason", null)),
+} as const satisfies FieldMap;
 
 /** The fields of a full definition. */
 export const DEFINITION_FIELDS = {
   ...SUMMARY_FIELDS,
-  yaml: text("d.yaml", EXAMPLE_YAML),
-  provenance: nullable(
+  yaml: textField("d.yaml", EXAMPLE_YAML),
+  provenance: nullableField(
     field<unknown>(named("Provenance", PROVENANCE), { sql: "d.provenance", example: null }),
   ),
-  runtimeMd: nullable(
-    text(
+  runtimeMd: nullableField(
+    textField(
       "d.runtime_md",
       '---\nname: "reviewer"\n…',
       "The Markdown that coding agents load; null if rendering failed",
     ),
   ),
-  translatorVersion: nullable(text("d.translator_version", "1.0.0")),
-  translationError: nullable(
+  translatorVersion: nullableField(textField("d.translator_version", "1.0.0")),
+  translationError: nullableField(
     field<TranslationErrorJson>(TRANSLATION_ERROR, { sql: "d.translation_error", example: null }),
   ),
-  schemaVersion: text(`'${LANGUAGE_VERSION}'`, LANGUAGE_VERSION, "Version of the definition language"),
-  riskProfile: nullable(
+  schemaVersion: textField(`'${LANGUAGE_VERSION}'`, LANGUAGE_VERSION, "Version of the definition language"),
+  riskProfile: nullableField(
     field<unknown>(
       { type: "object" },
       {
@@ -178,10 +180,10 @@ export const DEFINITION_FIELDS = {
       },
     ),
   ),
-  deprecatedAt: nullable(instant("d.deprecated_at", null)),
-  deprecationReason: nullable(text("d.deprecation_reason", null)),
-  successor: nullable(text("d.successor", null)),
-} as const satisfies DefinitionFields;
+  deprecatedAt: nullableField(instantField("d.deprecated_at", null)),
+  deprecationReason: nullableField(textField("d.deprecation_reason", null)),
+  successor: nullableField(textField("d.successor", null)),
+} as const satisfies FieldMap;
 
 /** A full definition, with YAML and Markdown. */
 export type Definition = FieldValues<typeof DEFINITION_FIELDS>;
@@ -194,7 +196,7 @@ export const NAMED_FIELDS = {
   version: DEFINITION_FIELDS.version,
   authorId: DEFINITION_FIELDS.authorId,
   orgId: DEFINITION_FIELDS.orgId,
-} as const satisfies DefinitionFields;
+} as const satisfies FieldMap;
 
 export type NamedVersion = FieldValues<typeof NAMED_FIELDS>;
 
@@ -205,13 +207,13 @@ export const VERSION_FIELDS = {
   status: DEFINITION_FIELDS.status,
   hash: DEFINITION_FIELDS.hash,
   promptHash: DEFINITION_FIELDS.promptHash,
-  changeSummary: nullable(text("d.change_summary", "Says which file a finding is in")),
-  changeType: word("d.change_type", CHANGE_TYPES, "minor", "Compared with the version before it"),
+  changeSummary: nullableField(textField("d.change_summary", "Says which file a finding is in")),
+  changeType: wordField("d.change_type", CHANGE_TYPES, "minor", "Compared with the version before it"),
   createdAt: DEFINITION_FIELDS.createdAt,
   createdBy: DEFINITION_FIELDS.authorId,
   quarantinedAt: DEFINITION_FIELDS.quarantinedAt,
   quarantineReason: DEFINITION_FIELDS.quarantineReason,
-} as const satisfies DefinitionFields;
+} as const satisfies FieldMap;
 
 export type Version = FieldValues<typeof VERSION_FIELDS>;
 
@@ -220,8 +222,8 @@ export const ROW_FIELDS = {
   ...DEFINITION_FIELDS,
   changeSummary: VERSION_FIELDS.changeSummary,
   changeType: VERSION_FIELDS.changeType,
-  lineId: uuid("d.line_id", null),
-  orgSlug: text("o.slug", null),
-} as const satisfies DefinitionFields;
+  lineId: uuidField("d.line_id", null),
+  orgSlug: textField("o.slug", null),
+} as const satisfies FieldMap;
 
 export type DefinitionRow = FieldValues<typeof ROW_FIELDS>;

@@ -1,6 +1,6 @@
 /** Makes the JSON of definitions in PostgreSQL; the API passes the text on. */
 import type { Sql } from "../connection/pool.ts";
-import { type DefinitionFields, selectFields } from "./field_type.ts";
+import { type FieldMap, selectFields } from "./field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
@@ -15,7 +15,7 @@ export interface ShownTexts {
  * than a subquery. Also joins the id of the line's fork source as `source`: null if there is none or the viewer cannot
  * see it. A deleted source keeps its id.
  */
-function joinFields(sql: Sql, fields: DefinitionFields, viewer: DefinitionViewer) {
+function joinFields(sql: Sql, fields: FieldMap, viewer: DefinitionViewer) {
   return sql`
     left join lateral (
       select l.forked_from_id as id

@@ -15,10 +15,10 @@ import { invalidInput } from "../../http/validation_problems.ts";
 import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
+  CurrentPassword,
   FACTOR_OPERATION,
   FactorName,
   PasskeyText,
-  PasswordField,
   requireFactorName,
   WebAuthnJson,
 } from "./factor_schemas.ts";
@@ -38,7 +38,7 @@ export const beginPasskey = operation(
       "Returns the options for `PublicKeyCredential.parseCreationOptionsFromJSON()`, which work once, for 5 minutes, in the " +
       "same session. Requires your password, or a second factor used within 15 minutes if you have one.",
     body: Type.Object(
-      { password: PasswordField },
+      { password: CurrentPassword },
       { title: "PasskeyStart", additionalProperties: false, examples: [{}] },
     ),
     response: { 201: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },

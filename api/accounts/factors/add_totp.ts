@@ -16,9 +16,9 @@ import { invalidInput } from "../../http/validation_problems.ts";
 import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
+  CurrentPassword,
   FACTOR_OPERATION,
   FactorName,
-  PasswordField,
   requireFactorName,
 } from "./factor_schemas.ts";
 import { requireProof } from "./require_proof.ts";
@@ -39,7 +39,7 @@ export const beginTotp = operation(
       "Returns a secret for the app. Confirm it with a code of the app within 15 minutes, in the same session. Requires your " +
       "password, or a second factor used within 15 minutes if you have one.",
     body: Type.Object(
-      { password: PasswordField },
+      { password: CurrentPassword },
       { title: "TotpStart", additionalProperties: false, examples: [{}] },
     ),
     response: {

@@ -58,7 +58,7 @@ export const AddedFactor = {
 };
 
 /** Required to add the first factor. */
-export const PasswordField = Type.Optional(
+export const CurrentPassword = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 1024,

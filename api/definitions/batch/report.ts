@@ -3,7 +3,7 @@
 import semver from "semver";
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import { writtenName } from "../../../shared/definitions/references.ts";
-import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
+import type { SignificantChange } from "../../../shared/definitions/significance.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -133,7 +133,7 @@ export async function reportBreaks(
 export interface ReportedDiff {
   against: string;
   suggestedBump: string;
-  classified: ClassifiedChange[];
+  classified: SignificantChange[];
 }
 
 /** Compares a document with its predecessor. */

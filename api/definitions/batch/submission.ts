@@ -7,7 +7,7 @@ import { type DefinitionDeps, readWritten, type WrittenDocument } from "../docum
 import type { Writer } from "../new_draft.ts";
 import { listSameNames } from "../warnings/same_names.ts";
 import { listUnknownNames } from "../warnings/unknown_names.ts";
-import type { Warning } from "../warnings/warnings.ts";
+import type { DefinitionWarning } from "../warnings/warnings.ts";
 
 /** A document as it was submitted. */
 export interface Submission {
@@ -38,7 +38,7 @@ export interface SubmittedItem {
   /** Null if the text could not be read. */
   document: WrittenDocument | null;
   /** Found before the transaction begins. */
-  earlyWarnings: Warning[];
+  earlyWarnings: DefinitionWarning[];
   errors: DocumentError[];
 }
 

@@ -10,7 +10,7 @@ import type { Writer } from "../new_draft.ts";
 import type { PublishDeps } from "../publish.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
-import type { Warning } from "../warnings/warnings.ts";
+import type { DefinitionWarning } from "../warnings/warnings.ts";
 import {
   type BrokenDependent,
   type LineState,
@@ -93,7 +93,7 @@ const MAX_ERRORS = 200;
 export interface Report {
   valid: boolean;
   errors: DocumentError[];
-  warnings: Warning[];
+  warnings: DefinitionWarning[];
   riskProfile: object | null;
   references: ReportedReference[];
   version: { given: string | null; exists: boolean; nextAvailable: string | null };

@@ -20,7 +20,7 @@ import {
   type Publication,
   storePublished,
 } from "../publish.ts";
-import type { VersionCheck, Warning } from "../warnings/warnings.ts";
+import type { DefinitionWarning, VersionCheck } from "../warnings/warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import { type DocumentError, type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
 
@@ -243,7 +243,7 @@ async function noteCycles(
 }
 
 /** Drafts of a batch resolve to each other as soon as they are published. */
-function resolvesInBatch({ code, details }: Warning, batch: Batch): boolean {
+function resolvesInBatch({ code, details }: DefinitionWarning, batch: Batch): boolean {
   if (code !== "UNRESOLVED_REFERENCE") return false;
   const { type, name, range } = details as { type: DefinitionType; name: string; range: string };
   return findInBatch(batch, { type, range, ...splitAddress(name) }) !== null;

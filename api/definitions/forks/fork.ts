@@ -26,7 +26,7 @@ import { requireQuota } from "../quotas.ts";
 import {
   Definition,
   EXAMPLE_DEFINITION,
-  exampleOf,
+  exampleOfRow,
   VersionOrId,
   Warning,
   WRITE_FAILURES,
@@ -53,7 +53,7 @@ const EXAMPLE = {
     namespace: "@ada/my-reviewer",
   },
   fork: EXAMPLE_FORK,
-  source: exampleOf(NAMED_FIELDS),
+  source: exampleOfRow(NAMED_FIELDS),
   warnings: [],
 };
 

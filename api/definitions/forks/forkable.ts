@@ -1,6 +1,6 @@
 /** Who may fork what: the same response for those who ask and for those who do it. */
 import { ApiError } from "../../../shared/errors.ts";
-import { type ForkSource, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
+import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
 import type { ForkDenial } from "../../../shared/vocabulary.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -43,7 +43,7 @@ export async function findForkDenial(
   return forkDenial(source, org?.role ?? null);
 }
 
-async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkSource> {
+async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
   const { viewer } = target.scope;
   const { definition } = await resolveDefinition(sql, { ...target.address, ...target.scope });
   if (definition) return sourceOf(sql, definition, viewer);
@@ -57,7 +57,7 @@ async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkSource>
   };
 }
 
-async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<ForkSource> {
+async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<ForkOrigin> {
   const { status, quarantinedAt } = row;
   return { status, isOwn: await isOwn(sql, row, viewer), isQuarantined: quarantinedAt !== null };
 }

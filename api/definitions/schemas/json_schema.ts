@@ -1,7 +1,7 @@
 /** The JSON Schema of each language, made from its table of keys. */
 import { parse } from "yaml";
 import { MAX_LENGTHS, MAX_TAGS } from "../../../shared/definitions/fields.ts";
-import { exampleOf, type Key } from "../../../shared/definitions/language/keys.ts";
+import { exampleOfKey, type Key } from "../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../shared/definitions/language/language.ts";
 import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../../shared/definitions/name.ts";
 import { MAX_VERSION_LENGTH } from "../../../shared/definitions/versions.ts";
@@ -72,7 +72,7 @@ function describe(key: Key): Schema {
   const names = kind === "word" ? ` One of: ${words.join(", ")}.` : "";
   const inner = item === null ? null : describe(item);
   return {
-    ...(meaning === "" ? {} : { description: `${meaning}.${names}`, examples: [parse(exampleOf(key))] }),
+    ...(meaning === "" ? {} : { description: `${meaning}.${names}`, examples: [parse(exampleOfKey(key))] }),
     ...(inner !== null && kind === "list" ? { items: inner } : {}),
     ...(inner !== null && kind === "names" ? { additionalProperties: inner } : {}),
     ...(Object.keys(keys).length === 0

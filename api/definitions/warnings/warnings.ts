@@ -15,7 +15,7 @@ import { viewerOf } from "../find_readable.ts";
 import { groupBySize } from "../group_by_size.ts";
 
 /** A problem that does not block the write. */
-export interface Warning {
+export interface DefinitionWarning {
   code:
     | "TRANSLATION_FAILED"
     | "UNRESOLVED_REFERENCE"
@@ -46,7 +46,7 @@ export interface CheckedVersion {
 
 /** What a check of a version has found. */
 export interface VersionCheck {
-  warnings: Warning[];
+  warnings: DefinitionWarning[];
   /** In document order, as the author resolves them. */
   references: ResolvedReference<VersionReferenceRow>[];
 }
@@ -58,7 +58,7 @@ const MAX_REFERENCES_AT_ONCE = 1_000;
 export async function listWarnings(
   tx: Sql,
   { viewer, ...version }: CheckedVersion & { viewer: DefinitionViewer },
-): Promise<Warning[]> {
+): Promise<DefinitionWarning[]> {
   const [check] = await checkVersions(tx, { versions: [version], viewer });
   return check?.warnings ?? [];
 }
@@ -135,13 +135,13 @@ async function findStrangers(
   return new Set(bare.filter(({ definitionId, position }) => keys.has(`${definitionId} ${position}`)));
 }
 
-function translationWarnings({ failures, positions }: WrittenDocument): Warning[] {
+function translationWarnings({ failures, positions }: WrittenDocument): DefinitionWarning[] {
   return failures.map(({ reason, path, message }) => {
     return { code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] };
   });
 }
 
-function unresolvedReference(reference: DefinitionReference): Warning {
+function unresolvedReference(reference: DefinitionReference): DefinitionWarning {
   const { type, range } = reference;
   const name = writtenName(reference);
   return {
@@ -153,7 +153,7 @@ function unresolvedReference(reference: DefinitionReference): Warning {
   };
 }
 
-function foreignReference({ reference, target }: ResolvedReference<VersionReferenceRow>): Warning {
+function foreignReference({ reference, target }: ResolvedReference<VersionReferenceRow>): DefinitionWarning {
   const { type, name, range } = reference;
   const organization = target?.organization ?? null;
   return {
@@ -165,7 +165,7 @@ function foreignReference({ reference, target }: ResolvedReference<VersionRefere
   };
 }
 
-function referenceNotPublic(reference: DefinitionReference): Warning {
+function referenceNotPublic(reference: DefinitionReference): DefinitionWarning {
   const { type } = reference;
   const name = writtenName(reference);
   return {
@@ -176,7 +176,7 @@ function referenceNotPublic(reference: DefinitionReference): Warning {
 }
 
 /** A scan that fails is a warning of its own: without it, an unscanned document would look safe. */
-function scanWarnings({ scan, positions }: WrittenDocument): Warning[] {
+function scanWarnings({ scan, positions }: WrittenDocument): DefinitionWarning[] {
   const message =
     "The safety scan of the document failed, so it is unknown whether it shows signs of misuse.";
   if (scan === null) return [{ code: "SAFETY_SCAN_FAILED", message, details: {} }];

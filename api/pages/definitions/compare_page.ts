@@ -1,6 +1,6 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
 
-import type { ClassifiedChange } from "../../../shared/definitions/significance.ts";
+import type { SignificantChange } from "../../../shared/definitions/significance.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
@@ -23,7 +23,7 @@ interface SectionsJson {
 }
 
 interface FieldsJson {
-  classified: readonly ClassifiedChange[];
+  classified: readonly SignificantChange[];
   suggestedBump: string;
 }
 

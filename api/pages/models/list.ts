@@ -1,7 +1,7 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
 import { listHeldPrices } from "../../models/held.ts";
 import { listModels } from "../../models/list.ts";
-import { LIST_QUERY } from "../../models/list_parameters.ts";
+import { MODEL_LIST_QUERY } from "../../models/list_parameters.ts";
 import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
@@ -20,7 +20,7 @@ type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 
 /** Shows a page of models. The query is that of `GET /models`; empty values count as left out. */
 export async function showModels(page: Page): Promise<PageResult> {
-  const query = knownQuery(page.url, LIST_QUERY);
+  const query = knownQuery(page.url, MODEL_LIST_QUERY);
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
   const [{ data }, names, { data: held }] = await Promise.all([
     page.call(listModels, { query: changed(query, { facets: "true" }) }),

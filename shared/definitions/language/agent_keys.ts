@@ -5,43 +5,43 @@ import { environment, interfaceKeys, META, TIMEOUT_MS } from "./common_keys.ts";
 import {
   block,
   entries,
-  flag,
+  flagKey,
   free,
-  integer,
+  integerKey,
   type Keys,
   list,
   model,
   names,
-  number,
-  prose,
-  proses,
+  numberKey,
+  proseKey,
+  prosesKey,
   reference,
-  text,
-  texts,
+  textKey,
+  textsKey,
   tool,
-  word,
+  wordKey,
 } from "./keys.ts";
 
 /** Tools of the language. */
 export const TOOLS = ["Read", "Grep", "Glob", "Bash", "Web", "API", "MCP"] as const;
 
 const NATURE: Keys = {
-  verifiability: word("Who can check its claims", [
+  verifiability: wordKey("Who can check its claims", [
     "mechanically_checkable",
     "expert_judgment",
     "not_checkable",
   ]),
-  determinism: word("Whether a second run says the same", [
+  determinism: wordKey("Whether a second run says the same", [
     "deterministic",
     "stochastic",
     "environment_dependent",
   ]),
-  claim_type: word("What it claims", ["factual", "normative", "observational"]),
+  claim_type: wordKey("What it claims", ["factual", "normative", "observational"]),
 };
 
 const INTERFACE: Keys = {
   ...interfaceKeys("agent"),
-  agentType: word("What kind of agent it is, which decides the blocks it needs", DEFINITION_AGENT_TYPES, {
+  agentType: wordKey("What kind of agent it is, which decides the blocks it needs", DEFINITION_AGENT_TYPES, {
     isRequired: true,
   }),
   tools: list(
@@ -49,11 +49,11 @@ const INTERFACE: Keys = {
     `Tools it may use: ${TOOLS.join(", ")}; without this key, reading tools or all tools`,
     "[Read, Grep]",
   ),
-  risk_level: word("Shown in the registry", ["low", "standard", "high", "critical"]),
+  risk_level: wordKey("Shown in the registry", ["low", "standard", "high", "critical"]),
   triggers: block("When a host proposes the agent", {
-    file_patterns: texts("File names", '["*.sql"]'),
-    project_markers: texts("Files that mark a project", "[package.json]"),
-    explicit_only: flag("Only when the user asks for it"),
+    file_patterns: textsKey("File names", '["*.sql"]'),
+    project_markers: textsKey("Files that mark a project", "[package.json]"),
+    explicit_only: flagKey("Only when the user asks for it"),
   }),
   dependencies: block("Other agents", {
     requires: list(
@@ -61,54 +61,54 @@ const INTERFACE: Keys = {
       "Agents that it needs",
       "[helper@^1.0.0]",
     ),
-    recommends: texts("Agents that go well with it", "[test-architect]"),
-    conflicts: texts("Agents that do not go together with it", "[format-fixer]"),
+    recommends: textsKey("Agents that go well with it", "[test-architect]"),
+    conflicts: textsKey("Agents that do not go together with it", "[format-fixer]"),
   }),
   epistemic_nature: block("How far its claims reach", NATURE),
-  domain_profile: text("A vocabulary profile for the host", "payments"),
+  domain_profile: textKey("A vocabulary profile for the host", "payments"),
 };
 
 const MISSION: Keys = {
-  opener: prose(
+  opener: proseKey(
     "The opening paragraph; the description if it is missing",
     "You review one change at a time.",
   ),
-  stakes: prose("What depends on it", "A wrong verdict reaches production."),
-  outcome_framing: prose("What a good result is", "The team merges with confidence."),
-  role_boundaries: proses("Where its part ends", "[Leave style to the formatter.]"),
-  explicit_prohibitions: proses("What it must never do", "[Never edit a file.]"),
-  epistemic_limitations: proses("What it cannot know", "[You do not see production data.]"),
-  vocabulary_rationale: prose("Why it uses these words", "MERGE is what reviewers already say."),
-  taxonomy_mandate: flag("False: findings need no failure code", { example: "false" }),
+  stakes: proseKey("What depends on it", "A wrong verdict reaches production."),
+  outcome_framing: proseKey("What a good result is", "The team merges with confidence."),
+  role_boundaries: prosesKey("Where its part ends", "[Leave style to the formatter.]"),
+  explicit_prohibitions: prosesKey("What it must never do", "[Never edit a file.]"),
+  epistemic_limitations: prosesKey("What it cannot know", "[You do not see production data.]"),
+  vocabulary_rationale: proseKey("Why it uses these words", "MERGE is what reviewers already say."),
+  taxonomy_mandate: flagKey("False: findings need no failure code", { example: "false" }),
 };
 
 const CONTEXT: Keys = {
-  working_directory: text("Where it works", "services/api"),
+  working_directory: textKey("Where it works", "services/api"),
   environment: environment("Environment variables"),
-  timeout_behavior: word("What to do when time runs out", ["fail", "warn", "continue"]),
-  shell: text("The shell for its commands", "bash"),
+  timeout_behavior: wordKey("What to do when time runs out", ["fail", "warn", "continue"]),
+  shell: textKey("The shell for its commands", "bash"),
   data_sources: entries(
     "What it can look at",
     {
-      id: text("Its id", "ci"),
-      name: text("Its name", "Build server"),
-      description: prose("What is in it", "Results of the last thirty days."),
+      id: textKey("Its id", "ci"),
+      name: textKey("Its name", "Build server"),
+      description: proseKey("What is in it", "Results of the last thirty days."),
       tools: entries(
         "Tools to read it with",
         {
-          name: text("Name of the tool", "gh"),
-          purpose: prose("What it is for", "List runs"),
-          description: prose("The same as `purpose`", "List runs"),
-          usage: text("How to call it", "gh run list"),
+          name: textKey("Name of the tool", "gh"),
+          purpose: proseKey("What it is for", "List runs"),
+          description: proseKey("The same as `purpose`", "List runs"),
+          usage: textKey("How to call it", "gh run list"),
         },
         { main: "name" },
       ),
       commands: entries(
         "Commands to read it with",
         {
-          command: text("The command", "gh run list --limit 30"),
-          purpose: prose("What it is for", "Find slow runs"),
-          description: prose("The same as `purpose`", "Find slow runs"),
+          command: textKey("The command", "gh run list --limit 30"),
+          purpose: proseKey("What it is for", "Find slow runs"),
+          description: proseKey("The same as `purpose`", "Find slow runs"),
         },
         { main: "command" },
       ),
@@ -118,65 +118,65 @@ const CONTEXT: Keys = {
 };
 
 const OUTPUT: Keys = {
-  format: word("The form of the answer", ["markdown", "json", "html", "structured"]),
-  schema: text("The name of a schema, or a JSON Schema", "validator-output-v1.1", { or: ["names"] }),
+  format: wordKey("The form of the answer", ["markdown", "json", "html", "structured"]),
+  schema: textKey("The name of a schema, or a JSON Schema", "validator-output-v1.1", { or: ["names"] }),
   token_budget: block("The length of the answer", {
-    target: integer("Tokens to aim for", 800),
-    max: integer("Tokens to stay below", 1500),
-    guidance: prose("What to shorten first", "Shorten the examples first."),
+    target: integerKey("Tokens to aim for", 800),
+    max: integerKey("Tokens to stay below", 1500),
+    guidance: proseKey("What to shorten first", "Shorten the examples first."),
   }),
-  section_order: texts("Sections in their order", "[Verdict, Findings]"),
+  section_order: textsKey("Sections in their order", "[Verdict, Findings]"),
   sections: entries(
     "Templates of sections, in their order",
     {
-      id: text("Its id", "verdict"),
-      name: text("Its name, if there is no id", "Verdict"),
-      template: text("Its text", '"## Verdict\\n{{decision}}"'),
-      condition: text("When to write it", "findings > 0"),
-      description: prose("What belongs into it", "One sentence."),
+      id: textKey("Its id", "verdict"),
+      name: textKey("Its name, if there is no id", "Verdict"),
+      template: textKey("Its text", '"## Verdict\\n{{decision}}"'),
+      condition: textKey("When to write it", "findings > 0"),
+      description: proseKey("What belongs into it", "One sentence."),
     },
     { main: "template" },
   ),
   examples: entries(
     "Sample answers",
     {
-      scenario: prose("The situation", "A small change without tests"),
-      name: prose("The same as `scenario`", "Small change"),
-      description: prose("The same as `scenario`", "A small change"),
-      input: text("What the agent is given", "diff --git a/x b/x"),
-      output: text("What it answers", '"HOLD: there are no tests."'),
+      scenario: proseKey("The situation", "A small change without tests"),
+      name: proseKey("The same as `scenario`", "Small change"),
+      description: proseKey("The same as `scenario`", "A small change"),
+      input: textKey("What the agent is given", "diff --git a/x b/x"),
+      output: textKey("What it answers", '"HOLD: there are no tests."'),
     },
     { main: "output" },
   ),
-  templates: names(text("", ""), "Further templates by name", '{row: "{{time}}: {{event}}"}'),
+  templates: names(textKey("", ""), "Further templates by name", '{row: "{{time}}: {{event}}"}'),
   metrics: names(
     block(
       "",
       {
-        label: text("Its name", "Open findings"),
-        description: text("What it counts", "Findings that block"),
-        type: text("Its type", "integer"),
-        sentiment: word("How to read it", ["lower_is_better", "higher_is_better"], { or: ["text"] }),
-        section: text("The section it stands in", "summary"),
+        label: textKey("Its name", "Open findings"),
+        description: textKey("What it counts", "Findings that block"),
+        type: textKey("Its type", "integer"),
+        sentiment: wordKey("How to read it", ["lower_is_better", "higher_is_better"], { or: ["text"] }),
+        section: textKey("The section it stands in", "summary"),
       },
       { or: ["text"] },
     ),
     "Figures that the answer has",
   ),
   implications: block("A section that looks ahead", {
-    section_label: text("Its title", "What this means"),
-    framing_question: prose("The question it answers", "What should the team do next?"),
-    scope_boundary: prose("Its limits", "No staffing advice."),
+    section_label: textKey("Its title", "What this means"),
+    framing_question: proseKey("The question it answers", "What should the team do next?"),
+    scope_boundary: proseKey("Its limits", "No staffing advice."),
   }),
   classification: free("How answers are classified", "internal"),
   structured: free("Details of a structured answer", "{version: 2}"),
 };
 
 const FORECAST: Keys = {
-  actor_type: text("Whose behavior is forecast", "team"),
-  time_horizon: text("`near-term`, `medium-term` or `long-term`", "medium-term"),
-  propagation_mechanism: prose("How effects spread", "through shared libraries"),
-  prediction_format: prose("The form of a prediction", "probability and reason"),
+  actor_type: textKey("Whose behavior is forecast", "team"),
+  time_horizon: textKey("`near-term`, `medium-term` or `long-term`", "medium-term"),
+  propagation_mechanism: proseKey("How effects spread", "through shared libraries"),
+  prediction_format: proseKey("The form of a prediction", "probability and reason"),
 };
 
 /** Everything below `agent`. */
@@ -184,9 +184,9 @@ export const AGENT_KEYS: Keys = {
   interface: block("What identifies the agent", INTERFACE, { isRequired: true }),
   defaults: block("How a host runs it", {
     model: model("A model: `haiku`, `sonnet`, `opus`, or one of the catalog", "sonnet"),
-    timeout: integer(TIMEOUT_MS, 300_000),
-    max_tokens: integer("Longest answer", 8_000),
-    temperature: number("From 0 to 1", 0.2),
+    timeout: integerKey(TIMEOUT_MS, 300_000),
+    max_tokens: integerKey("Longest answer", 8_000),
+    temperature: numberKey("From 0 to 1", 0.2),
   }),
   mission: block("Why it exists", MISSION),
   context: block("Where it works and what it can look at", CONTEXT),
@@ -199,16 +199,16 @@ export const AGENT_KEYS: Keys = {
       upstream_context: block(
         "From those before it",
         {
-          accepts: texts("What it accepts", "[test report]"),
-          input_contract: prose("What it must be given", "A commit and its diff."),
+          accepts: textsKey("What it accepts", "[test report]"),
+          input_contract: proseKey("What it must be given", "A commit and its diff."),
         },
         { isOpen: true },
       ),
       downstream_artifacts: block(
         "To those after it",
         {
-          produces: texts("What it hands on", "[verdict]"),
-          output_contract: prose("What it promises", "One verdict per change."),
+          produces: textsKey("What it hands on", "[verdict]"),
+          output_contract: proseKey("What it promises", "One verdict per change."),
         },
         { isOpen: true },
       ),
@@ -219,34 +219,34 @@ export const AGENT_KEYS: Keys = {
   cognitive_lens: block(
     "The way of thinking that it borrows",
     {
-      thinker: text("Whose view it takes", "Ada Lovelace"),
-      name: text("The same as `thinker`", "Ada Lovelace"),
-      lens: text("The same as `thinker`", "Ada Lovelace"),
-      description: prose("What the view is", "Separate the machine from what it computes."),
+      thinker: textKey("Whose view it takes", "Ada Lovelace"),
+      name: textKey("The same as `thinker`", "Ada Lovelace"),
+      lens: textKey("The same as `thinker`", "Ada Lovelace"),
+      description: proseKey("What the view is", "Separate the machine from what it computes."),
       axioms: entries(
         "What it takes for granted",
         {
-          id: text("Its id", "a1"),
-          name: text("Its name", "Generality"),
-          axiom: prose("The axiom", "A method is worth more than a result."),
-          statement: prose("The same as `axiom`", "A method is worth more than a result."),
-          description: prose("The same as `axiom`", "A method is worth more than a result."),
-          text: prose("The same as `axiom`", "A method is worth more than a result."),
-          consequence: prose("What follows", "Look for the method."),
-          consequences: proses("What follows", "[Look for the method.]"),
+          id: textKey("Its id", "a1"),
+          name: textKey("Its name", "Generality"),
+          axiom: proseKey("The axiom", "A method is worth more than a result."),
+          statement: proseKey("The same as `axiom`", "A method is worth more than a result."),
+          description: proseKey("The same as `axiom`", "A method is worth more than a result."),
+          text: proseKey("The same as `axiom`", "A method is worth more than a result."),
+          consequence: proseKey("What follows", "Look for the method."),
+          consequences: prosesKey("What follows", "[Look for the method.]"),
         },
         { main: "axiom", isOpen: true },
       ),
       failure_signatures: entries(
         "How the view misleads",
         {
-          id: text("Its id", "f1"),
-          name: text("Its name", "Overreach"),
-          signature: prose("How to notice it", "Every example becomes a rule."),
-          pattern: prose("The same as `signature`", "Every example becomes a rule."),
-          description: prose("The same as `signature`", "Every example becomes a rule."),
-          text: prose("The same as `signature`", "Every example becomes a rule."),
-          mitigation: prose("What helps", "Ask for a counterexample."),
+          id: textKey("Its id", "f1"),
+          name: textKey("Its name", "Overreach"),
+          signature: proseKey("How to notice it", "Every example becomes a rule."),
+          pattern: proseKey("The same as `signature`", "Every example becomes a rule."),
+          description: proseKey("The same as `signature`", "Every example becomes a rule."),
+          text: proseKey("The same as `signature`", "Every example becomes a rule."),
+          mitigation: proseKey("What helps", "Ask for a counterexample."),
         },
         { main: "signature", isOpen: true },
       ),
@@ -256,8 +256,8 @@ export const AGENT_KEYS: Keys = {
   tone: block(
     "How it sounds",
     {
-      attributes: texts("Words for its tone", "[calm, exact]"),
-      guidelines: proses("How to write", "[Name the line.]"),
+      attributes: textsKey("Words for its tone", "[calm, exact]"),
+      guidelines: prosesKey("How to write", "[Name the line.]"),
     },
     { isOpen: true },
   ),

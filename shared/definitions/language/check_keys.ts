@@ -6,9 +6,9 @@ import { formatPath, kindOf, quoteValue } from "../../yaml/problems.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
 import type { DefinitionSource } from "../source.ts";
-import { exampleOf, type Key, type Kind } from "./keys.ts";
+import { exampleOfKey, type Key, type Kind } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
-import { type Place, walkKeys } from "./walk_keys.ts";
+import { type KeyPlace, walkKeys } from "./walk_keys.ts";
 
 /** Something in a document that its author may have meant otherwise. */
 export interface KeyWarning {
@@ -61,7 +61,7 @@ function keyBeside(key: string, type: DefinitionType): Finding {
 }
 
 /** Returns null where authors may add keys and this one resembles no known one. */
-function unknownKey(place: Place, type: DefinitionType): Finding | null {
+function unknownKey(place: KeyPlace, type: DefinitionType): Finding | null {
   const key = String(place.path.at(-1));
   const suggestion = suggestKey(key, place, type);
   if (suggestion === null && place.around.key.isOpen) return null;
@@ -72,7 +72,7 @@ function unknownKey(place: Place, type: DefinitionType): Finding | null {
 }
 
 /** Returns a similar key of the same map, or the same key in a block of the definition. */
-function suggestKey(key: string, { path, around }: Place, type: DefinitionType): string | null {
+function suggestKey(key: string, { path, around }: KeyPlace, type: DefinitionType): string | null {
   const { keys, isOpen } = around.key;
   const names = Object.keys(keys);
   const unused = names.filter((name) => !Object.hasOwn(around.value, name));
@@ -84,7 +84,7 @@ function suggestKey(key: string, { path, around }: Place, type: DefinitionType):
   return block === undefined ? null : formatPath([type, block, key]);
 }
 
-type KnownPlace = Place & { key: Key };
+type KnownPlace = KeyPlace & { key: Key };
 type NodeOf = () => ReturnType<YamlDocument["nodeAt"]>;
 
 function checkValue(place: KnownPlace, nodeOf: NodeOf): Finding | null {
@@ -101,7 +101,7 @@ function checkValue(place: KnownPlace, nodeOf: NodeOf): Finding | null {
 }
 
 /** The name of the nearest key; items of lists have none of their own. */
-function nameOf({ path }: Place): string {
+function nameOf({ path }: KeyPlace): string {
   return String(path.findLast((step) => typeof step === "string") ?? "");
 }
 
@@ -160,7 +160,7 @@ function unexpected(name: string, key: Key, value: unknown): Finding {
   const shown = text === null ? kindOf(value) : `${kindOf(value)}, ${quoteValue(value)}`;
   return {
     code: "UNEXPECTED_VALUE",
-    message: `${name} should be ${kinds.join(" or ")}, but is ${shown}. Example: ${exampleOf(key)}`,
+    message: `${name} should be ${kinds.join(" or ")}, but is ${shown}. Example: ${exampleOfKey(key)}`,
     details: { expected: key.kind, suggestion: null },
   };
 }
@@ -189,7 +189,7 @@ function tilde(name: string): Finding {
   };
 }
 
-function checkDescription({ path, value }: Place): Finding | null {
+function checkDescription({ path, value }: KeyPlace): Finding | null {
   if (path.length !== 2 || path[0] !== "interface") return null;
   const { length } = [...(scalarText(value)?.trim() ?? "")];
   const { min, max } = DESCRIPTION_LENGTH;

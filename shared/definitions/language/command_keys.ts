@@ -3,18 +3,18 @@ import { checks, interfaceKeys, META, outcome, TIMEOUT_MS } from "./common_keys.
 import {
   block,
   entries,
-  flag,
+  flagKey,
   free,
-  integer,
+  integerKey,
   type Keys,
   list,
   model,
-  number,
-  prose,
+  numberKey,
+  proseKey,
   reference,
-  text,
-  texts,
-  word,
+  textKey,
+  textsKey,
+  wordKey,
 } from "./keys.ts";
 
 /** The last three are from before version 2 and mean `agent`. */
@@ -28,25 +28,25 @@ const EXECUTION: Keys = {
     }),
     or: ["model"],
   },
-  timeout: integer(TIMEOUT_MS, 300_000),
-  max_retries: integer("How often to try again, 0 to 5", 2),
-  retry_delay: integer("Milliseconds in between", 1_000),
+  timeout: integerKey(TIMEOUT_MS, 300_000),
+  max_retries: integerKey("How often to try again, 0 to 5", 2),
+  retry_delay: integerKey("Milliseconds in between", 1_000),
 };
 
 const POSTFLIGHT: Keys = {
   steps: entries(
     "Steps afterwards",
     {
-      action: word(
+      action: wordKey(
         "What to do",
         ["persist_to_tracker", "verify_saved", "present_summary", "custom_command"],
         { or: ["text"] },
       ),
-      name: prose("What to do, if there is no action", "Publish the report"),
-      command: text("A command", "bun run report"),
-      required: flag("False: the step may be left out"),
-      on_failure: word("What to do if it fails", ["block", "warn", "ignore"]),
-      message: prose("What to say", "The report is saved."),
+      name: proseKey("What to do, if there is no action", "Publish the report"),
+      command: textKey("A command", "bun run report"),
+      required: flagKey("False: the step may be left out"),
+      on_failure: wordKey("What to do if it fails", ["block", "warn", "ignore"]),
+      message: proseKey("What to say", "The report is saved."),
     },
     { main: "action" },
   ),
@@ -61,7 +61,7 @@ export const COMMAND_KEYS: Keys = {
     "What identifies the command",
     {
       ...interfaceKeys("command"),
-      commandType: word(
+      commandType: wordKey(
         "`agent` calls an agent; `utility` and `custom` have steps of their own",
         COMMAND_TYPES,
       ),
@@ -82,20 +82,20 @@ export const COMMAND_KEYS: Keys = {
   }),
   execution: block("How it runs", EXECUTION),
   arguments: block("What the caller types", {
-    examples: texts("Examples, without the name of the command", "[src, --strict src]"),
+    examples: textsKey("Examples, without the name of the command", "[src, --strict src]"),
   }),
   inputs: entries(
     "Its values and where they come from",
     {
-      name: text("Its name", "target"),
-      source: word("Where it comes from", ["arg", "env", "file", "default", "previous"]),
-      arg: text("Name of the argument, for `arg`", "target"),
-      env: text("Name of the variable, for `env`", "CI"),
-      path: text("The file, for `file`", "config.json"),
-      from: text("The earlier step, for `previous`", "review"),
+      name: textKey("Its name", "target"),
+      source: wordKey("Where it comes from", ["arg", "env", "file", "default", "previous"]),
+      arg: textKey("Name of the argument, for `arg`", "target"),
+      env: textKey("Name of the variable, for `env`", "CI"),
+      path: textKey("The file, for `file`", "config.json"),
+      from: textKey("The earlier step, for `previous`", "review"),
       default: free("The value if there is none", "."),
       value: free("The value, for `default`", "strict"),
-      description: text("What it is", "The folder to check"),
+      description: textKey("What it is", "The folder to check"),
     },
     { main: "name" },
   ),
@@ -104,7 +104,7 @@ export const COMMAND_KEYS: Keys = {
     {
       banner: block(
         "What to show first, or a text",
-        { template: text("The text", '"Checking {{target}}"') },
+        { template: textKey("The text", '"Checking {{target}}"') },
         { or: ["text"] },
       ),
       checks: checks("What has to hold"),
@@ -112,30 +112,30 @@ export const COMMAND_KEYS: Keys = {
     { or: ["list"], main: "checks" },
   ),
   overrides: block("What differs from the agent's own settings", {
-    threshold: number("The score that passes, 0 to 100", 85),
-    timeout: integer(TIMEOUT_MS, 300_000),
-    temperature: number("From 0 to 1", 0.2),
+    threshold: numberKey("The score that passes, 0 to 100", 85),
+    timeout: integerKey(TIMEOUT_MS, 300_000),
+    temperature: numberKey("From 0 to 1", 0.2),
   }),
   iteration: block("How it repeats", {
-    max_attempts: integer("How often at most", 3),
-    exit_threshold: number("The score that ends it", 90),
+    max_attempts: integerKey("How often at most", 3),
+    exit_threshold: numberKey("The score that ends it", 90),
     target_agent: reference("agent", {
       meaning: "The agent to call in each round",
       example: "format-fixer@^1.0.0",
       context: "iteration.target_agent",
     }),
-    fix_patterns: flag("Fix the same fault elsewhere too"),
+    fix_patterns: flagKey("Fix the same fault elsewhere too"),
   }),
   postflight: block("Afterwards", POSTFLIGHT, { isOpen: true }),
   tracking: block("Whether the result is saved", {
-    enabled: flag("False: nothing is saved"),
-    required: flag("Save the result before showing it"),
-    variant: word("By what", ["claude-code", "sdk", "custom", "none"], { or: ["text"] }),
-    custom: text("The command that saves it, for `custom`", "bun run save"),
+    enabled: flagKey("False: nothing is saved"),
+    required: flagKey("Save the result before showing it"),
+    variant: wordKey("By what", ["claude-code", "sdk", "custom", "none"], { or: ["text"] }),
+    custom: textKey("The command that saves it, for `custom`", "bun run save"),
   }),
   output: block("The form of the result", {
-    schema: text("The name of a schema", "validator-output-v1.1"),
-    format: word("The form", ["structured", "summary", "minimal"]),
+    schema: textKey("The name of a schema", "validator-output-v1.1"),
+    format: wordKey("The form", ["structured", "summary", "minimal"]),
   }),
   meta: META,
 };

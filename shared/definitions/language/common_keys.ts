@@ -3,34 +3,34 @@ import { DEFINITION_DOMAINS } from "../../vocabulary.ts";
 import {
   block,
   entries,
-  flag,
+  flagKey,
   free,
-  integer,
+  integerKey,
   type Key,
   type Keys,
   names,
-  number,
-  prose,
-  text,
-  texts,
-  word,
+  numberKey,
+  proseKey,
+  textKey,
+  textsKey,
+  wordKey,
 } from "./keys.ts";
 
 /** Keys of every `interface`. */
 export function interfaceKeys(noun: string): Keys {
   return {
-    name: text("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
-    version: text("MAJOR.MINOR.PATCH, in quotes", '"1.0.0"', { isRequired: true }),
-    displayName: text("The name that people read; made from the name if it is missing", titleOf(noun)),
-    description: prose(
+    name: textKey("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
+    version: textKey("MAJOR.MINOR.PATCH, in quotes", '"1.0.0"', { isRequired: true }),
+    displayName: textKey("The name that people read; made from the name if it is missing", titleOf(noun)),
+    description: proseKey(
       `What the ${noun} does and when to use it, in 20 to 1,024 characters`,
       `One sentence that says what the ${noun} does and when to use it.`,
       { isRequired: true },
     ),
-    domain: word("Its field; `general` if it is missing", DEFINITION_DOMAINS),
-    subdomain: text("A narrower field, in your own words", "code-review"),
-    tags: texts("Words to find it by, at most 50", "[review, tests]"),
-    author: text("Who wrote it", "Ada Lovelace"),
+    domain: wordKey("Its field; `general` if it is missing", DEFINITION_DOMAINS),
+    subdomain: textKey("A narrower field, in your own words", "code-review"),
+    tags: textsKey("Words to find it by, at most 50", "[review, tests]"),
+    author: textKey("Who wrote it", "Ada Lovelace"),
   };
 }
 
@@ -57,33 +57,33 @@ const CHECK_KINDS = [
 
 /** What a check looks at. */
 const LOOK: Keys = {
-  check: word("The kind of check", CHECK_KINDS, { isRequired: true }),
-  path: text("A file or folder, for most kinds", "src/index.ts"),
-  pattern: text("What `grep` and `find` look for", "TODO"),
-  include: texts("Only files with these names", '["*.ts"]'),
-  exclude: texts("No files with these names", '["*.test.ts"]'),
-  min_matches: integer("How often the pattern has to occur", 1),
-  command: text("A shell command, for `command`", "git status --porcelain"),
-  expect_output: text("The output of the command; true for any, false for none", "ready", {
+  check: wordKey("The kind of check", CHECK_KINDS, { isRequired: true }),
+  path: textKey("A file or folder, for most kinds", "src/index.ts"),
+  pattern: textKey("What `grep` and `find` look for", "TODO"),
+  include: textsKey("Only files with these names", '["*.ts"]'),
+  exclude: textsKey("No files with these names", '["*.test.ts"]'),
+  min_matches: integerKey("How often the pattern has to occur", 1),
+  command: textKey("A shell command, for `command`", "git status --porcelain"),
+  expect_output: textKey("The output of the command; true for any, false for none", "ready", {
     or: ["boolean"],
   }),
-  expect_empty: flag("The command has to print nothing"),
-  field: text("The field that `json_field` and `yaml_field` read", "version"),
-  expect: text("The value that the field or the output has to have", "2.0.0"),
-  name: text("A variable for `env_var`, or a field", "CI"),
-  env: text("The same as `name`, for `env_var`", "CI"),
-  variable: text("The same as `name`, for `env_var`", "CI"),
-  id: text("Its id", "has-tests"),
+  expect_empty: flagKey("The command has to print nothing"),
+  field: textKey("The field that `json_field` and `yaml_field` read", "version"),
+  expect: textKey("The value that the field or the output has to have", "2.0.0"),
+  name: textKey("A variable for `env_var`, or a field", "CI"),
+  env: textKey("The same as `name`, for `env_var`", "CI"),
+  variable: textKey("The same as `name`, for `env_var`", "CI"),
+  id: textKey("Its id", "has-tests"),
 };
 
 /** Checks before or after the work. */
 export function checks(meaning: string): Key {
   const keys: Keys = {
     ...LOOK,
-    required: flag("False: only warn if it does not hold"),
-    message: prose("What to say if it does not hold", "Commit your changes first."),
-    on_fail: word("What to do if it does not hold", ["abort", "stop", "warn", "skip"]),
-    on_mismatch: word("The same as `on_fail`", ["abort", "stop", "warn", "skip"]),
+    required: flagKey("False: only warn if it does not hold"),
+    message: proseKey("What to say if it does not hold", "Commit your changes first."),
+    on_fail: wordKey("What to do if it does not hold", ["abort", "stop", "warn", "skip"]),
+    on_mismatch: wordKey("The same as `on_fail`", ["abort", "stop", "warn", "skip"]),
   };
   return entries(meaning, keys, { main: "check" });
 }
@@ -97,9 +97,9 @@ const GATE_ACTIONS = ["stop", "abort", "warn", "skip", "continue", "skip_remaini
 
 /** A score that decides whether the run goes on. */
 export const GATE: Keys = {
-  threshold: number("The lowest score that passes", 80),
-  warn_threshold: number("Below this score, warn", 90),
-  aggregate: word("How several scores become one", [
+  threshold: numberKey("The lowest score that passes", 80),
+  warn_threshold: numberKey("Below this score, warn", 90),
+  aggregate: wordKey("How several scores become one", [
     "min",
     "max",
     "average",
@@ -107,22 +107,22 @@ export const GATE: Keys = {
     "all",
     "any",
   ]),
-  on_fail: word("What to do below the threshold", GATE_ACTIONS),
-  on_failure: word("The same as `on_fail`", GATE_ACTIONS),
-  on_warn: word("What to do below `warn_threshold`", GATE_ACTIONS),
-  on_success: word("What to do when it is passed", GATE_ACTIONS.toReversed()),
+  on_fail: wordKey("What to do below the threshold", GATE_ACTIONS),
+  on_failure: wordKey("The same as `on_fail`", GATE_ACTIONS),
+  on_warn: wordKey("What to do below `warn_threshold`", GATE_ACTIONS),
+  on_success: wordKey("What to do when it is passed", GATE_ACTIONS.toReversed()),
 };
 
 /** What is said and returned to the shell for one way in which a run can end. */
 export function outcome(meaning: string): Key {
   const keys: Keys = {
-    message: text("What to say", "Everything passed."),
-    exit_code: integer("What to return to the shell, 0 to 255", 0),
+    message: textKey("What to say", "Everything passed."),
+    exit_code: integerKey("What to return to the shell, 0 to 255", 0),
   };
   return block(meaning, keys, { or: ["text"] });
 }
 
 /** Environment variables and their values. */
 export function environment(meaning: string): Key {
-  return names(text("", ""), meaning, '{CI: "true"}');
+  return names(textKey("", ""), meaning, '{CI: "true"}');
 }

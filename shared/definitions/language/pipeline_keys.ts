@@ -4,36 +4,36 @@ import { environment, GATE, interfaceKeys, META, TIMEOUT_MS } from "./common_key
 import {
   block,
   entries,
-  flag,
+  flagKey,
   free,
-  integer,
+  integerKey,
   type Key,
   type Keys,
   model,
   names,
-  number,
-  prose,
+  numberKey,
+  proseKey,
   reference,
-  text,
-  texts,
-  word,
+  textKey,
+  textsKey,
+  wordKey,
 } from "./keys.ts";
 
 const SHELL_STEP: Keys = {
-  id: text("Its id", "build"),
-  name: text("Its name", "Build"),
-  description: prose("What it does", "Builds the image."),
-  command: text("The command", "bun run build"),
-  run: text("The same as `command`", "bun run build"),
-  working_dir: text("Where it runs", "services/api"),
+  id: textKey("Its id", "build"),
+  name: textKey("Its name", "Build"),
+  description: proseKey("What it does", "Builds the image."),
+  command: textKey("The command", "bun run build"),
+  run: textKey("The same as `command`", "bun run build"),
+  working_dir: textKey("Where it runs", "services/api"),
   env: environment("Environment variables"),
-  timeout: integer(TIMEOUT_MS, 600_000),
-  continue_on_error: flag("Go on if it fails"),
-  always_run: flag("Run it even if something before it failed"),
-  retries: integer("How often to try again", 2),
-  retry_delay: integer("Milliseconds in between", 1_000),
-  expect_empty: flag("It has to print nothing"),
-  expect_match: text("A pattern that its output has to match", "^ok"),
+  timeout: integerKey(TIMEOUT_MS, 600_000),
+  continue_on_error: flagKey("Go on if it fails"),
+  always_run: flagKey("Run it even if something before it failed"),
+  retries: integerKey("How often to try again", 2),
+  retry_delay: integerKey("Milliseconds in between", 1_000),
+  expect_empty: flagKey("It has to print nothing"),
+  expect_match: textKey("A pattern that its output has to match", "^ok"),
 };
 
 function shellSteps(meaning: string): Key {
@@ -49,37 +49,37 @@ function runs(type: "workflow" | "command" | "agent", more: Keys = {}): Key {
       ref: reference(type, { meaning: `The ${type}`, example, isRequired: true }),
       args: names(free("", ""), "Its arguments", "{target: main}"),
       ...more,
-      condition: text("When to run it", "branch == 'main'"),
-      timeout: integer(TIMEOUT_MS, 600_000),
+      condition: textKey("When to run it", "branch == 'main'"),
+      timeout: integerKey(TIMEOUT_MS, 600_000),
     },
     { main: "ref", isOpen: true },
   );
 }
 
 const APPROVAL: Keys = {
-  required: flag("False: no approval is needed; or a condition", { or: ["text"] }),
-  approvers: texts("Who may approve", '["@platform-team"]'),
-  min_approvals: integer("How many have to", 2),
-  timeout_hours: number("How long to wait", 24),
-  timeout_behavior: word("What to do then", ["reject", "approve", "extend", "pause"]),
-  auto_reject_on_change: flag("A change made meanwhile counts as a refusal"),
-  allow_self_approval: flag("People may approve what they started themselves", { example: "false" }),
-  skip_for: texts("Who needs none", "[hotfix]"),
+  required: flagKey("False: no approval is needed; or a condition", { or: ["text"] }),
+  approvers: textsKey("Who may approve", '["@platform-team"]'),
+  min_approvals: integerKey("How many have to", 2),
+  timeout_hours: numberKey("How long to wait", 24),
+  timeout_behavior: wordKey("What to do then", ["reject", "approve", "extend", "pause"]),
+  auto_reject_on_change: flagKey("A change made meanwhile counts as a refusal"),
+  allow_self_approval: flagKey("People may approve what they started themselves", { example: "false" }),
+  skip_for: textsKey("Who needs none", "[hotfix]"),
   notification: free("Whom to tell", "{channel: releases}"),
 };
 
 const ARTIFACT: Keys = {
-  id: text("Its id, if it has no name", "image"),
-  name: text("Its name", "image"),
-  path: text("Where it is", "dist/image.tar"),
-  required: flag("It has to exist"),
-  retention_days: integer("How long it is kept", 30),
+  id: textKey("Its id, if it has no name", "image"),
+  name: textKey("Its name", "image"),
+  path: textKey("Where it is", "dist/image.tar"),
+  required: flagKey("It has to exist"),
+  retention_days: integerKey("How long it is kept", 30),
 };
 
 const STAGE: Keys = {
-  id: text("Its id", "deploy"),
-  name: text("Its name", "Deploy"),
-  description: prose("What it is about", "Brings the release to production."),
+  id: textKey("Its id", "deploy"),
+  name: textKey("Its name", "Deploy"),
+  description: proseKey("What it is about", "Brings the release to production."),
   workflows: runs("workflow"),
   commands: runs("command"),
   agents: runs("agent", { model: model("Another model", "opus") }),
@@ -87,13 +87,13 @@ const STAGE: Keys = {
     meaning: "One reference, an older form; `type` says to what",
     example: "my-command@^1.0.0",
   }),
-  type: text("`workflow`, `command` or `agent`, for `ref`", "command"),
+  type: textKey("`workflow`, `command` or `agent`, for `ref`", "command"),
   steps: shellSteps("Shell commands"),
-  depends_on: texts("Ids of stages before it", "[build]"),
-  condition: text("When to run it", "branch == 'main'"),
-  parallel: flag("Run its parts together"),
-  sequential: flag("Run its parts one after the other"),
-  timeout: integer(TIMEOUT_MS, 1_800_000),
+  depends_on: textsKey("Ids of stages before it", "[build]"),
+  condition: textKey("When to run it", "branch == 'main'"),
+  parallel: flagKey("Run its parts together"),
+  sequential: flagKey("Run its parts one after the other"),
+  timeout: integerKey(TIMEOUT_MS, 1_800_000),
   gate: block("The score that it needs", GATE),
   approval: block("Whose agreement it waits for; or true, false, or a condition", APPROVAL, {
     or: ["boolean", "prose"],
@@ -103,15 +103,15 @@ const STAGE: Keys = {
   outputs: entries(
     "What it hands on",
     {
-      id: text("The same as `name`", "image"),
-      name: text("Its name", "image"),
-      value: text("Its value", "registry/app:1.2.0"),
-      source: text("The same as `value`", "build.image"),
+      id: textKey("The same as `name`", "image"),
+      name: textKey("Its name", "image"),
+      value: textKey("Its value", "registry/app:1.2.0"),
+      source: textKey("The same as `value`", "build.image"),
     },
     { main: "name", isOpen: true },
   ),
   artifacts: entries("Files to keep", ARTIFACT, { main: "path", isOpen: true }),
-  artifacts_from: texts("Stages whose files it uses", "[build]"),
+  artifacts_from: textsKey("Stages whose files it uses", "[build]"),
 };
 
 /** The type beside an older reference; a command if it is no type. */
@@ -120,30 +120,30 @@ function typeOf(value: unknown) {
 }
 
 const TRIGGER: Keys = {
-  type: word("What starts it", ["git_push", "pull_request", "schedule", "webhook", "manual", "pipeline"], {
+  type: wordKey("What starts it", ["git_push", "pull_request", "schedule", "webhook", "manual", "pipeline"], {
     isRequired: true,
   }),
-  branches: texts("Only these branches", "[main]"),
-  tags: texts("Only these tags", '["v*"]'),
-  paths: texts("Only changes in these paths", '["src/**"]'),
-  actions: texts("What happened to the pull request", "[opened, synchronize]"),
-  cron: text("The schedule", '"0 4 * * *"'),
-  timezone: text("Its time zone", "Europe/Berlin"),
-  skip_if_running: flag("Not while an earlier run is going"),
-  event: text("The event of the webhook", "deployment"),
-  secret: text("The secret of the webhook, which is not rendered", '"{{secrets.HOOK}}"'),
-  payload_filter: text("Only if the payload fits", "action == 'created'"),
-  allowed: flag("False: never by hand"),
+  branches: textsKey("Only these branches", "[main]"),
+  tags: textsKey("Only these tags", '["v*"]'),
+  paths: textsKey("Only changes in these paths", '["src/**"]'),
+  actions: textsKey("What happened to the pull request", "[opened, synchronize]"),
+  cron: textKey("The schedule", '"0 4 * * *"'),
+  timezone: textKey("Its time zone", "Europe/Berlin"),
+  skip_if_running: flagKey("Not while an earlier run is going"),
+  event: textKey("The event of the webhook", "deployment"),
+  secret: textKey("The secret of the webhook, which is not rendered", '"{{secrets.HOOK}}"'),
+  payload_filter: textKey("Only if the payload fits", "action == 'created'"),
+  allowed: flagKey("False: never by hand"),
   parameters: entries(
     "What to ask for",
     {
-      name: text("Its name", "target"),
-      type: word("Its type", ["string", "boolean", "number"], { or: ["text"] }),
-      required: flag("It cannot be left out"),
+      name: textKey("Its name", "target"),
+      type: wordKey("Its type", ["string", "boolean", "number"], { or: ["text"] }),
+      required: flagKey("It cannot be left out"),
       default: free("The value if it is left out", "main"),
-      options: texts("The values it can have", "[staging, production]"),
-      pattern: text("A pattern that it has to match", "^v\\\\d+"),
-      description: prose("What it is", "Where to deploy"),
+      options: textsKey("The values it can have", "[staging, production]"),
+      pattern: textKey("A pattern that it has to match", "^v\\\\d+"),
+      description: proseKey("What it is", "Where to deploy"),
     },
     { main: "name" },
   ),
@@ -153,27 +153,27 @@ const TRIGGER: Keys = {
     context: "trigger",
     inTree: false,
   }),
-  condition: text("Only if", "tests.passed"),
+  condition: textKey("Only if", "tests.passed"),
 };
 
 const ENVIRONMENT: Keys = {
   variables: entries(
     "Variables; or a map of names and values",
     {
-      name: text("Its name", "REGION"),
-      value: text("Its value", "eu-central-1"),
-      stages: texts("Stages that need it", "[deploy]"),
+      name: textKey("Its name", "REGION"),
+      value: textKey("Its value", "eu-central-1"),
+      stages: textsKey("Stages that need it", "[deploy]"),
     },
     { main: "name", or: ["names"] },
   ),
   secrets: entries(
     "Secrets, by name only; or a map",
     {
-      name: text("Its name", "DEPLOY_KEY"),
-      required: flag("It has to exist"),
-      stages: texts("Stages that need it", "[deploy]"),
-      provider: text("Where it is kept", "vault"),
-      path: text("Its path there", "ci/deploy"),
+      name: textKey("Its name", "DEPLOY_KEY"),
+      required: flagKey("It has to exist"),
+      stages: textsKey("Stages that need it", "[deploy]"),
+      provider: textKey("Where it is kept", "vault"),
+      path: textKey("Its path there", "ci/deploy"),
     },
     { main: "name", or: ["names"], isOpen: true },
   ),
@@ -183,19 +183,19 @@ const NOTIFICATIONS: Keys = {
   channels: entries(
     "Whom to tell",
     {
-      type: word("How", ["slack", "email", "github_status", "webhook", "pagerduty", "teams"], {
+      type: wordKey("How", ["slack", "email", "github_status", "webhook", "pagerduty", "teams"], {
         or: ["text"],
       }),
-      channel: texts("Name of the channel", "releases"),
-      channels: texts("Names of channels", "[releases]"),
-      recipients: texts("People", "[release-manager]"),
-      to: texts("People", "[release-manager]"),
-      events: texts("When", "[success, failure]"),
-      context: text("The name of a status", "ci/release"),
+      channel: textsKey("Name of the channel", "releases"),
+      channels: textsKey("Names of channels", "[releases]"),
+      recipients: textsKey("People", "[release-manager]"),
+      to: textsKey("People", "[release-manager]"),
+      events: textsKey("When", "[success, failure]"),
+      context: textKey("The name of a status", "ci/release"),
     },
     { main: "type", isOpen: true },
   ),
-  templates: names(text("", ""), "Messages by event", '{success: "{{name}} is live"}'),
+  templates: names(textKey("", ""), "Messages by event", '{success: "{{name}} is live"}'),
   rate_limit: free("How often at most", "{per_hour: 10}"),
 };
 
@@ -204,10 +204,10 @@ function actions(meaning: string): Key {
   return entries(
     meaning,
     {
-      description: prose("What to do", "Tag the release."),
-      name: prose("The same as `description`", "Tag the release."),
-      action: prose("The same as `description`", "Tag the release."),
-      command: text("A command", "git tag v1.2.0"),
+      description: proseKey("What to do", "Tag the release."),
+      name: proseKey("The same as `description`", "Tag the release."),
+      action: proseKey("The same as `description`", "Tag the release."),
+      command: textKey("A command", "git tag v1.2.0"),
     },
     { main: "description", isOpen: true },
   );
@@ -222,13 +222,13 @@ export const PIPELINE_KEYS: Keys = {
   rollback: block(
     "How it goes back",
     {
-      enabled: flag("False: the block does not apply"),
-      strategy: word("How", ["revert_to_last_success", "revert_to_previous", "custom", "none"], {
+      enabled: flagKey("False: the block does not apply"),
+      strategy: wordKey("How", ["revert_to_last_success", "revert_to_previous", "custom", "none"], {
         or: ["text"],
       }),
       triggers: entries(
         "When",
-        { condition: text("When", "error_rate > 5"), action: text("What to do", "withdraw") },
+        { condition: textKey("When", "error_rate > 5"), action: textKey("What to do", "withdraw") },
         { main: "condition", isOpen: true },
       ),
       actions: names(
@@ -236,8 +236,8 @@ export const PIPELINE_KEYS: Keys = {
           "",
           {
             steps: shellSteps("Shell commands"),
-            timeout: integer(TIMEOUT_MS, 600_000),
-            notify: flag("Notify the people concerned"),
+            timeout: integerKey(TIMEOUT_MS, 600_000),
+            notify: flagKey("Notify the people concerned"),
           },
           { isOpen: true },
         ),
@@ -251,14 +251,14 @@ export const PIPELINE_KEYS: Keys = {
   state: block(
     "What is remembered from run to run",
     {
-      persistence: flag("False: nothing is remembered"),
-      ttl: text("How long", "30 days"),
+      persistence: flagKey("False: nothing is remembered"),
+      ttl: textKey("How long", "30 days"),
       custom: entries(
         "Values",
         {
-          name: text("Its name", "last_release"),
-          value: text("Its value", '"{{version}}"'),
-          on: text("When it is set", "success"),
+          name: textKey("Its name", "last_release"),
+          value: textKey("Its value", '"{{version}}"'),
+          on: textKey("When it is set", "success"),
         },
         { main: "name", isOpen: true },
       ),
@@ -268,7 +268,11 @@ export const PIPELINE_KEYS: Keys = {
   postflight: block(
     "Afterwards",
     {
-      tracker: block("Whether the result is saved", { enabled: flag("Save the result") }, { isOpen: true }),
+      tracker: block(
+        "Whether the result is saved",
+        { enabled: flagKey("Save the result") },
+        { isOpen: true },
+      ),
       on_success: actions("If it succeeds"),
       on_failure: actions("If it fails"),
       always: actions("In any case"),

@@ -6,7 +6,7 @@ import type { Key } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
 
 /** A value with its place in the table. */
-export interface Place {
+export interface KeyPlace {
   /** Null for a key that the table does not have. */
   key: Key | null;
   value: unknown;
@@ -21,27 +21,27 @@ export interface Place {
 /** Calls `visit` for every value that the table has a key for, and for every key that it lacks, in document order. */
 export function walkKeys(
   { type, body }: { type: DefinitionType; body: Record<string, unknown> },
-  visit: (place: Place) => void,
+  visit: (place: KeyPlace) => void,
 ): void {
   const key = LANGUAGES[type];
   walkInside({ key, value: body, path: [], around: { key, value: body }, context: "" }, visit);
 }
 
-type KnownPlace = Place & { key: Key };
+type KnownPlace = KeyPlace & { key: Key };
 
-function walk(place: KnownPlace, visit: (place: Place) => void): void {
+function walk(place: KnownPlace, visit: (place: KeyPlace) => void): void {
   visit(place);
   walkInside(place, visit);
 }
 
-function walkInside(place: KnownPlace, visit: (place: Place) => void): void {
+function walkInside(place: KnownPlace, visit: (place: KeyPlace) => void): void {
   const { key, value } = place;
   if (key.kind === "list" && !isRecord(value)) walkItems(place, visit);
   else if (isRecord(value)) walkMap(place, value, visit);
   else if (key.kind === "map") walkMain(place, visit);
 }
 
-function walkItems({ key, value, ...place }: KnownPlace, visit: (place: Place) => void): void {
+function walkItems({ key, value, ...place }: KnownPlace, visit: (place: KeyPlace) => void): void {
   if (key.item === null) return;
   const isList = Array.isArray(value);
   for (const [index, item] of toItems(value).entries()) {
@@ -51,7 +51,7 @@ function walkItems({ key, value, ...place }: KnownPlace, visit: (place: Place) =
   }
 }
 
-function walkMap(place: KnownPlace, map: Record<string, unknown>, visit: (place: Place) => void): void {
+function walkMap(place: KnownPlace, map: Record<string, unknown>, visit: (place: KeyPlace) => void): void {
   const { key, path, context } = place;
   const around = { key, value: map };
   for (const name of Object.keys(map)) {
@@ -63,7 +63,7 @@ function walkMap(place: KnownPlace, map: Record<string, unknown>, visit: (place:
 }
 
 /** Reads a text as the map's main key: `workflows: [deploy]` means `workflows: [{ref: deploy}]`. */
-function walkMain({ key, value, ...place }: KnownPlace, visit: (place: Place) => void): void {
+function walkMain({ key, value, ...place }: KnownPlace, visit: (place: KeyPlace) => void): void {
   const main = key.keys[key.main];
   const isRead = Array.isArray(value) ? key.or.includes("list") : scalarText(value) !== null;
   if (main === undefined || !isRead) return;

@@ -3,20 +3,20 @@ import { checks, detectors, GATE, interfaceKeys, META, outcome, TIMEOUT_MS } fro
 import {
   block,
   entries,
-  flag,
+  flagKey,
   free,
-  integer,
+  integerKey,
   type Key,
   type Keys,
   list,
   model,
   names,
-  number,
-  prose,
+  numberKey,
+  proseKey,
   reference,
-  text,
-  texts,
-  word,
+  textKey,
+  textsKey,
+  wordKey,
 } from "./keys.ts";
 
 function step(type: "agent" | "command"): Key {
@@ -25,9 +25,9 @@ function step(type: "agent" | "command"): Key {
 }
 
 const PHASE: Keys = {
-  id: text("Its id", "review"),
-  name: text("Its name", "Review the change"),
-  description: prose("What it is about", "Find out whether the change can be merged."),
+  id: textKey("Its id", "review"),
+  name: textKey("Its name", "Review the change"),
+  description: proseKey("What it is about", "Find out whether the change can be merged."),
   steps: entries(
     "What runs, one after the other: each names a command or an agent",
     {
@@ -41,26 +41,26 @@ const PHASE: Keys = {
     "Commands, an older form of `steps`",
     "[my-command@^1.0.0]",
   ),
-  depends_on: texts("Ids of phases before it", "[plan]"),
-  condition: text("When to run it", "context.has_tests"),
-  skip_if: text("When to skip it", "flags.quick"),
+  depends_on: textsKey("Ids of phases before it", "[plan]"),
+  condition: textKey("When to run it", "context.has_tests"),
+  skip_if: textKey("When to skip it", "flags.quick"),
   gate: block("The score that it needs", GATE),
-  type: word("What kind of phase it is", ["validate", "execute", "mixed"], { or: ["text"] }),
-  group: text("A group of phases, 1 to 100", 1),
-  barrier: flag("Nothing later starts before it has ended"),
+  type: wordKey("What kind of phase it is", ["validate", "execute", "mixed"], { or: ["text"] }),
+  group: textKey("A group of phases, 1 to 100", 1),
+  barrier: flagKey("Nothing later starts before it has ended"),
   inputs: names(free("", ""), "Values for its steps", "{to_ref: HEAD}"),
-  timeout: integer(TIMEOUT_MS, 600_000),
-  focus: texts("What to look at", "[tests]"),
+  timeout: integerKey(TIMEOUT_MS, 600_000),
+  focus: textsKey("What to look at", "[tests]"),
 };
 
 const ARGUMENTS: Keys = {
   positional: entries(
     "Arguments by position",
     {
-      name: text("Its name", "target"),
-      type: text("Its type", "string"),
-      description: text("What it is", "The branch to check"),
-      required: flag("It cannot be left out"),
+      name: textKey("Its name", "target"),
+      type: textKey("Its type", "string"),
+      description: textKey("What it is", "The branch to check"),
+      required: flagKey("It cannot be left out"),
       default: free("The value if it is left out", "main"),
     },
     { main: "name" },
@@ -68,70 +68,70 @@ const ARGUMENTS: Keys = {
   flags: entries(
     "Arguments by name",
     {
-      name: text("Its name", "strict"),
-      short: text("One letter", "s"),
-      description: text("What it does", "Fail on warnings"),
-      type: word("Its type", ["boolean", "string", "number", "array"], { or: ["text"] }),
-      required: flag("It cannot be left out"),
+      name: textKey("Its name", "strict"),
+      short: textKey("One letter", "s"),
+      description: textKey("What it does", "Fail on warnings"),
+      type: wordKey("Its type", ["boolean", "string", "number", "array"], { or: ["text"] }),
+      required: flagKey("It cannot be left out"),
       default: free("The value if it is left out", "false"),
     },
     { main: "name" },
   ),
   derived: entries(
     "Values that follow from them",
-    { name: text("Its name", "range"), source: text("How", "git merge-base main HEAD") },
+    { name: textKey("Its name", "range"), source: textKey("How", "git merge-base main HEAD") },
     { main: "name" },
   ),
   examples: entries(
     "Examples",
     {
-      command: text("What the user types", "/checks main"),
-      behavior: prose("What happens", "Checks the branch main"),
-      description: prose("The same as `behavior`", "Checks the branch main"),
+      command: textKey("What the user types", "/checks main"),
+      behavior: proseKey("What happens", "Checks the branch main"),
+      description: proseKey("The same as `behavior`", "Checks the branch main"),
     },
     { main: "command" },
   ),
 };
 
 const VARIABLE: Keys = {
-  name: text("Its name", "base"),
-  source: text("Where it comes from", "git merge-base main HEAD"),
+  name: textKey("Its name", "base"),
+  source: textKey("Where it comes from", "git merge-base main HEAD"),
   default: free("The value if that is unknown", "main"),
 };
 
 const ORCHESTRATION: Keys = {
   phases: entries("The phases", PHASE, { main: "name", label: "phase", isRequired: true }),
   execution_mode: block("Whether phases run together", {
-    prompt: flag("Ask the user"),
-    default: word("Otherwise", ["sequential", "parallel"], { or: ["text"] }),
+    prompt: flagKey("Ask the user"),
+    default: wordKey("Otherwise", ["sequential", "parallel"], { or: ["text"] }),
     parallel_groups: entries(
       "Phases that run together",
       {
-        number: text("Number of the group", 1),
-        id: text("The same as `number`", "checks"),
-        name: text("The same as `number`", "Checks"),
-        mode: text("How the group runs", "parallel"),
-        phases: texts("Ids of its phases", "[review, tests]"),
+        number: textKey("Number of the group", 1),
+        id: textKey("The same as `number`", "checks"),
+        name: textKey("The same as `number`", "Checks"),
+        mode: textKey("How the group runs", "parallel"),
+        phases: textsKey("Ids of its phases", "[review, tests]"),
       },
       { main: "number" },
     ),
   }),
-  on_failure: word("What to do if a phase fails", ["stop", "continue", "abort"], { or: ["text"] }),
-  max_parallel: integer("Phases at a time, 1 to 10", 3),
-  timeout: integer("Time limit for all phases in milliseconds", 1_800_000),
+  on_failure: wordKey("What to do if a phase fails", ["stop", "continue", "abort"], { or: ["text"] }),
+  max_parallel: integerKey("Phases at a time, 1 to 10", 3),
+  timeout: integerKey("Time limit for all phases in milliseconds", 1_800_000),
 };
 
 const EXTRACTION: Keys = {
-  id: text("Its id", "base"),
-  type: word("Where the value comes from", ["command", "env_var", "json_field", "yaml_field"], {
+  id: textKey("Its id", "base"),
+  type: wordKey("Where the value comes from", ["command", "env_var", "json_field", "yaml_field"], {
     or: ["text"],
   }),
-  command: text("The command, for `command`", "git rev-parse HEAD"),
-  name: text("The variable, for `env_var`", "CI"),
-  env: text("The same as `name`", "CI"),
-  path: text("The file, for fields", "package.json"),
-  field: text("The field", "version"),
-  store_as: text("The name of the value", "base"),
+  command: textKey("The command, for `command`", "git rev-parse HEAD"),
+  name: textKey("The variable, for `env_var`", "CI"),
+  env: textKey("The same as `name`", "CI"),
+  path: textKey("The file, for fields", "package.json"),
+  field: textKey("The field", "version"),
+  store_as: textKey("The name of the value", "base"),
 };
 
 /** Everything below `workflow`. */
@@ -140,7 +140,7 @@ export const WORKFLOW_KEYS: Keys = {
     "What identifies the workflow",
     {
       ...interfaceKeys("workflow"),
-      duration: text("How long it usually takes", "10 minutes"),
+      duration: textKey("How long it usually takes", "10 minutes"),
       model: model("A model: `haiku`, `sonnet`, `opus`, or one of the catalog", "sonnet"),
     },
     { isRequired: true },
@@ -161,20 +161,20 @@ export const WORKFLOW_KEYS: Keys = {
   orchestration: block("The phases and their order", ORCHESTRATION, { isRequired: true }),
   aggregation: block("How phases become one result", {
     score: block("The score", {
-      method: word("How", ["weighted_average", "average", "min", "max"], { or: ["text"] }),
-      weights: names(number("", ""), "Weights of phases by id, 0 to 1", "{review: 0.6, tests: 0.4}"),
-      skip_missing: flag("Skipped phases do not count"),
+      method: wordKey("How", ["weighted_average", "average", "min", "max"], { or: ["text"] }),
+      weights: names(numberKey("", ""), "Weights of phases by id, 0 to 1", "{review: 0.6, tests: 0.4}"),
+      skip_missing: flagKey("Skipped phases do not count"),
     }),
-    decision: names(text("", ""), "Words and their conditions", '{PASS: "score >= 80"}'),
+    decision: names(textKey("", ""), "Words and their conditions", '{PASS: "score >= 80"}'),
   }),
   outputs: block("What is written", {
     artifacts: entries(
       "Files",
       {
-        id: text("Its id", "report"),
-        name: text("The same as `id`", "report"),
-        type: word("Its type", ["markdown", "json", "yaml", "html"], { or: ["text"] }),
-        path: text("Where", "reports/checks.md"),
+        id: textKey("Its id", "report"),
+        name: textKey("The same as `id`", "report"),
+        type: wordKey("Its type", ["markdown", "json", "yaml", "html"], { or: ["text"] }),
+        path: textKey("Where", "reports/checks.md"),
       },
       { main: "path" },
     ),
@@ -183,8 +183,8 @@ export const WORKFLOW_KEYS: Keys = {
     }),
     verification: block("Checks of what was written", { post_save: checks("When everything is saved") }),
     tracking: block("Whether the result is saved", {
-      enabled: flag("Save the result"),
-      variant: text("By what", "sdk"),
+      enabled: flagKey("Save the result"),
+      variant: textKey("By what", "sdk"),
     }),
   }),
   postflight: block(

@@ -8,7 +8,7 @@ import { writeKnowledge } from "./agent/knowledge.ts";
 import { writeForecastFrame, writeLens } from "./agent/lens.ts";
 import { writeLimits, writeOpening, writePurpose } from "./agent/mission.ts";
 import { writeProcedure } from "./agent/procedure.ts";
-import { writeReport } from "./agent/report.ts";
+import { writeAgentReport } from "./agent/report.ts";
 import { writeScoring, writeSeverity } from "./agent/scoring.ts";
 import { writeSetting } from "./agent/setting.ts";
 import { writeSpecialCases } from "./agent/special_cases.ts";
@@ -38,7 +38,7 @@ const SECTIONS: readonly ((w: MarkdownWriter, agent: Agent) => void)[] = [
   writeCompletion,
   writeUndo,
   writeSpecialCases,
-  writeReport,
+  writeAgentReport,
   writeCollaboration,
   writeVoice,
 ];

@@ -1,7 +1,7 @@
 /** Runtime Markdown of commands: a file for `.claude/commands/`. */
-import { writeAfterwards, writeRecord, writeReport } from "./command/afterwards.ts";
-import { argumentHint, writeArguments, writeInputs } from "./command/arguments.ts";
-import { writePreflight, writeRepeat, writeRun } from "./command/run.ts";
+import { writeAfterwards, writeCommandReport, writeRecord } from "./command/afterwards.ts";
+import { commandArgumentHint, writeCommandArguments, writeInputs } from "./command/arguments.ts";
+import { writeCommandPreflight, writeRepeat, writeRun } from "./command/run.ts";
 import { renderFrontMatter } from "./front_matter.ts";
 import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
@@ -14,20 +14,20 @@ export function renderCommand(source: Source): string {
   const model = body.map("execution")?.map("model")?.peek("default") ?? body.map("execution")?.peek("model");
   const frontMatter = renderFrontMatter([
     ["description", source.description],
-    ["argument-hint", argumentHint(body)],
+    ["argument-hint", commandArgumentHint(body)],
     ["model", bareModelAlias(model)],
   ]);
   const w = new MarkdownWriter();
   writeTitle(w, source);
   w.paragraph(passage(source.description));
-  writeArguments(w, source);
+  writeCommandArguments(w, source);
   writeInputs(w, body);
-  writePreflight(w, body);
+  writeCommandPreflight(w, body);
   writeRun(w, source);
   writeRepeat(w, body);
   writeAfterwards(w, body);
   writeRecord(w, body);
-  writeReport(w, body);
+  writeCommandReport(w, body);
   writeUnknownBlocks(w, source);
   return `${frontMatter}\n${w}`;
 }

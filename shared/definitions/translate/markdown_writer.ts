@@ -130,7 +130,7 @@ export class MarkdownWriter {
   #write(line: string): void {
     const indented = line === "" ? "" : this.#indent + line;
     this.#size += indented.length + 1;
-    if (this.#size > MAX_RENDERED_BYTES) throw tooLarge();
+    if (this.#size > MAX_RENDERED_BYTES) throw markdownTooLarge();
     this.#lines.push(indented);
   }
 }
@@ -141,7 +141,7 @@ function linesOf(text: Prose, isLineStart = true): readonly string[] {
   return [isLineStart ? escapeLineStart(lead) : lead, ...below];
 }
 
-export function tooLarge(): TranslationFailure {
+export function markdownTooLarge(): TranslationFailure {
   return new TranslationFailure("too_large", "", "The rendered text is larger than 1 MiB");
 }
 

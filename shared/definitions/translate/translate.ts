@@ -8,7 +8,7 @@ import {
   type Source,
   type TranslatableDefinition,
 } from "./interface_block.ts";
-import { MAX_RENDERED_BYTES, tooLarge } from "./markdown_writer.ts";
+import { MAX_RENDERED_BYTES, markdownTooLarge } from "./markdown_writer.ts";
 import { renderPipeline } from "./pipeline.ts";
 import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";
 import { renderWorkflow } from "./workflow.ts";
@@ -17,7 +17,7 @@ import { renderWorkflow } from "./workflow.ts";
 export const TRANSLATOR_VERSION = "1.2.0";
 
 /** Why a definition cannot be rendered. */
-export interface Failure {
+export interface FailedTranslation {
   reason: TranslationFailureReason | "internal";
   /** Where in the document, beginning with its root key. */
   path: string;
@@ -31,8 +31,8 @@ export type Translation =
       /** `TRANSLATION_ERROR` is a fault of ours, `TRANSLATION_FAILED` one that the author can mend. */
       code: "TRANSLATION_FAILED" | "TRANSLATION_ERROR";
       /** What else is missing. */
-      others: readonly Failure[];
-    } & Failure);
+      others: readonly FailedTranslation[];
+    } & FailedTranslation);
 
 const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = {
   agent: renderAgent,
@@ -47,7 +47,7 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
   try {
     checkDocumentSize(definition.body, type);
     const runtimeMd = render(definition);
-    if (Buffer.byteLength(runtimeMd) > MAX_RENDERED_BYTES) throw tooLarge();
+    if (Buffer.byteLength(runtimeMd) > MAX_RENDERED_BYTES) throw markdownTooLarge();
     const promptHash = `sha256:${new Bun.CryptoHasher("sha256").update(runtimeMd).digest("hex")}`;
     return { ok: true, runtimeMd, promptHash, translatorVersion: TRANSLATOR_VERSION };
   } catch (error) {
@@ -74,7 +74,7 @@ function render(definition: TranslatableDefinition): string {
   throw missing;
 }
 
-function toFailure({ reason, path, message }: TranslationFailure, type: DefinitionType): Failure {
+function toFailure({ reason, path, message }: TranslationFailure, type: DefinitionType): FailedTranslation {
   return { reason, path: path || type, message };
 }
 

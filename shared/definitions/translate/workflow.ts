@@ -9,8 +9,8 @@ import { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
 import { passage } from "./passage.ts";
 import { TranslationFailure } from "./translation_failure.ts";
-import { argumentHint, writeArguments } from "./workflow/arguments.ts";
-import { writeContext, writePreflight } from "./workflow/context.ts";
+import { workflowArgumentHint, writeWorkflowArguments } from "./workflow/arguments.ts";
+import { writeContext, writeWorkflowPreflight } from "./workflow/context.ts";
 import { writeOrder } from "./workflow/order.ts";
 import { writePhases } from "./workflow/phases.ts";
 import { writeOutcome, writeOutputs, writeResult } from "./workflow/result.ts";
@@ -24,7 +24,7 @@ export function renderWorkflow(source: Source): string {
   if (model !== null) source.interface.skip("model");
   const frontMatter = renderFrontMatter([
     ["description", source.description],
-    ["argument-hint", argumentHint(body)],
+    ["argument-hint", workflowArgumentHint(body)],
     ["model", model],
   ]);
   const w = new MarkdownWriter();
@@ -32,8 +32,8 @@ export function renderWorkflow(source: Source): string {
   w.paragraph(passage(source.description));
   w.paragraph(given(source.interface.prose("duration"), (duration) => md`Usual duration: ${duration}`));
   w.paragraph(given(source.interface.code("model"), (name) => (model === null ? md`Model: ${name}` : null)));
-  writeArguments(w, body);
-  writePreflight(w, body);
+  writeWorkflowArguments(w, body);
+  writeWorkflowPreflight(w, body);
   writeContext(w, body);
   writeOrder(w, { orchestration, phases, levels });
   writePhases(w, phases);

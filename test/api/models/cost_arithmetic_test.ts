@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { computeCost, formatAmount, UnpricedKind } from "../../../api/models/cost_arithmetic.ts";
+import { formatAmount, priceUsage, UnpricedKind } from "../../../api/models/cost_arithmetic.ts";
 import type { Cost } from "../../../api/models/price_json.ts";
 
 const BASE: Cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
 const MILLION = 1_000_000;
 
-function costOf(cost: Cost, usage: Parameters<typeof computeCost>[1]) {
-  const computed = computeCost(cost, usage);
+function costOf(cost: Cost, usage: Parameters<typeof priceUsage>[1]) {
+  const computed = priceUsage(cost, usage);
   return { cost: formatAmount(computed.cost), prices: computed.prices };
 }
 
@@ -37,7 +37,7 @@ test("a kind of token without a price is an error; reasoning is output unless it
     ["inputAudioTokens", "inputAudio"],
     ["outputAudioTokens", "outputAudio"],
   ] as const) {
-    expect(() => computeCost(cost, { ...none, [kind]: 1 })).toThrow(new UnpricedKind(price));
+    expect(() => priceUsage(cost, { ...none, [kind]: 1 })).toThrow(new UnpricedKind(price));
     expect(costOf(cost, { ...none, [kind]: 0 }).cost).toBe("0");
   }
   expect(costOf(cost, { ...none, reasoningTokens: MILLION }).cost).toBe("7");

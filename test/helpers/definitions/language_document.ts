@@ -1,5 +1,5 @@
 /** The sections of docs/languages.md that list the keys of each language. */
-import { exampleOf, type Key } from "../../../shared/definitions/language/keys.ts";
+import { exampleOfKey, type Key } from "../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../shared/definitions/language/language.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 
@@ -27,7 +27,13 @@ function renderLanguage(type: DefinitionType): string {
 function* rowsOf(key: Key, path: string): Generator<string[]> {
   for (const [name, inner] of Object.entries(key.keys)) {
     const inside = path === "" ? name : `${path}.${name}`;
-    yield [code(inside), kindOf(inner), inner.isRequired ? "yes" : "", inner.meaning, code(exampleOf(inner))];
+    yield [
+      code(inside),
+      kindOf(inner),
+      inner.isRequired ? "yes" : "",
+      inner.meaning,
+      code(exampleOfKey(inner)),
+    ];
     const item = inner.kind === "list" || inner.kind === "names" ? inner.item : null;
     yield* rowsOf(item ?? inner, inner.kind === "list" ? `${inside}[]` : item ? `${inside}.*` : inside);
   }

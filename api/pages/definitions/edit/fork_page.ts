@@ -3,7 +3,7 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import type { Warning } from "../../../definitions/warnings/warnings.ts";
+import type { DefinitionWarning } from "../../../definitions/warnings/warnings.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
@@ -22,12 +22,14 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
 /** Forks the definition into the current organization. */
 export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireOrg(page);
-  const found: { fork: Definition | null; warnings: readonly Warning[] } = { fork: null, warnings: [] };
+  const found: { fork: Definition | null; warnings: readonly DefinitionWarning[] } = {
+    fork: null,
+    warnings: [],
+  };
   const problems = await findProblems(async () => {
-    const { data } = await page.api<{ data: { definition: Definition; warnings: readonly Warning[] } }>(
-      definitionPath(target, "fork"),
-      { method: "POST", org: org.slug, body: bodyOf(page) },
-    );
+    const { data } = await page.api<{
+      data: { definition: Definition; warnings: readonly DefinitionWarning[] };
+    }>(definitionPath(target, "fork"), { method: "POST", org: org.slug, body: bodyOf(page) });
     found.fork = data.definition;
     found.warnings = data.warnings;
   });

@@ -12,7 +12,7 @@ import { loadDefinition } from "../definition_frame.ts";
 import { renderDiff } from "../diff_view.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
-import { countOf, renderFindings } from "./check_report.ts";
+import { countOfFindings, renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
 
@@ -81,7 +81,7 @@ function renderPatch(patch: string | null, { diff }: Report): Content {
   const { markup, hidden } = renderDiff(patch);
   return html`<details open><summary>Changes of the YAML since ${diff.against}</summary>
 <pre class="source diff" tabindex="0" role="group" aria-label="Changes of the YAML"><code>${markup}</code></pre>
-${hidden > 0 && html`<p class="quiet">${countOf(hidden, "more line")}</p>`}</details>`;
+${hidden > 0 && html`<p class="quiet">${countOfFindings(hidden, "more line")}</p>`}</details>`;
 }
 
 function renderEffects(
@@ -90,7 +90,7 @@ function renderEffects(
 ): Content {
   const { yaml, version, visibility } = definition;
   if (!report.valid) {
-    return html`<p>This draft cannot be published. ${countOf(report.errors.length, "error")}:</p>
+    return html`<p>This draft cannot be published. ${countOfFindings(report.errors.length, "error")}:</p>
 ${renderProblems(report.errors, yaml)}`;
   }
   return html`${effectList([

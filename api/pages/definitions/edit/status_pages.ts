@@ -9,7 +9,7 @@ import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../.
 import { loadDefinition } from "../definition_frame.ts";
 import type { VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
-import { countOf } from "./check_report.ts";
+import { countOfFindings } from "./check_report.ts";
 
 type StatusAction = "deprecate" | "archive" | "delete";
 
@@ -115,7 +115,7 @@ async function renderDependents(page: SignedInPage, target: VersionPageAddress):
   const { dependents, totalCount: total } = data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
   const shown = dependents.slice(0, DEPENDENTS_SHOWN);
-  return html`<p>${countOf(total, "definition")} may resolve to this version:</p>
+  return html`<p>${countOfFindings(total, "definition")} may resolve to this version:</p>
 <ul>${shown.map(
     ({ organization, type, name, version, range }) =>
       html`<li><a href="${definitionPath({ type, organization, name, version })}">${type} @${organization}/${name}@${version}</a> requires <code>${range}</code></li>`,

@@ -1,5 +1,5 @@
 /** Small valid documents to start from, made from the tables of keys. */
-import { exampleOf, type Key } from "../../../../shared/definitions/language/keys.ts";
+import { exampleOfKey, type Key } from "../../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../../shared/definitions/language/language.ts";
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
 
@@ -32,7 +32,7 @@ function writeKeys({ keys }: Key, paths: readonly (readonly string[])[], indent:
     const entry = key.kind === "list" ? key.item : null;
     const deeper = below.filter((path) => path.length > 0);
     const lines = writeKeys(entry ?? key, deeper, `${indent}${entry ? "    " : "  "}`);
-    if (lines.length === 0) return [`${indent}${name}: ${VALUES[name] ?? exampleOf(key)}`];
+    if (lines.length === 0) return [`${indent}${name}: ${VALUES[name] ?? exampleOfKey(key)}`];
     return [`${indent}${name}:`, ...(entry ? asEntry(lines, indent.length + 2) : lines)];
   });
 }

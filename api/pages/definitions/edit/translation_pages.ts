@@ -4,7 +4,7 @@ import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { RetranslateResult } from "../../../definitions/retranslate.ts";
 import { getTranslatorVersion } from "../../../definitions/translation.ts";
 import type { UpgradeResult } from "../../../definitions/upgrade.ts";
-import type { Warning } from "../../../definitions/warnings/warnings.ts";
+import type { DefinitionWarning } from "../../../definitions/warnings/warnings.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
@@ -17,7 +17,7 @@ import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
 
 interface Answer<T> {
   data: T;
-  warnings: readonly Warning[];
+  warnings: readonly DefinitionWarning[];
 }
 
 /** Shows what rendering again will do. */

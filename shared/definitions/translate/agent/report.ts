@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, Inline>> = {
   structured: md`Answer with structured data.`,
 };
 
-export function writeReport(w: MarkdownWriter, agent: Agent): void {
+export function writeAgentReport(w: MarkdownWriter, agent: Agent): void {
   const output = agentBlock(agent, "output");
   if (!output) return;
   w.heading(2, md`Report`);

@@ -77,7 +77,7 @@ const FORMATS: Readonly<Record<string, Inline>> = {
   minimal: md`Answer with the outcome alone.`,
 };
 
-export function writeReport(w: MarkdownWriter, body: Fields): void {
+export function writeCommandReport(w: MarkdownWriter, body: Fields): void {
   const output = body.map("output");
   if (!output) return;
   w.heading(2, md`Report`);

@@ -8,7 +8,7 @@ import type { Source } from "../interface_block.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 
 /** `<target> [mode]`: what has a default is in brackets; `null` without arguments. */
-export function argumentHint(body: Fields): string | null {
+export function commandArgumentHint(body: Fields): string | null {
   const hints = listArguments(body).map(({ name, isOptional }) => (isOptional ? `[${name}]` : `<${name}>`));
   return hints.length === 0 ? null : hints.join(" ");
 }
@@ -28,7 +28,7 @@ function listArguments(body: Fields): Argument[] {
   });
 }
 
-export function writeArguments(w: MarkdownWriter, source: Source): void {
+export function writeCommandArguments(w: MarkdownWriter, source: Source): void {
   const { body, name } = source;
   const block = body.map("arguments");
   if (!block && listArguments(body).length === 0) return;

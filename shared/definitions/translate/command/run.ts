@@ -9,7 +9,7 @@ import { duration, plural } from "../measures.ts";
 import { readReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 
-export function writePreflight(w: MarkdownWriter, body: Fields): void {
+export function writeCommandPreflight(w: MarkdownWriter, body: Fields): void {
   w.heading(2, md`Before you start`);
   if (Array.isArray(body.peek("preflight"))) {
     writeChecks(w, readChecks(body, "preflight"));

@@ -3,11 +3,11 @@ import type { Fields } from "../field_reader.ts";
 import { humanize, writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, join, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { writeArtifact } from "./artifact.ts";
+import { writeArtifactSection } from "./artifact.ts";
 
 export function writeArtifacts(w: MarkdownWriter, body: Fields): void {
   w.heading(2, md`Keep`);
-  for (const artifact of body.entries("artifacts", "path")) writeArtifact(w, artifact);
+  for (const artifact of body.entries("artifacts", "path")) writeArtifactSection(w, artifact);
 }
 
 export function writeState(w: MarkdownWriter, body: Fields): void {

@@ -5,7 +5,7 @@ import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { plural, yesNo } from "../measures.ts";
 
-export function writeArtifact(w: MarkdownWriter, artifact: Fields): void {
+export function writeArtifactSection(w: MarkdownWriter, artifact: Fields): void {
   const facts = join(
     [
       given(artifact.number("retention_days"), (days) => md`kept for ${plural(days, "day")}`),

@@ -10,7 +10,7 @@ import { duration } from "../measures.ts";
 import { readPipelineReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 import { writeApproval } from "./approval.ts";
-import { writeArtifact } from "./artifact.ts";
+import { writeArtifactSection } from "./artifact.ts";
 import { writeShellSteps } from "./shell_steps.ts";
 
 /** Fails with `empty_stage` or `bad_reference`. */
@@ -105,7 +105,7 @@ function writeProducts(w: MarkdownWriter, stage: Fields): void {
       () => writeLeftoverBullets(w, output),
     );
   }
-  for (const artifact of stage.entries("artifacts", "path")) writeArtifact(w, artifact);
+  for (const artifact of stage.entries("artifacts", "path")) writeArtifactSection(w, artifact);
   const stages = listed(stage.codes("artifacts_from"));
   w.bullet(given(stages, (names) => md`Uses the artifacts of ${names}`));
 }

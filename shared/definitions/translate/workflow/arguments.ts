@@ -8,7 +8,7 @@ import type { MarkdownWriter } from "../markdown_writer.ts";
 import { yesNo } from "../measures.ts";
 
 /** `<target> [--strict boolean]`; `null` without arguments. */
-export function argumentHint(body: Fields): string | null {
+export function workflowArgumentHint(body: Fields): string | null {
   const block = body.map("arguments");
   const hints = [
     ...listMaps(block?.peek("positional")).map(({ name, map }) =>
@@ -34,7 +34,7 @@ function isOptional(map: Readonly<Record<string, unknown>>): boolean {
   return scalarFlag(map["required"]) === false || (map["default"] ?? null) !== null;
 }
 
-export function writeArguments(w: MarkdownWriter, body: Fields): void {
+export function writeWorkflowArguments(w: MarkdownWriter, body: Fields): void {
   const block = body.map("arguments");
   if (!block) return;
   w.heading(2, md`Arguments`);

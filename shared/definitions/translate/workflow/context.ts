@@ -5,7 +5,7 @@ import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_secti
 import { code, given, type Inline, join, md, type Prose, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 
-export function writePreflight(w: MarkdownWriter, body: Fields): void {
+export function writeWorkflowPreflight(w: MarkdownWriter, body: Fields): void {
   w.heading(2, md`Before you start`);
   if (Array.isArray(body.peek("preflight"))) {
     writeChecks(w, readChecks(body, "preflight"));

@@ -1,28 +1,28 @@
 import { expect, test } from "bun:test";
 import { rowCheck } from "../../../../api/admin/import/import_row.ts";
 import {
-  bigInteger,
-  boolean,
-  integer,
-  json,
-  nullable,
-  number,
-  text,
-  timestamp,
-  uuid,
+  bigIntegerColumn,
+  booleanColumn,
+  integerColumn,
+  jsonColumn,
+  nullableColumn,
+  numberColumn,
+  textColumn,
+  timestampColumn,
+  uuidColumn,
 } from "../../../../shared/exports/column.ts";
 
 const ID = "0d4f6a3e-9c1b-4e57-8a20-5b7f1c3d9e86";
 const check = rowCheck([
-  nullable(uuid("id", "")),
-  nullable(text("text", "")),
-  nullable(integer("small", "")),
-  nullable(bigInteger("big", "")),
-  nullable(number("number", "")),
-  nullable(boolean("flag", "")),
-  nullable(timestamp("at", "")),
+  nullableColumn(uuidColumn("id", "")),
+  nullableColumn(textColumn("text", "")),
+  nullableColumn(integerColumn("small", "")),
+  nullableColumn(bigIntegerColumn("big", "")),
+  nullableColumn(numberColumn("number", "")),
+  nullableColumn(booleanColumn("flag", "")),
+  nullableColumn(timestampColumn("at", "")),
 ]);
-const checkJson = rowCheck([json("data", ""), nullable(text("text", ""))]);
+const checkJson = rowCheck([jsonColumn("data", ""), nullableColumn(textColumn("text", ""))]);
 
 test.each([
   "{}",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parse } from "yaml";
 import { checkKeys } from "../../../../shared/definitions/language/check_keys.ts";
-import { exampleOf, type Key } from "../../../../shared/definitions/language/keys.ts";
+import { exampleOfKey, type Key } from "../../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../../shared/definitions/language/language.ts";
 import { parseDefinition } from "../../../../shared/definitions/source.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../../shared/vocabulary.ts";
@@ -186,7 +186,7 @@ function* examples(type: DefinitionType): Generator<{ path: string; key: Key; bo
   function* inside(key: Key, path: string, wrap: (value: unknown) => unknown): ReturnType<typeof examples> {
     for (const [name, inner] of Object.entries(key.keys)) {
       const place = (value: unknown) => wrap({ [name]: value });
-      yield { path: `${path}.${name}`, key: inner, body: place(parse(exampleOf(inner))) };
+      yield { path: `${path}.${name}`, key: inner, body: place(parse(exampleOfKey(inner))) };
       const isMap = inner.kind === "list" || inner.kind === "names";
       const within = (value: unknown) =>
         place(inner.kind === "list" ? [value] : inner.kind === "names" ? { any: value } : value);
