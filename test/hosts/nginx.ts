@@ -12,6 +12,7 @@ export interface Nginx extends AsyncDisposable {
   url: string;
   /** The address of port 80, which redirects. */
   clearUrl: string;
+  readAccessLog(): Promise<string>;
 }
 
 /** The configuration around a site's file, with all its files in `directory`. */
@@ -64,6 +65,7 @@ export async function startNginx(
       .replace("/etc/nginx/ulr/privkey.pem", certificate?.keyPath ?? "")
       .replace(/ssl_certificate(_key)? ;/g, "")
       .replace("/var/www/acme", `${directory}/acme`)
+      .replaceAll("/var/log/nginx", directory)
       .replace("api-1.internal:3000", apis[0])
       .replace("api-2.internal:3000", apis[1]),
   );
@@ -80,6 +82,7 @@ export async function startNginx(
   return {
     url,
     clearUrl,
+    readAccessLog: () => Bun.file(join(directory, "access.log")).text(),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;

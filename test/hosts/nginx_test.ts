@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
+import { ACCOUNT_MAILS } from "../../shared/account_mails.ts";
 import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
@@ -68,6 +69,20 @@ test("the internet reads neither metrics nor health, however it spells them", as
     expect([target, answer]).toEqual([target, expect.stringMatching(/^HTTP\/1\.1 (400|404) /)]);
     expect(answer).not.toContain("process_");
   }
+});
+
+test("the access log has no token of a link in a mail, wherever a page repeats it", async () => {
+  const pages = Object.values(ACCOUNT_MAILS).flatMap(({ link }) => (link ? [link.page] : []));
+  const next = encodeURIComponent("/invitation?token=S3cret-token");
+  const targets = [...pages.map((page) => `${page}?token=S3cret-token`), `/sign-in?next=${next}`];
+  for (const target of targets) await ask(target);
+  await ask("/models?q=logged");
+  const log = await waitFor(async () => {
+    const text = await nginx.readAccessLog();
+    return text.includes("/models?q=logged") ? text : null;
+  });
+  expect(log).not.toContain("S3cret");
+  for (const page of [...pages, "/sign-in"]) expect(log).toContain(`"GET ${page}?[redacted] HTTP/1.1"`);
 });
 
 test("everything else is passed on", async () => {
