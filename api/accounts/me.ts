@@ -40,6 +40,7 @@ const Membership = Type.Object(
       description:
         "Whether this session sees nothing of the organization, because it has used no second factor",
     }),
+    deletesAt: NullableInstant,
   },
   {
     title: "Membership",
@@ -52,6 +53,7 @@ const Membership = Type.Object(
         subscriptionTier: "pro",
         isPersonal: false,
         needsSecondFactor: false,
+        deletesAt: null,
       },
     ],
   },
@@ -102,9 +104,9 @@ function presentUser({ id, email, username, name, platformRole }: UserRow) {
 }
 
 function presentMembership(membership: MembershipRow, credential: Credential) {
-  const { orgId, slug, name, role, tier, isPersonal } = membership;
+  const { orgId, slug, name, role, tier, isPersonal, deletesAt } = membership;
   const needsSecondFactor = !maySeeOrg(credential, membership).ok;
-  return { id: orgId, slug, name, role, subscriptionTier: tier, isPersonal, needsSecondFactor };
+  return { id: orgId, slug, name, role, subscriptionTier: tier, isPersonal, needsSecondFactor, deletesAt };
 }
 
 function presentCredential(credential: Credential) {

@@ -36,7 +36,7 @@ export interface Page extends ApiClient {
 
 /** What pages have besides the API. */
 export interface PageDeps {
-  config: Pick<Config, "publicUrl" | "signUp" | "signUpDomains">;
+  config: Pick<Config, "publicUrl" | "signUp" | "signUpDomains" | "supportContact" | "organizationCreation">;
   documents: Documents;
 }
 

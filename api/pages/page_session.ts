@@ -12,6 +12,8 @@ export interface PageOrg {
   role: OrgRole;
   subscriptionTier: SubscriptionTier;
   isPersonal: boolean;
+  /** When it will be deleted; null if no owner has deleted it. */
+  deletesAt: string | null;
 }
 
 export interface PageSession {

@@ -12,13 +12,15 @@ export interface MembershipRow {
   tier: SubscriptionTier;
   /** Whether sessions without a second factor see nothing of the organization. */
   requireSecondFactor: boolean;
+  /** When the organization will be deleted; null if no owner has deleted it. */
+  deletesAt: string | null;
 }
 
 /** The columns of a membership. */
 function membershipsOf(sql: Sql, userId: string) {
   return sql`
     select o.id as org_id, o.slug, o.name, o.is_personal, m.role, o.subscription_tier as tier,
-      o.require_second_factor
+      o.require_second_factor, o.deletes_at
     from organization_members m
     join organizations o on o.id = m.org_id
     where m.user_id = ${userId} and o.deleted_at is null`;

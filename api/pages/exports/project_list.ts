@@ -4,7 +4,7 @@ import { projectPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { needsTier } from "./requirements.ts";
+import { tierNote } from "./requirements.ts";
 
 export interface Project {
   id: string;
@@ -29,7 +29,7 @@ export function renderProjects(org: PageOrg, projects: readonly Project[]): Html
   return html`<section class="projects" aria-labelledby="projects-title">
   <h2 id="projects-title">Project downloads</h2>
   <p class="quiet">Immediate downloads. Excludes deleted issues, archived runs and superseded analyses.</p>
-  ${!isPaying && html`<p id="projects-note" class="notice">${needsTier("Downloads require", org)}</p>`}
+  ${!isPaying && html`<p id="projects-note" class="notice">${tierNote("Downloads require", org)}</p>`}
   ${isPaying && renderList(projects)}
 </section>`;
 }

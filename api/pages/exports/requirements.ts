@@ -1,4 +1,6 @@
 /** What an organization lacks for exports, in a sentence. */
+import { orgPath } from "../addresses.ts";
+import { type Html, html } from "../html.ts";
 import type { PageOrg } from "../page_session.ts";
 
 /** Says which role is required. */
@@ -9,4 +11,9 @@ export function needsRole({ role }: PageOrg): string {
 /** Says which tier is required; `what` begins the sentence: "Exports require". */
 export function needsTier(what: string, { name, subscriptionTier }: PageOrg): string {
   return `${what} a paid subscription. ${name} is on the ${subscriptionTier} tier. Your operator can change it.`;
+}
+
+/** The same with a link to what a subscription gives. */
+export function tierNote(what: string, org: PageOrg): Html {
+  return html`${needsTier(what, org)} <a href="${orgPath(org.slug, "usage")}#subscription">What a subscription gives</a>`;
 }

@@ -10,7 +10,7 @@ import type { PageOrg, PageSession } from "../page_session.ts";
 import { countOf, formatBytes } from "./format.ts";
 import { FLAGS } from "./job_row.ts";
 import { listProjects } from "./project_list.ts";
-import { needsRole, needsTier } from "./requirements.ts";
+import { needsRole, needsTier, tierNote } from "./requirements.ts";
 
 /** Each is counted by a query of its own. */
 const MAX_ESTIMATED_PROJECTS = 20;
@@ -128,7 +128,7 @@ export function renderStart(session: PageSession, org: PageOrg, state: StartStat
   const isPaying = org.subscriptionTier !== "free";
   return html`<section class="start card" id="start" aria-labelledby="start-title" tabindex="-1">
   <h2 id="start-title">Start an export</h2>
-  ${isPaying ? renderForm(session, state) : html`<p id="start-note" class="notice">${needsTier("Exports require", org)}</p>`}
+  ${isPaying ? renderForm(session, state) : html`<p id="start-note" class="notice">${tierNote("Exports require", org)}</p>`}
 </section>`;
 }
 

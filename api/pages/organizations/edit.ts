@@ -67,7 +67,8 @@ interface EditView {
 }
 
 function renderPage(page: SignedInPage, org: Org, { fields, problems }: EditView): PageResult {
-  const { slug, name } = org;
+  const { slug, name, role, isPersonal } = org;
+  const mayEnd = !isPersonal && hasOrgRole(role, "owner").ok;
   return orgPage(page, {
     slug,
     name,
@@ -79,7 +80,8 @@ function renderPage(page: SignedInPage, org: Org, { fields, problems }: EditView
   <p class="quiet">Everyone can see these fields on the <a href="${orgPath(slug)}">profile</a>.</p>
   ${editForm(tokenField(page.session), fields, problems)}
 </section>
-${org.role === "owner" && factorForm(tokenField(page.session), org)}`,
+${org.role === "owner" && factorForm(tokenField(page.session), org)}
+${mayEnd && html`<p><a href="${orgPath(slug, "end")}">Delete this organization</a></p>`}`,
   });
 }
 

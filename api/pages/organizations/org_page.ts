@@ -2,7 +2,8 @@
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { orgPath } from "../addresses.ts";
-import { type Content, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { renderInstant } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
@@ -57,8 +58,18 @@ ${
       html`<a href="${orgPath(slug, ...(path ? [path] : []))}"${path === tab && html` aria-current="page"`}>${text}</a>`,
   )}</nav>`
 }
+${org?.deletesAt && renderEnd(slug, org.role, org.deletesAt)}
 ${body}`,
     ...(head === undefined ? {} : { head }),
     ...(status === undefined ? {} : { status }),
   };
+}
+
+/** Says when a deleted organization ends, and leads its owners to the way back. */
+function renderEnd(slug: string, role: OrgRole, deletesAt: string): Html {
+  return html`<p class="notice">This organization will be deleted on ${renderInstant(deletesAt)}. Until then it works as before. ${
+    role === "owner"
+      ? html`<a href="${orgPath(slug, "end")}">Take it back</a>`
+      : "Any of its owners can take it back."
+  }</p>`;
 }

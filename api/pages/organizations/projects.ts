@@ -1,27 +1,89 @@
-/** /orgs/{slug}/projects: the projects of an organization, for its members. */
-
-import type { ProjectList } from "../../accounts/organizations/projects.ts";
-import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
-import { EXPORTS_PATH } from "../addresses.ts";
-import { type Html, html } from "../html.ts";
+/** /orgs/{slug}/projects: the projects of an organization. Owners and admins create and restore them here. */
+import { hasOrgRole } from "../../../shared/policy.ts";
+import {
+  createProject,
+  listDeletedProjects,
+  restoreProject,
+} from "../../accounts/organizations/manage_projects.ts";
+import { listOrganizationProjects, type ProjectList } from "../../accounts/organizations/projects.ts";
+import { EXPORTS_PATH, orgPath } from "../addresses.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { renderDay } from "../instant.ts";
-import type { PageResult, SignedInPage } from "../page.ts";
-import { findOwnOrg } from "../page_session.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { findOwnOrg, type PageSession } from "../page_session.ts";
+import { idempotencyKeyOf, onceField } from "../write_once.ts";
 import { orgPage } from "./org_page.ts";
 
 type Projects = (typeof ProjectList.static)["data"];
 
-export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data } = await page.call(listOrganizationProjects, { params: { slug } });
-  const name = findOwnOrg(page, slug)?.name ?? slug;
-  return orgPage(page, { slug, name, tab: "projects", body: renderProjects(data) });
+interface DeletedProject {
+  id: string;
+  name: string;
+  slug: string;
+  restorableUntil: string | null;
 }
 
-/** Renders the table of projects. */
-function renderProjects({ projects, total }: Projects): Html {
+interface Typed {
+  name: string;
+  slug: string;
+}
+
+const NOTICES = {
+  created: "Organization created. Create its first project.",
+  added: "Project created.",
+  deleted: "Project deleted. It can be restored for 30 days.",
+  restored: "Project restored.",
+};
+
+export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  return renderPage(page, slug, { typed: { name: "", slug: "" }, problems: null });
+}
+
+/** Creates a project, or restores the one in the hidden field `restore`. */
+export async function changeProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  const { form, call } = page;
+  const restored = form.get("restore");
+  const typed = { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim() };
+  const body = { name: typed.name, ...(typed.slug === "" ? {} : { slug: typed.slug }) };
+  const problems = await findProblems(() =>
+    restored === null
+      ? call(createProject, { params: { slug }, body, idempotencyKey: idempotencyKeyOf(form) })
+      : call(restoreProject, { params: { slug, project: restored } }),
+  );
+  if (!problems) return seeOtherWith(orgPath(slug, "projects"), restored === null ? "added" : "restored");
+  return renderPage(page, slug, { typed, problems });
+}
+
+async function renderPage(
+  page: SignedInPage,
+  slug: string,
+  { typed, problems }: { typed: Typed; problems: FormProblems | null },
+): Promise<PageResult> {
+  const { data } = await page.call(listOrganizationProjects, { params: { slug } });
+  const org = findOwnOrg(page, slug);
+  const isAdmin = org !== null && hasOrgRole(org.role, "admin").ok;
+  const deleted = isAdmin ? (await page.call(listDeletedProjects, { params: { slug } })).data.projects : [];
+  return orgPage(page, {
+    slug,
+    name: org?.name ?? slug,
+    tab: "projects",
+    status: problems?.status,
+    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
+${renderProjects(data, { slug, isAdmin })}
+${isAdmin && renderForm(page.session, typed, problems)}
+${deleted.length > 0 && renderDeleted(page.session, deleted)}`,
+  });
+}
+
+function renderProjects(
+  { projects, total }: Projects,
+  { slug, isAdmin }: { slug: string; isAdmin: boolean },
+): Html {
   const rows = projects.map(
     (project) => html`<tr>
-  <th scope="row">${project.name}</th><td><code>${project.slug}</code></td><td>${renderDay(project.createdAt)}</td>
+  <th scope="row">${isAdmin ? html`<a href="${orgPath(slug, "projects", project.id)}">${project.name}</a>` : project.name}</th><td><code>${project.slug}</code></td><td>${renderDay(project.createdAt)}</td>
 </tr>
 `,
   );
@@ -29,12 +91,56 @@ function renderProjects({ projects, total }: Projects): Html {
   <h2 id="projects-title">Projects <small>${total.toLocaleString("en-US")}</small></h2>
   ${
     total === 0
-      ? html`<p class="empty">This organization has no projects.</p>`
+      ? html`<p class="empty">This organization has no projects.${
+          !isAdmin && " Its owners and admins can create some."
+        }</p>`
       : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
   <div class="table-box" tabindex="0" role="group" aria-label="Projects"><table class="data-table">
 <thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Created</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`
   }
+</section>`;
+}
+
+function renderForm(session: PageSession, { name, slug }: Typed, problems: FormProblems | null): Html {
+  return html`<section class="card form-card" aria-labelledby="new-title">
+  <h2 id="new-title">New project</h2>
+  <form method="post">${tokenField(session)}${onceField()}
+  ${projectFields({ name, slug }, { problems, slugHint: "Names it in addresses. Leave it empty to derive it from the name." })}
+  <div class="actions"><button type="submit" class="primary">Create project</button></div>
+  </form>
+</section>`;
+}
+
+/** Renders the fields of a project's names. */
+export function projectFields(
+  { name, slug }: Typed,
+  { problems, slugHint }: { problems: FormProblems | null; slugHint: string },
+): Content {
+  return html`${formField(
+    { name: "name", label: "Name", problems },
+    (attributes) => html`<input ${attributes} type="text" maxlength="200" required value="${name}">`,
+  )}
+  ${formField(
+    { name: "slug", label: "Slug", hint: slugHint, problems },
+    (attributes) =>
+      html`<input ${attributes} type="text" maxlength="60" autocapitalize="none" spellcheck="false" value="${slug}">`,
+  )}`;
+}
+
+function renderDeleted(session: PageSession, projects: readonly DeletedProject[]): Html {
+  const rows = projects.map(
+    ({ id, name, slug, restorableUntil }) => html`<tr>
+  <th scope="row">${name}</th><td><code>${slug}</code></td><td>${restorableUntil !== null && renderDay(restorableUntil)}</td><td><form method="post">${tokenField(session)}<input type="hidden" name="restore" value="${id}"><button type="submit" aria-label="Restore ${name}">Restore</button></form></td>
+</tr>
+`,
+  );
+  return html`<section class="stack" aria-labelledby="deleted-title">
+  <h2 id="deleted-title">Deleted projects</h2>
+  <div class="table-box" tabindex="0" role="group" aria-label="Deleted projects"><table class="data-table">
+<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Restorable until</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+<tbody>
+${rows}</tbody></table></div>
 </section>`;
 }

@@ -2,10 +2,12 @@
 import type { PageRoute } from "../page.ts";
 import { showAudit } from "./audit.ts";
 import { saveEdit, showEdit } from "./edit.ts";
+import { changeEnd, showEnd } from "./end.ts";
 import { changeMember, confirmRemoval, removeMemberOf, showMember } from "./member.ts";
 import { changeInvitations, showMembers } from "./members.ts";
 import { showProfile } from "./profile.ts";
-import { showProjects } from "./projects.ts";
+import { changeProject, showProject } from "./project.ts";
+import { changeProjects, showProjects } from "./projects.ts";
 import { showUsage } from "./usage.ts";
 import { changeWebhook, confirmDelete, deleteWebhook, showWebhook } from "./webhook.ts";
 import { createWebhook, showWebhooks } from "./webhooks.ts";
@@ -25,6 +27,11 @@ export const ORGANIZATION_PAGES: readonly PageRoute[] = [
   ["POST", "/orgs/:slug/webhooks", "signedIn", createWebhook],
   ["GET", "/orgs/:slug/edit", "signedIn", showEdit],
   ["POST", "/orgs/:slug/edit", "signedIn", saveEdit],
+  ["GET", "/orgs/:slug/end", "signedIn", showEnd],
+  ["POST", "/orgs/:slug/end", "signedIn", changeEnd],
+  ["POST", "/orgs/:slug/projects", "signedIn", changeProjects],
+  ["GET", "/orgs/:slug/projects/:project", "signedIn", showProject],
+  ["POST", "/orgs/:slug/projects/:project", "signedIn", changeProject],
   ["GET", "/orgs/:slug/webhooks/:id", "signedIn", showWebhook],
   ["POST", "/orgs/:slug/webhooks/:id", "signedIn", changeWebhook],
   ["GET", "/orgs/:slug/webhooks/:id/delete", "signedIn", confirmDelete],

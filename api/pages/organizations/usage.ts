@@ -35,12 +35,14 @@ export async function showUsage(page: SignedInPage, { slug }: { slug: string }):
     if (definition.executionCount > 0)
       used.push({ definition, executions: await loadExecutions(page, definition) });
   }
-  const name = findOwnOrg(page, slug)?.name ?? slug;
+  const org = findOwnOrg(page, slug);
+  const name = org?.name ?? slug;
   return orgPage(page, {
     slug,
     name,
     tab: "usage",
-    body: html`${renderCounts(counts)}${renderExecutions(used)}`,
+    body: html`${org?.subscriptionTier === "free" && renderFreeTier(page.deps.config.supportContact)}
+${renderCounts(counts)}${renderExecutions(used)}`,
   });
 }
 
@@ -51,6 +53,16 @@ async function loadExecutions(page: SignedInPage, definition: ListedDefinition):
     query: { window: WINDOW_DAYS * 24 * 60, timeBucket: "day", include: "byTime" },
   });
   return data;
+}
+
+/** Says what a subscription gives, and whom to ask. */
+function renderFreeTier(contact: string | null): Html {
+  const name = contact?.replace(/^(mailto|tel):/, "");
+  return html`<section class="card stack" id="subscription" aria-labelledby="subscription-title">
+  <h2 id="subscription-title">Free tier</h2>
+  <p>With a paid subscription, members export projects and the whole organization, compare the content of versions, and have room for ten times as many definitions.</p>
+  <p>${contact === null ? "Ask the operator of this service for one." : html`Ask for one: <a href="${contact}">${name}</a>`}</p>
+</section>`;
 }
 
 /** Renders the numbers of definitions. */

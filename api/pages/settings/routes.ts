@@ -3,6 +3,7 @@ import { type PageRoute, seeOther } from "../page.ts";
 import { confirmEmail, showConfirmEmail } from "./email.ts";
 import { changeFactors, confirmRemoval, removeFactor, showFactors } from "./factors.ts";
 import { confirmRevoke, createKey, revokeKey, showKeys } from "./keys.ts";
+import { makeOrganization, showOrganizations } from "./organizations.ts";
 import { saveProfile, showProfile } from "./profile.ts";
 import { confirmEnd, confirmEndOthers, endOthers, endSession, showSessions } from "./sessions.ts";
 
@@ -12,6 +13,8 @@ export const SETTINGS_PAGES: readonly PageRoute[] = [
   ["POST", "/settings/profile", "signedIn", saveProfile],
   ["GET", "/confirm-email", "all", showConfirmEmail, { ignoresCookie: true }],
   ["POST", "/confirm-email", "all", confirmEmail, { ignoresCookie: true }],
+  ["GET", "/settings/organizations", "signedIn", showOrganizations],
+  ["POST", "/settings/organizations", "signedIn", makeOrganization],
   ["GET", "/settings/keys", "signedIn", showKeys],
   ["POST", "/settings/keys", "signedIn", createKey],
   ["GET", "/settings/keys/:id/revoke", "signedIn", confirmRevoke],

@@ -4,6 +4,7 @@ import type { PageContent } from "../layout.ts";
 
 const TABS = [
   { path: "/settings/profile", label: "Profile" },
+  { path: "/settings/organizations", label: "Organizations" },
   { path: "/settings/keys", label: "API keys" },
   { path: "/settings/second-factor", label: "Second factor" },
   { path: "/settings/sessions", label: "Sessions" },

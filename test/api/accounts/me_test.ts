@@ -8,8 +8,22 @@ describe("GET /auth/me", () => {
     await api.make.person();
     const { token } = await api.make.session({ userId: user.id });
     const organizations = [
-      { ...personalOrg, role: "owner", subscriptionTier: "free", isPersonal: true },
-      { ...org, role: "viewer", subscriptionTier: "plus", isPersonal: false },
+      {
+        ...personalOrg,
+        role: "owner",
+        subscriptionTier: "free",
+        isPersonal: true,
+        needsSecondFactor: false,
+        deletesAt: null,
+      },
+      {
+        ...org,
+        role: "viewer",
+        subscriptionTier: "plus",
+        isPersonal: false,
+        needsSecondFactor: false,
+        deletesAt: null,
+      },
     ].toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
     const response = await api.request("/api/v1/auth/me", { key: token });
     expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);

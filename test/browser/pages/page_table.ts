@@ -167,6 +167,7 @@ const MODELS: readonly TestedPage[] = [
 
 const SETTINGS: readonly TestedPage[] = [
   at("profile", "/settings/profile", "/settings/profile"),
+  at("own organizations", "/settings/organizations", "/settings/organizations"),
   at("API keys", "/settings/keys", "/settings/keys"),
   {
     ...at("created API key", "/settings/keys", "/settings/keys"),
@@ -201,6 +202,8 @@ const ORGANIZATIONS: readonly TestedPage[] = [
     isAnonymous: true,
   },
   at("projects", "/orgs/:slug/projects", "/orgs/demo/projects"),
+  at("project", "/orgs/:slug/projects/:project", ({ projectId }) => `/orgs/demo/projects/${projectId}`),
+  at("end of an organization", "/orgs/:slug/end", "/orgs/demo/end"),
   at("usage of an organization", "/orgs/:slug/usage", "/orgs/demo/usage"),
   at("audit log", "/orgs/:slug/audit", "/orgs/demo/audit"),
   at("edit of an organization", "/orgs/:slug/edit", "/orgs/demo/edit"),

@@ -6,6 +6,7 @@ import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
 const PAGES = [
   "/settings/profile",
+  "/settings/organizations",
   "/settings/keys",
   "/settings/second-factor",
   "/settings/sessions",

@@ -1,0 +1,90 @@
+/** /orgs/{slug}/end: an owner deletes the organization, with its slug typed, or takes the deletion back. */
+import { hasOrgRole } from "../../../shared/policy.ts";
+import { deleteOrganization, restoreOrganization } from "../../accounts/organizations/delete.ts";
+import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
+import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { orgPath } from "../addresses.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
+import { renderInstant } from "../instant.ts";
+import { renderNotice } from "../notice.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { orgPage } from "./org_page.ts";
+
+type Org = (typeof OrgDetail.static)["data"];
+
+const NOTICES = {
+  deleted: "Organization deleted. It works on for seven days, and its owners got a mail.",
+  restored: "Organization restored. Nothing of it was deleted.",
+};
+
+export async function showEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  return renderPage(page, await loadOwn(page, slug), null);
+}
+
+/** Does what the hidden field `action` says. */
+export async function changeEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  const { form, call } = page;
+  const isRestore = form.get("action") === "restore";
+  const body = { confirm: (form.get("confirm") ?? "").trim() };
+  const problems = await findProblems(() =>
+    isRestore
+      ? call(restoreOrganization, { params: { slug } })
+      : call(deleteOrganization, { params: { slug }, body }),
+  );
+  if (!problems) return seeOtherWith(orgPath(slug, "end"), isRestore ? "restored" : "deleted");
+  return renderPage(page, await loadOwn(page, slug), problems);
+}
+
+/** Loads an organization that the user owns. Throws the error that the API has for all others. */
+async function loadOwn(page: SignedInPage, slug: string): Promise<Org> {
+  const { data } = await page.call(getOrganization, { params: { slug } });
+  requireAllowed(hasOrgRole(data.role, "owner"));
+  return data;
+}
+
+function renderPage(page: SignedInPage, org: Org, problems: FormProblems | null): PageResult {
+  const token = tokenField(page.session);
+  return orgPage(page, {
+    slug: org.slug,
+    name: org.name,
+    tab: "edit",
+    subject: "Delete",
+    status: problems?.status,
+    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
+<section class="card form-card" aria-labelledby="end-title">
+  ${renderForm(org, token, problems)}
+</section>`,
+  });
+}
+
+function renderForm({ slug, isPersonal, deletesAt }: Org, token: Html, problems: FormProblems | null): Html {
+  if (isPersonal) {
+    return html`<h2 id="end-title">Delete organization</h2>
+  <p>This is your personal organization. It belongs to your account and cannot be deleted.</p>`;
+  }
+  if (deletesAt !== null) {
+    return html`<h2 id="end-title">Take the deletion back</h2>
+  <p>This organization will be deleted on ${renderInstant(deletesAt)}. Until then it works as before.</p>
+  <form method="post">${token}<input type="hidden" name="action" value="restore">
+  <div class="actions"><button type="submit" class="primary">Take it back</button></div>
+  </form>`;
+  }
+  return html`<h2 id="end-title">Delete organization</h2>
+  <p>It works on for seven days. Until then, any owner can take it back. Then</p>
+  <ul>
+    <li>its members, API keys, webhooks and drafts are deleted, and its exports expire,</li>
+    <li>nobody can reach its projects and private definitions any more,</li>
+    <li>its published definitions stay for those who use them, and say that they are deprecated,</li>
+    <li>its slug stays taken.</li>
+  </ul>
+  <form method="post">${token}<input type="hidden" name="action" value="delete">
+  ${formField(
+    { name: "confirm", label: `Type ${slug} to confirm`, problems },
+    (attributes) =>
+      html`<input ${attributes} type="text" required autocomplete="off" autocapitalize="none" spellcheck="false">`,
+  )}
+  <div class="actions"><button type="submit" class="danger">Delete organization</button> <a class="button" href="${orgPath(slug, "edit")}">Cancel</a></div>
+  </form>`;
+}

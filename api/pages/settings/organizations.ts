@@ -1,0 +1,85 @@
+/** /settings/organizations: the user's organizations, and the form that creates one. */
+import { createOrganization } from "../../accounts/organizations/create.ts";
+import { orgPath } from "../addresses.ts";
+import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { renderDay } from "../instant.ts";
+import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
+import { idempotencyKeyOf, onceField } from "../write_once.ts";
+import { settingsPage } from "./settings_page.ts";
+
+interface Typed {
+  name: string;
+  slug: string;
+}
+
+export function showOrganizations(page: SignedInPage): PageResult {
+  return renderPage(page, { name: "", slug: "" }, null);
+}
+
+export async function makeOrganization(page: SignedInPage): Promise<PageResult> {
+  const { form, call } = page;
+  const typed = { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim().toLowerCase() };
+  const problems = await findProblems(() =>
+    call(createOrganization, { body: typed, idempotencyKey: idempotencyKeyOf(form) }),
+  );
+  if (!problems) return seeOtherWith(orgPath(typed.slug, "projects"), "created");
+  return renderPage(page, typed, problems);
+}
+
+function renderPage(page: SignedInPage, typed: Typed, problems: FormProblems | null): PageResult {
+  const { session, deps } = page;
+  return settingsPage({
+    url: page.url,
+    status: problems?.status,
+    body: html`${problemSummary(problems)}
+<section class="stack" aria-labelledby="list-title">
+  <h2 id="list-title">Your organizations</h2>
+  <div class="table-box" tabindex="0" role="region" aria-label="Your organizations"><table class="data-table">
+<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Your role</th><th scope="col">Subscription</th></tr></thead>
+<tbody>
+${session.organizations.map(renderRow)}</tbody></table></div>
+</section>
+<section class="card form-card" aria-labelledby="new-title">
+  <h2 id="new-title">New organization</h2>
+  ${deps.config.organizationCreation === "users" ? renderForm(page, typed, problems) : renderOperatorsOnly(page, typed, problems)}
+</section>`,
+  });
+}
+
+function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Html {
+  return html`<tr>
+  <th scope="row"><a href="${orgPath(slug)}">${name}</a>${isPersonal && html` <span class="badge">personal</span>`}${
+    deletesAt !== null && html` <span class="badge">deleted on ${renderDay(deletesAt)}</span>`
+  }</th><td><code>${slug}</code></td><td>${role}</td><td>${subscriptionTier}</td>
+</tr>
+`;
+}
+
+/** The API knows who is a platform administrator. */
+function renderOperatorsOnly(page: SignedInPage, typed: Typed, problems: FormProblems | null): Content {
+  return html`<p>Only operators create organizations here. Ask them to create one for you.</p>
+  <details><summary>I am a platform administrator</summary>${renderForm(page, typed, problems)}</details>`;
+}
+
+function renderForm({ session }: SignedInPage, { name, slug }: Typed, problems: FormProblems | null): Html {
+  return html`<p class="quiet">Its projects, definitions and exports belong to all of its members. You become its owner, and it is on the free tier.</p>
+  <form method="post">${tokenField(session)}${onceField()}
+  ${formField(
+    { name: "name", label: "Name", problems },
+    (attributes) => html`<input ${attributes} type="text" maxlength="200" required value="${name}">`,
+  )}
+  ${formField(
+    {
+      name: "slug",
+      label: "Slug",
+      hint: "In addresses and before the names of its definitions. 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen. It cannot be changed later.",
+      problems,
+    },
+    (attributes) =>
+      html`<input ${attributes} type="text" maxlength="63" required autocapitalize="none" spellcheck="false" value="${slug}">`,
+  )}
+  <div class="actions"><button type="submit" class="primary">Create organization</button></div>
+  </form>`;
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { noticeAfter, openPage } from "../../../helpers/pages/forms.ts";
+import { HOSTILE, openPageScene, readPage, submitForm } from "../../../helpers/pages/page_scene.ts";
+
+test("an admin creates a project, renames it, deletes it and restores it, all without a script", async () => {
+  await using scene = await openPageScene();
+  const { api, org } = scene;
+  const { token } = await scene.visitor("admin");
+  const path = `/orgs/${org.slug}/projects`;
+  expect(await readPage(api, path, token)).toContain("This organization has no projects.");
+  const fields = { name: `Checkout ${HOSTILE}`, slug: "" };
+  const sent = await submitForm(api, path, { token, heading: "new-title", fields });
+  expect(await noticeAfter(api, sent, token)).toBe("Project created.");
+  const [row] = await api.db.sql<[{ id: string; name: string }]>`select id, name from projects`;
+  expect(row.name).toBe(fields.name);
+  const page = `${path}/${row.id}`;
+  expect(await readPage(api, path, token)).toContain(`href="${page}"`);
+  const renamed = await submitForm(api, page, {
+    ...{ token, heading: "rename-title" },
+    fields: { name: "Till", slug: "till" },
+  });
+  expect([renamed.headers.get("location"), await noticeAfter(api, renamed, token)]).toEqual([
+    page,
+    "Project saved.",
+  ]);
+  const deleted = await submitForm(api, page, { token, heading: "delete-title", fields: {} });
+  expect(deleted.headers.get("location")).toBe(path);
+  expect(await noticeAfter(api, deleted, token)).toBe("Project deleted. It can be restored for 30 days.");
+  expect((await openPage(api, page, token)).status).toBe(404);
+  const list = await readPage(api, path, token);
+  expect(list).toContain('aria-label="Restore Till"');
+  const restored = await submitForm(api, path, { token, heading: "deleted-title", fields: {} });
+  expect(await noticeAfter(api, restored, token)).toBe("Project restored.");
+  expect(await readPage(api, page, token)).toContain('value="till"');
+});
+
+test("a refusal is shown at its field, with what was typed", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const { id } = await api.make.project({
+    orgId: org.id,
+    ownerId: owner.user.id,
+    name: "Checkout",
+    slug: "checkout",
+  });
+  const path = `/orgs/${org.slug}/projects`;
+  for (const [at, heading, fields, status, text] of [
+    ["", "new-title", { name: "Checkout", slug: "" }, 409, "another project in organization"],
+    ["", "new-title", { name: "New", slug: "A b" }, 400, "Must be 1 to 60 characters"],
+    [`/${id}`, "rename-title", { name: " ", slug: "checkout" }, 400, "Must not be empty"],
+  ] as const) {
+    const sent = await submitForm(api, path + at, { token: owner.token, heading, fields });
+    const page = await sent.text();
+    expect([sent.status, page.includes(text)]).toEqual([status, true]);
+    expect(page).toContain(`value="${fields.slug}"`);
+  }
+});
+
+test("publishers and viewers see projects and no form, and cannot open a project's page", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const { id } = await api.make.project({ orgId: org.id, ownerId: owner.user.id });
+  for (const role of ["publisher", "viewer"] as const) {
+    const { token } = await scene.visitor(role);
+    const list = await readPage(api, `/orgs/${org.slug}/projects`, token);
+    expect([list.includes("new-title"), list.includes(`/projects/${id}`)]).toEqual([false, false]);
+    expect((await openPage(api, `/orgs/${org.slug}/projects/${id}`, token)).status).toBe(403);
+  }
+});
+
+test("a free organization says what a subscription gives and whom to ask, where exports are refused too", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const usage = `/orgs/${org.slug}/usage`;
+  expect(await readPage(api, usage, owner.token)).not.toContain("Free tier");
+  await api.db.sql`update organizations set subscription_tier = 'free' where id = ${org.id}`;
+  expect(await readPage(api, usage, owner.token)).toContain("Ask the operator of this service");
+  Object.assign(api.deps.config, { supportContact: "mailto:sales@ulr.example" });
+  expect(await readPage(api, usage, owner.token)).toContain(
+    '<a href="mailto:sales@ulr.example">sales@ulr.example</a>',
+  );
+  const exports = await (await openPage(api, "/dashboard/exports", owner.token, org.slug)).text();
+  expect(exports).toContain(`href="${usage}#subscription"`);
+});
