@@ -42,7 +42,7 @@ export function errorEnvelope(codes: readonly ErrorCode[]): JsonSchema {
   const mapping = codes.map((code) => [code, `#/components/schemas/${titleOf(code)}`]);
   return record({
     error: {
-      wordSchema: codes.map(errorSchema),
+      oneOf: codes.map(errorSchema),
       discriminator: { propertyName: "code", mapping: Object.fromEntries(mapping) },
     },
   });

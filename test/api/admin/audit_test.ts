@@ -21,7 +21,12 @@ const WRITES: readonly [words: string, action: string][] = [
   ["user disable --user ann", "user.disable"],
   ["user enable --user ann", "user.enable"],
   ["project create --org acme --name Checkout", "project.create"],
+  ["project rename --org acme --project checkout --name Payments", "project.update"],
+  ["project delete --org acme --project checkout", "project.delete"],
+  ["project restore --org acme --project checkout", "project.restore"],
   ["member remove --org acme --user ann", "member.remove"],
+  ["org delete --org acme --confirm acme", "org.schedule-deletion"],
+  ["org restore --org acme", "org.restore"],
 ];
 
 /** These only read. */
@@ -39,12 +44,12 @@ const READS = [
 ];
 
 /**
- * Tested in import_test.ts, artifacts_test.ts, catalog_test.ts, catalog_correct_test.ts, demo_test.ts, quarantine_test.ts, test/citus/distribute_test.ts and, without
+ * Tested in import_test.ts, artifacts_test.ts, catalog_test.ts, catalog_correct_test.ts, demo_test.ts, quarantine_test.ts, user_factors_test.ts, test/citus/distribute_test.ts and, without
  * an audit log to write to yet, migrate_test.ts.
  */
 const ELSEWHERE = [
   ...["import", "artifacts adopt", "demo seed", "migrate", "tracker distribute"],
-  ...["definition quarantine", "definition release"],
+  ...["definition quarantine", "definition release", "user remove-factors"],
   ...["catalog accept", "catalog reject", "catalog correct"],
 ];
 

@@ -34,6 +34,7 @@ describe("GET /orgs", () => {
         subscriptionTier: "plus",
         createdAt,
         deletesAt: null,
+        requireSecondFactor: false,
       },
       {
         ...personalOrg,
@@ -43,6 +44,7 @@ describe("GET /orgs", () => {
         subscriptionTier: "free",
         createdAt,
         deletesAt: null,
+        requireSecondFactor: false,
       },
     ].toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
     expect([status, body]).toEqual([200, { data: { organizations } }]);
@@ -78,6 +80,7 @@ describe("GET /orgs/{slug}", () => {
           subscriptionTier: "plus",
           createdAt: expect.any(String),
           deletesAt: null,
+          requireSecondFactor: false,
         },
       },
     });

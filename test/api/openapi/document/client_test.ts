@@ -55,7 +55,7 @@ async function buildClient(origin: string, directory: string): Promise<void> {
 test("a client of generated types compiles, refuses mistakes, and calls every endpoint", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-client-"));
   try {
-    await using open = await openListeningApp({ config: { signUp: "open" } });
+    await using open = await openListeningApp({ config: { signUp: "open", rateLimitLoginPerMinute: 100 } });
     const { app, origin } = open;
     await buildClient(origin, directory);
     await using runner = await openTestRunner(app);
