@@ -112,6 +112,7 @@ test("somebody without an account signs up from the invitation, comes back to it
     await page.getByRole("button", { name: "Send the link" }).click();
     await page.getByRole("heading", { name: "Look at your mail" }).waitFor();
     await page.goto(await linkMailedTo(email, 2));
+    await page.getByLabel("Password").fill(password);
     await page.getByRole("button", { name: "Make my account" }).click();
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill(password);

@@ -19,7 +19,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { Text } from "../../http/schemas.ts";
 import { invalidInput, type Problem } from "../../http/validation_problems.ts";
 import { AccountConflict, createAccount } from "../create_account.ts";
-import { PasswordField, passwordProblem } from "../password_rules.ts";
+import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
 import { emailProblem, nameProblem } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
@@ -92,11 +92,24 @@ export const confirmSignUp = operation(
     tag: AUTH_TAG,
     summary: "Make your account with the token of a mail",
     description:
-      "Makes the account and its personal organization. If the username is taken meanwhile, the link works on: send " +
-      "another one. Attempts count as sign-in attempts of the client address.",
+      "Makes the account and its personal organization. Requires the password of the sign-up: somebody else may have signed " +
+      "up with your address, and would know the password of your account. If the username is taken meanwhile, the link works " +
+      "on: send another one. Attempts count as sign-in attempts of the client address.",
     body: Type.Object(
-      { token: LinkToken, username: Type.Optional(Username) },
-      { title: "SignUpConfirmation", additionalProperties: false, examples: [{ token: EXAMPLE_TOKEN }] },
+      {
+        token: LinkToken,
+        password: Type.String({
+          minLength: 1,
+          maxLength: PASSWORD_MAX_LENGTH,
+          description: "As in the sign-up",
+        }),
+        username: Type.Optional(Username),
+      },
+      {
+        title: "SignUpConfirmation",
+        additionalProperties: false,
+        examples: [{ token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" }],
+      },
     ),
     response: {
       201: Type.Object(
@@ -118,12 +131,12 @@ export const confirmSignUp = operation(
     },
     ignoresCookie: true,
     secret: true,
-    fails: ["SIGN_UP_DISABLED", "RATE_LIMITED"],
+    fails: ["SIGN_UP_DISABLED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  async ({ body: { token, username }, request }, deps) => {
+  async ({ body: { token, ...chosen }, request }, deps) => {
     requireSignUp(deps.config);
     await deps.signIn.limit.takeOfNetwork(requestContext(request));
-    const user = await createFromLink(deps, { tokenHash: hashLinkToken(token), username, request });
+    const user = await createFromLink(deps, { tokenHash: hashLinkToken(token), ...chosen, request });
     return reply(201, { data: { id: user.id, username: user.username, email: user.email } });
   },
 );
@@ -159,9 +172,9 @@ async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, emai
 /** Creates the account of a link, and uses the link up in the same transaction. */
 async function createFromLink(
   { sql, signIn }: OperationDeps,
-  given: { tokenHash: Buffer; username: string | undefined; request: Request },
+  given: { tokenHash: Buffer; password: string; username?: string; request: Request },
 ): Promise<UserRow> {
-  const { tokenHash, request } = given;
+  const { tokenHash, password, request } = given;
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
   if (!mail) throw invalidLink();
   const { name } = mail.details;
@@ -169,8 +182,10 @@ async function createFromLink(
   const username = given.username ?? String(mail.details["username"]);
   const problem = usernameProblem(username);
   if (problem) throw invalidInput([{ path: "username", message: problem }]);
-  if (await signIn.passwords.verify(username, passwordHash, { isFirst: false })) {
-    throw invalidInput([{ path: "username", message: "must not be the password: choose another" }]);
+  if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) throw otherPassword();
+  // Only a username that was not in the sign-up can be a problem now.
+  if (passwordProblem(password, { username, email: mail.email })) {
+    throw invalidInput([{ path: "username", message: "must not be in the password: choose another" }]);
   }
   try {
     return await sql.begin(async (tx) => {
@@ -197,4 +212,15 @@ async function createFromLink(
       ? invalidInput([{ path: "username", message: `"${username}" is taken: choose another` }])
       : invalidInput([{ path: "token", message: "is for an address that has an account by now: sign in" }]);
   }
+}
+
+/** Otherwise whoever signs up with the address of somebody else would know the password of their account. */
+function otherPassword(): ApiError {
+  return invalidInput([
+    {
+      path: "password",
+      message:
+        "is not the one of this sign-up. Is it yours? Then somebody else signed up with your address: sign up again",
+    },
+  ]);
 }

@@ -115,7 +115,8 @@ export function showConfirm({ url }: Page): PageResult {
 export async function confirm(page: Page): Promise<PageResult> {
   const token = page.form.get("token") ?? "";
   const username = page.form.get("username")?.trim() ?? null;
-  const body = { token, ...(username === null ? {} : { username }) };
+  const password = page.form.get("password") ?? "";
+  const body = { token, password, ...(username === null ? {} : { username }) };
   const problems = await findLimitedProblems(() =>
     page.api("/auth/sign-up/confirm", { method: "POST", body }),
   );
@@ -150,7 +151,12 @@ function confirmPage({
           html`<input ${own} autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${username ?? ""}">`,
       )
     }
-    ${!isAsked && html`<p>One more step: this makes the account with the username and password that you chose.</p>`}
+    ${!isAsked && html`<p>One more step: this makes the account with the username that you chose.</p>`}
+    ${formField(
+      { name: "password", label: "Password", hint: "The one that you chose when you signed up.", problems },
+      (own) =>
+        html`<input ${own} type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required>`,
+    )}
     <div class="actions"><button type="submit" class="primary">Make my account</button></div>
   </form>`,
   });

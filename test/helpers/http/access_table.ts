@@ -67,7 +67,7 @@ const AUTH = [
   }),
   row("POST /auth/sign-up/confirm", "everyoneToWrite", 201, {
     of: signUpToken,
-    body: (token) => ({ token }),
+    body: (token) => ({ token, password: "seven quiet lamps at noon" }),
     audit: "user.create",
   }),
   row("POST /auth/email", "sessions", 202, {

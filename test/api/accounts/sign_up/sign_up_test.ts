@@ -15,7 +15,7 @@ function ask(api: TestApp, body: object): Promise<Response> {
 }
 
 function confirm(api: TestApp, body: object): Promise<Response> {
-  return api.request(`${PATH}/confirm`, { method: "POST", body });
+  return api.request(`${PATH}/confirm`, { method: "POST", body: { password: PASSWORD, ...body } });
 }
 
 /** An app with a mail server and a runner. */
@@ -167,6 +167,35 @@ test("a username that is taken shows on confirmation, and the link works on with
   }
   expect((await confirm(api, { token, username: "ann-lee" })).status).toBe(201);
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
+});
+
+test("a link makes no account with a password that somebody else chose", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  await ask(api, {});
+  // Somebody else signs up with the address and the username, and waits for the owner to follow the newest link.
+  await ask(api, { password: "known to somebody else" });
+  await runner.accountMails();
+  const { token } = await newestMail(server);
+  const refused = await confirm(api, { token });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { details: { errors: [{ path: "password" }] } } });
+  expect(await api.db.sql`select id from users`).toHaveLength(0);
+  await ask(api, {});
+  await runner.accountMails();
+  expect((await confirm(api, { token: (await newestMail(server)).token })).status).toBe(201);
+  expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
+});
+
+test("another username on confirmation must not be in the password", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  await ask(api, {});
+  await runner.accountMails();
+  const { token } = await newestMail(server);
+  const response = await confirm(api, { token, username: "lamps" });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { details: { errors: [{ path: "username" }] } } });
 });
 
 test("of two confirmations at once, exactly one makes the account", async () => {

@@ -48,7 +48,7 @@ test("after the confirmation, a person comes back to the page from which they si
   expect(row.text).not.toContain("invitation");
   const token = await makeLink(api);
   const headers = { cookie: cookie.split(";")[0] ?? "" };
-  const confirmed = await sendForm(api, "/sign-up/confirm", { token }, { headers });
+  const confirmed = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD }, { headers });
   expect([confirmed.status, confirmed.headers.get("location")]).toEqual([
     303,
     "/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx&signed-up=",
@@ -63,7 +63,7 @@ test("a cookie that another site has made does not lead away", async () => {
     const token = await makeLink(api, `ann-${path.length}`);
     await api.db.sql`delete from users`;
     const headers = { cookie: `ulr_after_sign_up=${path}` };
-    const sent = await sendForm(api, "/sign-up/confirm", { token }, { headers });
+    const sent = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD }, { headers });
     expect(sent.headers.get("location")).not.toContain("evil");
     expect(sent.status).toBe(303);
   }
@@ -79,11 +79,13 @@ test("opening the link makes no account; a taken username can be replaced", asyn
     expect([response.status, response.headers.get("referrer-policy")]).toEqual([200, "strict-origin"]);
   }
   expect(await api.db.sql`select id from users where username <> 'ann'`).toHaveLength(0);
-  const taken = await sendForm(api, "/sign-up/confirm", { token });
+  const wrong = await sendForm(api, "/sign-up/confirm", { token, password: "not the one" });
+  expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining("field-password-error")]);
+  const taken = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD });
   expect([taken.status, await taken.text()]).toEqual([400, expect.stringContaining('name="username"')]);
-  const sent = await sendForm(api, "/sign-up/confirm", { token, username: "ann-lee" });
+  const sent = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD, username: "ann-lee" });
   expect(sent.status).toBe(303);
-  const again = await sendForm(api, "/sign-up/confirm", { token, username: "ann-lee" });
+  const again = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD, username: "ann-lee" });
   expect([again.status, await again.text()]).toEqual([
     400,
     expect.stringContaining("This link does not work"),
