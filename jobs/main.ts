@@ -17,7 +17,7 @@ import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
-import { keepHeartbeat } from "./alive_runners.ts";
+import { keepHeartbeat } from "./keep_heartbeat.ts";
 import { openMailer } from "./mail.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
 import { createRunnerMetrics } from "./runner_metrics.ts";

@@ -7,13 +7,20 @@ import { type ApiCall, type RequestContext, requestContext } from "../http/reque
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
-import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
+import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
 import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
 import { PAGE_POLICY } from "./page_policy.ts";
-import { chosenSlug, findOrg, orgCookie, type PageOrg, type PageSession } from "./page_session.ts";
+import {
+  chosenSlug,
+  findOrg,
+  missingSessionPath,
+  orgCookie,
+  type PageOrg,
+  type PageSession,
+} from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page extends ApiClient {
@@ -91,7 +98,7 @@ export function toPageRoute(
     async respond(request, params) {
       const page = await openPage(request, deps);
       const { session } = page;
-      if (visitors === "signedIn" && !session) return seeOther(signInPathOf(page));
+      if (visitors === "signedIn" && !session) return seeOther(missingSessionPath(page));
       const named = method === "GET" ? page.url.searchParams.get("org") : null;
       if (session?.org && session.org.slug === named)
         return seeOther(addressIn(session.org, page.url), { "Set-Cookie": orgCookie(session.org) });
@@ -100,11 +107,6 @@ export function toPageRoute(
       return result instanceof Response ? result : respondPage(page, result);
     },
   };
-}
-
-/** A form was rendered for a session: without one, it has ended meanwhile. */
-function signInPathOf({ request, url }: Page): string {
-  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }
 
 /** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */

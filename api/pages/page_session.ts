@@ -2,6 +2,7 @@
 
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import { signInPath } from "./addresses.ts";
 import { pageCookie, readCookie } from "./cookies.ts";
 
 /** As GET /auth/me has it. */
@@ -65,4 +66,9 @@ export function findOrg(
     organizations[0] ??
     null
   );
+}
+
+/** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
+export function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
+  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }

@@ -13,11 +13,18 @@ import {
   claimDeliveries,
   noteAttempt,
   queueDeliveries,
+  type RetryPolicy,
 } from "../../sql/webhooks/webhook_deliveries.ts";
 import type { RunnerMetrics } from "../runner_metrics.ts";
 import type { StoreOwner } from "../store_owner.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
 
+/** The first pauses are short, because most failures are single ones. */
+export const RETRIES: RetryPolicy = {
+  days: 3,
+  delivery: { first: 0.5, max: 3600 },
+  webhook: { first: 1, max: 300 },
+};
 /** Requests that one process has open at a time, at most one of a webhook. */
 const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
@@ -124,7 +131,7 @@ function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: Sen
   const { id, webhookId } = delivery;
   const { responseStatus, error } = result;
   return sql.begin(async (tx) => {
-    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error });
+    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error }, RETRIES);
     if (noted?.isDisabled) {
       await enqueueJob(tx, boss, {
         id: crypto.randomUUID(),

@@ -12,12 +12,15 @@ const KEPT_MAX = 100;
 const BATCH = 100;
 /** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
-/** After this time of failed attempts, the webhook is disabled. */
-const RETRY_DAYS = 3;
-/** In seconds, doubled with every failure: short at first, because most failures are single ones. */
-const DELIVERY_PAUSE = { first: 0.5, max: 3600 };
-/** In seconds, from the second failure in a row, doubled with every further one. */
-const WEBHOOK_PAUSE = { first: 1, max: 300 };
+/** When to try again after a failure. Pauses are in seconds and double with every failure up to `max`. */
+export interface RetryPolicy {
+  /** After this time of failed attempts of one delivery, the webhook is disabled. */
+  days: number;
+  /** Pauses between the attempts of a delivery. */
+  delivery: { first: number; max: number };
+  /** Pauses between the deliveries of a webhook, from the second failure in a row. */
+  webhook: { first: number; max: number };
+}
 
 export interface DeliveryRow {
   id: string;
@@ -206,15 +209,19 @@ export interface Attempt {
 }
 
 /**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for three days. Call it
+ * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for the days of the policy. Call it
  * inside a transaction. Returns null if the webhook or the delivery is gone.
  */
-export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
+export async function noteAttempt(
+  sql: Sql,
+  attempt: Attempt,
+  policy: RetryPolicy,
+): Promise<{ isDisabled: boolean } | null> {
   const { webhookId, error } = attempt;
   // Queueing locks the row too: the statements after this one see what it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
-  const noted = await updateDelivery(sql, attempt);
+  const noted = await updateDelivery(sql, attempt, policy);
   if (!webhook || !noted) return null;
   if (noted.isGivenUp) {
     await sql`update webhooks set disabled_at = now(), due_at = null where id = ${webhookId}`;
@@ -224,7 +231,7 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
     await sql`
       update webhooks
       set failures = ${failures}, due_at = (
-        select greatest(min(next_attempt_at), now() + make_interval(secs => ${webhookPauseSeconds(failures)}))
+        select greatest(min(next_attempt_at), now() + make_interval(secs => ${webhookPauseSeconds(failures, policy)}))
         from webhook_deliveries
         where webhook_id = ${webhookId} and status = 'pending'
         having count(*) > 0
@@ -235,11 +242,13 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
   return { isDisabled: noted.isGivenUp };
 }
 
-async function updateDelivery(sql: Sql, attempt: Attempt): Promise<{ isGivenUp: boolean } | null> {
-  const { id, responseStatus, error } = attempt;
-  const { first, max } = DELIVERY_PAUSE;
+async function updateDelivery(
+  sql: Sql,
+  { id, responseStatus, error }: Attempt,
+  { days, delivery: { first, max } }: RetryPolicy,
+): Promise<{ isGivenUp: boolean } | null> {
   const isGivenUp = sql`
-    (${error}::text is not null and first_attempt_at < now() - make_interval(days => ${RETRY_DAYS}))`;
+    (${error}::text is not null and first_attempt_at < now() - make_interval(days => ${days}))`;
   const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
     update webhook_deliveries
     set attempts = attempts + 1,
@@ -257,8 +266,7 @@ async function updateDelivery(sql: Sql, attempt: Attempt): Promise<{ isGivenUp: 
 }
 
 /** One failure says little of a receiver, so its other deliveries go on. */
-function webhookPauseSeconds(failures: number): number {
-  const { first, max } = WEBHOOK_PAUSE;
+function webhookPauseSeconds(failures: number, { webhook: { first, max } }: RetryPolicy): number {
   return failures < 2 ? 0 : Math.min(first * 2 ** (failures - 2), max);
 }
 
