@@ -78,7 +78,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
         { requestId: context.requestId, err: problem },
         "cannot keep a response for its idempotency key",
       );
-    if (isKept(route, response)) {
+    if (isKept(route, response, context)) {
       const stored = await readResponse(response);
       await storeIdempotentResponse(sql, {
         ...request,
@@ -133,8 +133,9 @@ function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
 }
 
 /** Not stored: our own failures, errors that pass with time, secrets, and errors of anonymous callers. */
-function isKept(route: Route, { status }: Response): boolean {
+function isKept(route: Route, { status }: Response, { error }: RequestContext): boolean {
   if (status >= 500 || PASSING_STATUSES.includes(status)) return false;
+  if (error?.code === "SECOND_FACTOR_REQUIRED") return false;
   return !route.holdsSecret || (status >= 400 && route.access !== "public");
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { deleteOldRecords } from "../../../jobs/delete_old_records.ts";
 import { makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
+import { Clock, withTotp } from "../../helpers/accounts/factors.ts";
 import { agentYaml, publishAgent } from "../../helpers/definitions/definitions.ts";
 import { makePlatformAdmin } from "../../helpers/definitions/executions.ts";
 import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
@@ -240,6 +241,20 @@ test("a rate limit and a failure are not kept", async () => {
   await waitFor(async () => {
     const { status } = await post(app, DEFINITION, { key, body: BODY, idempotencyKey: "second" });
     return status === 201;
+  });
+});
+
+test("that a second factor is required is not kept: a retry comes after it was used", async () => {
+  const clock = new Clock();
+  await using app = await openTestApp({ now: clock.now });
+  const { key } = await withTotp(app, clock, await makeAccount(app));
+  await app.db.sql`update sessions set factor_at = now() - interval '15 minutes'`;
+  const refused = await post(app, "/api/v1/auth/keys", { key, body: {} });
+  expect(refused).toMatchObject({ status: 403, code: "SECOND_FACTOR_REQUIRED" });
+  await app.db.sql`update sessions set factor_at = now()`;
+  expect(await post(app, "/api/v1/auth/keys", { key, body: {} })).toMatchObject({
+    status: 201,
+    isReplayed: false,
   });
 });
 
