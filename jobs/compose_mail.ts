@@ -113,6 +113,14 @@ export function subjectName(name: string): string {
     : `${characters.slice(0, MAX_SUBJECT_NAME - 1).join("")}…`;
 }
 
+/**
+ * The recipient may be a stranger to those who chose the name: mail programs would make a link of an address in it. Word
+ * joiners are not seen.
+ */
+export function withoutLinks(name: string): string {
+  return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");
+}
+
 /** Returns an instant as people read it: `26 November 2026 at 04:00:00 UTC`. */
 export function inWords(iso: string): string {
   return `${instant.format(new Date(iso))} UTC`;

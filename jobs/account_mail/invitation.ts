@@ -1,7 +1,7 @@
 /** The mail that invites somebody to an organization. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import { findPendingInvitation } from "../../sql/accounts/invitations.ts";
-import { inWords, subjectName } from "../compose_mail.ts";
+import { inWords, subjectName, withoutLinks } from "../compose_mail.ts";
 import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
 
 const ROLES: Readonly<Record<OrgRole, string>> = {
@@ -20,8 +20,12 @@ export async function writeInvitation({
   const offer = await findPendingInvitation(sql, String(mail.details["invitationId"]));
   const link = offer && (await makeLink());
   if (!offer || !link) return null;
-  const { invitedBy, role, email, orgSlug, expiresAt } = offer;
-  const orgName = withoutLinks(offer.orgName);
+  const { role, email, expiresAt } = offer;
+  const [invitedBy, orgSlug, orgName] = [
+    withoutLinks(offer.invitedBy),
+    withoutLinks(offer.orgSlug),
+    withoutLinks(offer.orgName),
+  ];
   return {
     subject: `${invitedBy} invites you to ${subjectName(orgName)}`,
     intro: [
@@ -41,12 +45,4 @@ export async function writeInvitation({
       "You do not know what this is about? Then do nothing: without your consent you do not join.",
     ],
   };
-}
-
-/**
- * The recipient may be a stranger to those who chose the name: mail programs would make a link of an address in it. Word
- * joiners are not seen.
- */
-function withoutLinks(name: string): string {
-  return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");
 }

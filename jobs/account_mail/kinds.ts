@@ -2,7 +2,7 @@
 import type { AccountMailKind } from "../../shared/account_mails.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUserByEmail } from "../../sql/accounts/users.ts";
-import { inWords, type MailFacts } from "../compose_mail.ts";
+import { inWords, type MailFacts, withoutLinks } from "../compose_mail.ts";
 import type { AccountMailContent, AccountMailLink, AccountMailScope } from "./account_mail_scope.ts";
 import { writeDeletionNotice } from "./deletion_notice.ts";
 import { writeFactorNotice } from "./factor_notice.ts";
@@ -80,7 +80,11 @@ async function writeSignUp({
   return {
     subject: "Confirm your account",
     intro: [
-      ["Somebody signed up with this address, as ", { name: String(mail.details["username"]) }, "."],
+      [
+        "Somebody signed up with this address, as ",
+        { name: withoutLinks(String(mail.details["username"])) },
+        ".",
+      ],
       "Was it you? Then make your account on this page:",
     ],
     button: { label: "Make my account", url: link.url },
@@ -99,7 +103,7 @@ async function writeEmailChange({
   makeLink,
 }: AccountMailScope): Promise<AccountMailContent | null> {
   const owner = await findUserByEmail(sql, mail.email);
-  const username = String(mail.details["username"]);
+  const username = withoutLinks(String(mail.details["username"]));
   if (owner && owner.id !== mail.userId) {
     return {
       subject: "This address already has an account",

@@ -79,6 +79,22 @@ test("the invitation says who invites whom, to what, with which role and until w
   expect(joined).toMatchObject({ status: 200, data: { role: "publisher" } });
 });
 
+test("no username or slug becomes a link in the mail to a stranger", async () => {
+  await using scene = await openMailScene();
+  const { sql } = scene.api.db;
+  await sql`update users set username = 'pay.evil.example' where id = ${scene.owner.user.id}`;
+  await sql`update organizations set slug = 'org.evil.example' where id = ${scene.org.id}`;
+  const body = { email: "ann@example.com", role: "viewer" };
+  await ask(scene.api, "/orgs/org.evil.example/invitations", {
+    token: scene.owner.token,
+    method: "POST",
+    body,
+  });
+  await scene.deliver();
+  const { text, html, headers } = await newestMail(scene.server);
+  for (const part of [text, html, headers["subject"]]) expect(part).not.toContain("evil.example");
+});
+
 test("whether the address has an account changes nothing in the mail", async () => {
   await using scene = await openMailScene();
   const { api, org, server } = scene;

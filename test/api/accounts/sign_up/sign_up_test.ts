@@ -61,6 +61,15 @@ test("a person signs up with a link, which makes the account with its personal o
   expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
 });
 
+test("the username, which a stranger may have chosen, becomes no link in the mail", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  await ask(api, { username: "evil.example" });
+  await runner.accountMails();
+  const { text, html } = await newestMail(server);
+  for (const part of [text, html]) expect(part).not.toContain("evil.example");
+});
+
 test("only the hash of the password is stored", async () => {
   await using place = await openPlace();
   const { api } = place;
