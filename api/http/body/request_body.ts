@@ -3,8 +3,8 @@ import { ApiError } from "../../../shared/errors.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { findJsonExcess } from "./json_limits.ts";
 
-/** The maximum under /auth, where callers are anonymous: an email, a password, the name of a key. */
-const AUTH_MAX_BYTES = 4096;
+/** The maximum under /auth, where callers are anonymous: an email, a password, the response of a passkey. */
+const AUTH_MAX_BYTES = 32_768;
 const MAX_BYTES = 1_048_576;
 /** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
 export const MAX_CHUNKS = 10_000;

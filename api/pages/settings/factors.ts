@@ -211,7 +211,7 @@ function addForms({ session }: SignedInPage, { isFirst }: { isFirst: boolean }):
   <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
 </section>
 <section class="stack" aria-labelledby="passkey-title"><h2 id="passkey-title">Add a passkey</h2>
-  <noscript><p>A passkey needs JavaScript.</p></noscript>
+  <p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>
   <form method="post" data-options-from="/api/v1/auth/factors/passkeys/options" data-does="create" hidden>${tokenField(session)}<input type="hidden" name="form" value="passkey"><input type="hidden" name="passkey">
   <div class="form-field"><label for="passkey-name">Name</label><input id="passkey-name" name="name" value="Passkey" maxlength="100" required></div>
   ${password("passkey-password")}

@@ -32,7 +32,8 @@ export async function takeSecondStep(page: Page): Promise<PageResult> {
 
 /** The password was right: the token of the sign-in is in the form. */
 export function renderSecondStep({ url }: Page, { loginToken, problem }: SecondStep): PageContent {
-  const action = withQuery(`${SIGN_IN_PATH}/second-factor`, { next: url.searchParams.get("next") });
+  const next = url.searchParams.get("next");
+  const action = withQuery(`${SIGN_IN_PATH}/second-factor`, { next });
   const token = html`<input type="hidden" name="loginToken" value="${loginToken}">`;
   const invalid = problem && html` aria-invalid="true" aria-describedby="problem"`;
   return {
@@ -54,7 +55,7 @@ export function renderSecondStep({ url }: Page, { loginToken, problem }: SecondS
     <div class="problem" role="alert"></div>
     <button type="submit">Use a passkey</button>
   </form>
-  <p><a href="${SIGN_IN_PATH}">Start again</a></p>
+  <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Start again</a></p>
 </div>`,
   };
 }
