@@ -83,7 +83,10 @@ export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgM
 }
 
 /** Returns the actor's role as it is now: it may have changed since the request was authorized. */
-async function requireActorRole(tx: Sql, { actor, org }: MemberChange): Promise<OrgRole> {
+export async function requireActorRole(
+  tx: Sql,
+  { actor, org }: { actor: AuditActor; org: { id: string } },
+): Promise<OrgRole> {
   if (actor.actorType !== "user") return "owner";
   const userId = actor.actorUserId;
   const role = userId ? await findMemberRole(tx, { orgId: org.id, userId }) : null;

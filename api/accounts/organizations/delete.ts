@@ -1,15 +1,18 @@
 /** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: the end of an organization, seven days after an owner deletes it. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
+import { hasOrgRole } from "../../../shared/policy.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { queueDeletionNotices } from "../../../sql/accounts/deletion_notices.ts";
 import { markOrgRestored, updateOrgDeletesAt } from "../../../sql/accounts/organization_deletion.ts";
-import { findOrgById, type OrgRow } from "../../../sql/accounts/orgs.ts";
+import { findOrgById, lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
+import { requireActorRole } from "../members/manage_members.ts";
 import { requireOrgRole, requireOwnOrg } from "./require_own_org.ts";
 import { ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
 
@@ -89,6 +92,7 @@ export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgR
       message: `Cannot delete organization "${org.slug}": it is a personal organization, which every user has`,
     });
   }
+  await requireStillOwner(tx, change);
   const deletesAt = await updateOrgDeletesAt(tx, { orgId: org.id, days: ORG_RESTORE_DAYS });
   if (deletesAt) {
     await noteEnd(tx, change, {
@@ -105,10 +109,18 @@ export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgR
  * transaction.
  */
 export async function cancelOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
+  await requireStillOwner(tx, change);
   if (await markOrgRestored(tx, change.org.id)) {
     await noteEnd(tx, change, { action: "org.restore", about: "restored" });
   }
   return requireLiveOrg(tx, change.org);
+}
+
+/** The actor's role may have changed since the request was authorized. */
+async function requireStillOwner(tx: Sql, change: Change): Promise<void> {
+  await lockOrg(tx, change.org.id);
+  await requireLiveOrg(tx, change.org);
+  requireAllowed(hasOrgRole(await requireActorRole(tx, change), "owner"));
 }
 
 async function requireLiveOrg(tx: Sql, { id }: { id: string }): Promise<OrgRow> {

@@ -11,6 +11,7 @@ import {
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { findUser, findUserWithPassword, lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
@@ -60,7 +61,7 @@ export const requestEmailChange = operation(
     const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
     const isRight = await passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
     if (!isRight) throw unauthorized("The password is wrong.");
-    await deps.sql.begin(async (tx) => {
+    const queueMails = async (tx: Sql): Promise<void> => {
       // Otherwise a new password could come between the check and the mail.
       if (!(await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash }))) throw unauthorized();
       const { id: userId, email: oldEmail, username } = user;
@@ -68,7 +69,9 @@ export const requestEmailChange = operation(
       await requestMail(tx, deps, { request, mail: { kind: KIND, email, userId, details } });
       const notice = { kind: "email_change_requested", email: oldEmail, userId } as const;
       await queueAccountMail(tx, deps.boss, { ...notice, details: { username, newEmail: email } });
-    });
+    };
+    // Two users who each ask for the other's address lock both addresses in different orders.
+    await retryOnDeadlock(() => deps.sql.begin(queueMails));
     return reply(202, null);
   },
 );
