@@ -70,7 +70,7 @@ function htmlPart({ subject, intro, button, facts = [], notes }: MailContent): s
 <title>${escapeHtml(subject)}</title>
 <style>:root { color-scheme: light dark; }</style>
 </head>
-<body style="font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;max-width:36em;margin:24px">
+<body style="font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;max-width:36em;margin:24px;overflow-wrap:anywhere">
 ${parts.join("\n")}
 </body>
 </html>

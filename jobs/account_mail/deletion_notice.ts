@@ -22,27 +22,25 @@ const NOTICES: Readonly<Record<string, NoticeText>> = {
     subject: `${subjectName(notice.name)} will be deleted`,
     intro: [
       [who(notice), " deleted the organization ", { name: notice.name }, "."],
-      `It works on until ${inWords(String(notice.details["deletesAt"]))}. Then its members, keys, webhooks and drafts are deleted, and nobody can reach its projects and exports. Until then, any owner can restore it:`,
+      `It keeps working until ${inWords(String(notice.details["deletesAt"]))}. After that, its members, keys, webhooks and drafts are deleted, and its projects and exports can no longer be reached. Until then, any owner can restore it:`,
     ],
     button: { label: "Restore the organization", path: "/end" },
-    notes: ["Is it meant to go? Then do nothing."],
+    notes: ["If this is intended, you do not need to do anything."],
   }),
   restored: (notice) => ({
     subject: `${subjectName(notice.name)} will not be deleted`,
-    intro: [
-      [who(notice), " restored the organization ", { name: notice.name }, ". Nothing of it was deleted."],
-    ],
+    intro: [[who(notice), " restored the organization ", { name: notice.name }, ". Nothing was deleted."]],
     button: { label: "Open the organization", path: "" },
   }),
   deleted: (notice) => ({
-    subject: `${subjectName(notice.name)} is deleted`,
+    subject: `${subjectName(notice.name)} has been deleted`,
     intro: [
       [
         "The organization ",
         { name: notice.name },
-        " is deleted, as its owners wanted it. It cannot be restored any more.",
+        " has been deleted, as scheduled. It can no longer be restored.",
       ],
-      "Its published definitions stay for those who use them, and say that they are deprecated.",
+      "Its published definitions stay available and are marked as deprecated.",
     ],
   }),
 };
@@ -82,6 +80,6 @@ export async function writeDeletionNotice({
       ["Organization", String(slug)],
       ["When", inWords(mail.createdAt)],
     ],
-    notes: [...notes, "You get this mail because you are an owner of this organization."],
+    notes: [...notes, "You are receiving this email because you own this organization."],
   };
 }

@@ -6,9 +6,9 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { inWords, type MailContent, type MailText } from "../compose_mail.ts";
 
 const CHANGE_PASSWORD =
-  "Was it not you? Then choose a new password at once, and look at your second factors and sessions.";
+  "If this was not you, change your password now, and check your second factors and sessions.";
 const SOMEBODY_KNOWS =
-  "Was it you? Then do nothing. Otherwise somebody knows your password: choose a new one at once. Nobody has come in.";
+  "If this was you, ignore this email. If not, someone knows your password: change it now. Nobody signed in.";
 
 /** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
 export async function writeFactorNotice(given: {
@@ -30,10 +30,7 @@ export async function writeFactorNotice(given: {
 }
 
 function factsOf({ createdAt, network }: AccountMailRow): NonNullable<MailContent["facts"]> {
-  return [
-    ["Time", inWords(createdAt)],
-    ...(network === null ? [] : [["From the address", network] as const]),
-  ];
+  return [["Time", inWords(createdAt)], ...(network === null ? [] : [["Network", network] as const])];
 }
 
 function describe(notice: FactorNotice): { subject: string; intro: MailText[]; note: string } {
@@ -43,7 +40,7 @@ function describe(notice: FactorNotice): { subject: string; intro: MailText[]; n
         subject: "A second factor was added",
         intro: [
           ["The second factor ", { name: notice.name }, " was added. Your other sessions have ended."],
-          "Keep your recovery codes where you find them without your devices.",
+          "Keep your recovery codes somewhere you can reach without your devices.",
         ],
         note: CHANGE_PASSWORD,
       };
@@ -60,10 +57,10 @@ function describe(notice: FactorNotice): { subject: string; intro: MailText[]; n
       return {
         subject: "Your second factors were removed",
         intro: [
-          "An operator has removed your second factors and recovery codes, and ended your sessions.",
+          "An operator removed your second factors and recovery codes and ended your sessions.",
           "Your password alone is now enough to sign in. Add a second factor again.",
         ],
-        note: "Did you not ask for this? Then tell the operators of the service.",
+        note: "If you did not ask for this, contact an operator of this service.",
       };
     case "codes_renewed":
       return {
@@ -74,15 +71,15 @@ function describe(notice: FactorNotice): { subject: string; intro: MailText[]; n
     case "code_used":
       return {
         subject: "A recovery code was used",
-        intro: [`A recovery code was used in place of a second factor. ${countLeft(notice.codesLeft)}`],
+        intro: [`Someone used a recovery code instead of a second factor. ${countLeft(notice.codesLeft)}`],
         note: CHANGE_PASSWORD,
       };
     case "guessed":
       return {
         subject: "Wrong codes for your account",
         intro: [
-          "Somebody entered your password and then 20 wrong codes within a day.",
-          "Codes of your authenticator app are not accepted for the rest of that day. Use a passkey or a recovery code.",
+          "Someone entered your password and then 20 wrong codes within a day.",
+          "We do not accept codes from your authenticator app for the rest of that day. Use a passkey or a recovery code.",
         ],
         note: SOMEBODY_KNOWS,
       };
@@ -90,8 +87,8 @@ function describe(notice: FactorNotice): { subject: string; intro: MailText[]; n
       return {
         subject: "A copy of your passkey was used",
         intro: [
-          "Somebody entered your password and used a passkey whose counter was wrong. There may be a copy of the passkey.",
-          "It was not accepted. Remove that passkey, and add a new one.",
+          "Someone entered your password and used a passkey whose counter was wrong. The passkey may have been copied.",
+          "We did not accept it. Remove that passkey and add a new one.",
         ],
         note: SOMEBODY_KNOWS,
       };
@@ -99,6 +96,6 @@ function describe(notice: FactorNotice): { subject: string; intro: MailText[]; n
 }
 
 function countLeft(codesLeft: number): string {
-  if (codesLeft === 0) return "None is left: replace them.";
+  if (codesLeft === 0) return "None are left. Replace your codes.";
   return codesLeft === 1 ? "One is left." : `${codesLeft} are left.`;
 }

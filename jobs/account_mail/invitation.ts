@@ -5,10 +5,10 @@ import { inWords, subjectName, withoutLinks } from "../compose_mail.ts";
 import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
 
 const ROLES: Readonly<Record<OrgRole, string>> = {
-  viewer: "a viewer. Viewers read its definitions and export data of its projects",
+  viewer: "a viewer. Viewers read its definitions and export data from its projects",
   publisher: "a publisher. Publishers also create and publish definitions, and export whole projects",
   admin: "an admin. Admins also invite members and manage projects and webhooks",
-  owner: "an owner. Owners decide about everything in it",
+  owner: "an owner. Owners control everything in it",
 };
 
 /** Says who invites whom. Null if the invitation is no longer pending. */
@@ -37,12 +37,12 @@ export async function writeInvitation({
       ["Organization", `${orgName} (${orgSlug})`],
       ["Role", role],
       ["Invited by", invitedBy],
-      ["For the address", email],
-      ["Open until", inWords(expiresAt)],
+      ["Email", email],
+      ["Expires", inWords(expiresAt)],
     ],
     notes: [
-      `The link works once, and only for an account with the address ${email}. You can sign in or sign up on its page.`,
-      "You do not know what this is about? Then do nothing: without your consent you do not join.",
+      `The link works once, and only for an account with the address ${email}. You can sign in or sign up when you open it.`,
+      "If you were not expecting this, ignore this email. You do not join unless you accept.",
     ],
   };
 }

@@ -39,14 +39,14 @@ async function writePasswordReset({
     to: user.email,
     subject: "Choose a new password",
     intro: [
-      ["Somebody asked for a new password for your account ", { name: user.username }, "."],
-      "Was it you? Then choose one on this page:",
+      ["Someone requested a new password for your account ", { name: user.username }, "."],
+      "If this was you, choose a new password here:",
     ],
     button: { label: "Choose a new password", url: link.url },
     facts: requestFacts(mail, link),
     notes: [
-      "The link works once. When you ask for another one, this one stops working.",
-      "Was it not you? Then do nothing: your password stays as it is. Only somebody who reads this mail can change it.",
+      "The link works once. Requesting a new link makes this one stop working.",
+      "If this was not you, ignore this email. Your password has not changed, and only someone who can read this email can change it.",
     ],
   };
 }
@@ -64,15 +64,17 @@ async function writeSignUp({
       subject: "You already have an account",
       intro: [
         [
-          "Somebody signed up with this address, which has an account already: ",
+          "Someone tried to sign up with this address, but it already has an account: ",
           { name: user.username },
           ".",
         ],
-        "Have you forgotten your password? Then choose a new one:",
+        "If you forgot your password, choose a new one:",
       ],
       button: { label: "Choose a new password", url: `${publicUrl}/forgot-password` },
       facts: requestFacts(mail, null),
-      notes: ["Was it not you? Then do nothing: no account was made, and yours stays as it is."],
+      notes: [
+        "If this was not you, ignore this email. No new account was created, and yours has not changed.",
+      ],
     };
   }
   const link = mail.details["isAdmitted"] === true ? await makeLink() : null;
@@ -81,17 +83,17 @@ async function writeSignUp({
     subject: "Confirm your account",
     intro: [
       [
-        "Somebody signed up with this address, as ",
+        "Someone signed up with this address as ",
         { name: withoutLinks(String(mail.details["username"])) },
         ".",
       ],
-      "Was it you? Then make your account on this page:",
+      "If this was you, create your account here:",
     ],
-    button: { label: "Make my account", url: link.url },
+    button: { label: "Create account", url: link.url },
     facts: requestFacts(mail, link),
     notes: [
-      "The link works once. When you sign up again, it stops working.",
-      "Was it not you? Then do nothing: no account is made without this link.",
+      "The link works once. Signing up again makes it stop working.",
+      "If this was not you, ignore this email. No account is created without this link.",
     ],
   };
 }
@@ -108,64 +110,60 @@ async function writeEmailChange({
     return {
       subject: "This address already has an account",
       intro: [
-        ["The user ", { name: username }, " wants this address for their account."],
-        ["It cannot be used, because another account has it: ", { name: owner.username }, "."],
+        ["The user ", { name: username }, " wants to use this address for their account."],
+        ["That is not possible, because another account already uses it: ", { name: owner.username }, "."],
       ],
       facts: requestFacts(mail, null),
-      notes: ["Do you know nothing of this? Then do nothing: your account stays as it is."],
+      notes: ["If this was not you, ignore this email. Your account has not changed."],
     };
   }
   const link = await makeLink();
   if (!link) return null;
   return {
-    subject: "Confirm your new address",
+    subject: "Confirm your new email address",
     intro: [
-      ["The user ", { name: username }, " wants this address for their account."],
-      "Is it you? Then confirm it on this page:",
+      ["The user ", { name: username }, " wants to use this address for their account."],
+      "If this is you, confirm the address here:",
     ],
-    button: { label: "Confirm the address", url: link.url },
+    button: { label: "Confirm address", url: link.url },
     facts: requestFacts(mail, link),
-    notes: ["Is it not you? Then do nothing: without this link, the address is not used."],
+    notes: ["If this is not you, ignore this email. The address is not used without this link."],
   };
 }
 
 /** Goes to the old address when a change is asked for. */
 async function writeEmailChangeRequested({ publicUrl, mail }: AccountMailScope): Promise<AccountMailContent> {
   return {
-    subject: "Your address is about to change",
+    subject: "Your email address is about to change",
     intro: [
       [
-        "Somebody who knows your password wants another address for your account ",
+        "Someone who knows your password asked to change the email address of your account ",
         { name: String(mail.details["username"]) },
         ".",
       ],
-      ["When they confirm it, you sign in with ", { name: String(mail.details["newEmail"]) }, "."],
+      ["Once they confirm it, you sign in with ", { name: String(mail.details["newEmail"]) }, "."],
     ],
     facts: [["Requested", inWords(mail.createdAt)]],
-    notes: [
-      `Was it not you? Then choose a new password at once, which stops the change: ${publicUrl}/forgot-password`,
-    ],
+    notes: [`If this was not you, reset your password now to stop the change: ${publicUrl}/forgot-password`],
   };
 }
 
 /** Goes to the old address when the change has taken effect. */
 async function writeEmailChanged({ mail }: AccountMailScope): Promise<AccountMailContent> {
   return {
-    subject: "Your address has changed",
+    subject: "Your email address has changed",
     intro: [
       [
         "Your account ",
         { name: String(mail.details["username"]) },
-        " has a new address: ",
+        " has a new email address: ",
         { name: String(mail.details["newEmail"]) },
         ".",
       ],
-      "From now on, mails about it go there, and you sign in with it.",
+      "From now on, you sign in with it, and emails about your account go there.",
     ],
     facts: [["Changed", inWords(mail.createdAt)]],
-    notes: [
-      "Was it not you? Then ask an operator of the service or the owner of your organization for help.",
-    ],
+    notes: ["If this was not you, contact an operator of this service or an owner of your organization."],
   };
 }
 
@@ -173,7 +171,7 @@ async function writeEmailChanged({ mail }: AccountMailScope): Promise<AccountMai
 function requestFacts(mail: AccountMailRow, link: AccountMailLink | null): MailFacts {
   return [
     ["Requested", inWords(mail.createdAt)],
-    ...(mail.network === null ? [] : [["From the network", mail.network] as const]),
-    ...(link ? [["Link works until", inWords(link.expiresAt)] as const] : []),
+    ...(mail.network === null ? [] : [["Network", mail.network] as const]),
+    ...(link ? [["Link expires", inWords(link.expiresAt)] as const] : []),
   ];
 }

@@ -17,17 +17,17 @@ export async function writeOrganizationNotice({
   const by = { name: actor ?? "An operator of this service" };
   const what: MailText =
     from === null
-      ? [{ name: member }, " joined the organization ", organization, ` with the role ${to}.`]
+      ? [{ name: member }, " joined the organization ", organization, ` as ${to}.`]
       : to === null
         ? isOwn
-          ? [{ name: member }, " has left the organization ", organization, `, with the role ${from}.`]
+          ? [{ name: member }, " has left the organization ", organization, `. Their role was ${from}.`]
           : [
               by,
               " removed ",
               { name: member },
               " from the organization ",
               organization,
-              `. The role was ${from}.`,
+              `. Their role was ${from}.`,
             ]
         : [
             by,
@@ -43,15 +43,15 @@ export async function writeOrganizationNotice({
     button: { label: "See the members", url: membersUrl(publicUrl, org.slug) },
     facts: [
       ["Member", member],
-      ["Role before", from ?? "none"],
-      ["Role now", to ?? "none"],
+      ["Old role", from ?? "none"],
+      ["New role", to ?? "none"],
       ["Done by", actor ?? "an operator of this service"],
       ...(invitedBy === null ? [] : [["Invited by", invitedBy] as const]),
       ["When", inWords(mail.createdAt)],
     ],
     notes: [
-      "You receive this mail because you own the organization.",
-      "Should this not have happened? Then change it on the page of the members, and see in the audit log what else was done.",
+      "You are receiving this email because you own the organization.",
+      "If this should not have happened, change it on the members page, and check the audit log for other changes.",
     ],
   };
 }
@@ -75,7 +75,7 @@ export async function writeMembershipNotice({
       facts: [["Your role was", from ?? "none"], when],
       notes: [
         "Your account and your other organizations stay as they are. API keys for this organization no longer work.",
-        "Do you think that this is a mistake? Then ask an owner of the organization.",
+        "If you think this is a mistake, contact an owner of the organization.",
       ],
     };
   }
@@ -83,8 +83,10 @@ export async function writeMembershipNotice({
     subject: `Your role in ${subjectName(org.name)} is now ${to}`,
     intro: [[by, " changed your role in the organization ", organization, ` from ${from} to ${to}.`]],
     button: { label: "Open the organization", url: orgUrl(publicUrl, org.slug) },
-    facts: [["Role before", from ?? "none"], ["Role now", to], when],
-    notes: ["You receive this mail because it is your role. An owner of the organization can change it."],
+    facts: [["Old role", from ?? "none"], ["New role", to], when],
+    notes: [
+      "You are receiving this email because your role changed. An owner of the organization can change it again.",
+    ],
   };
 }
 

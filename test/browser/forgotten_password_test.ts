@@ -32,7 +32,7 @@ async function askForLink(account: Account, javaScriptEnabled: boolean): Promise
     await page.locator("#field-email:focus").waitFor();
     await page.keyboard.type(account.email);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Look at your mail" }).waitFor();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
   });
   await waitFor(async () => server.received.length > before, 60_000);
   return (await newestMail(server)).link ?? "";
@@ -50,7 +50,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.locator("#field-newPassword:focus").waitFor();
       await page.keyboard.type(PASSWORD);
       await page.keyboard.press("Enter");
-      await page.getByText("Your password is changed.").waitFor();
+      await page.getByText("Your password has been changed.").waitFor();
       expect(referrers.length).toBeGreaterThan(1);
       expect(referrers.filter((referrer) => referrer.includes("token"))).toEqual([]);
       await page.keyboard.type(account.email);
@@ -63,8 +63,8 @@ for (const javaScriptEnabled of [true, false]) {
     await dashboard.visit({ path, javaScriptEnabled }, async (page) => {
       await page.getByLabel("New password").fill("another long password");
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
-      await page.getByRole("link", { name: "Ask for a new link" }).click();
+      await page.getByRole("heading", { name: "This link no longer works" }).waitFor();
+      await page.getByRole("link", { name: "Request a new link" }).click();
       await page.waitForURL("**/forgot-password");
     });
   });

@@ -42,7 +42,7 @@ async function invite(owner: Member, email: string, javaScriptEnabled: boolean):
     await page.keyboard.type("publisher");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await page.getByText("Invitation made.").waitFor();
+    await page.getByText("Invitation created.").waitFor();
     await page.getByRole("rowheader", { name: email }).waitFor();
   });
   return linkMailedTo(email, 1);
@@ -65,21 +65,21 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByLabel("Password").fill(ann.password);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: `Join ${owner.org.name}` }).click();
-    await page.getByText("You are a member now.").waitFor();
+    await page.getByText("You are now a member.").waitFor();
     await page.getByRole("link", { name: "Projects" }).click();
     await page.getByRole("heading", { name: "Projects" }).waitFor();
 
     const path = `/orgs/${owner.org.slug}/members`;
     await dashboard.visit({ path, as: owner, javaScriptEnabled }, async (ownersPage) => {
       await ownersPage.getByRole("link", { name: `Change ${ann.username}` }).click();
-      await ownersPage.getByRole("link", { name: "Remove the member" }).click();
-      await ownersPage.getByRole("button", { name: "Remove the member" }).click();
+      await ownersPage.getByRole("link", { name: "Remove member" }).click();
+      await ownersPage.getByRole("button", { name: "Remove member" }).click();
       await ownersPage.getByText("Member removed.").waitFor();
     });
     expect((await page.goto(path))?.status()).toBe(403);
     expect((await page.goto("/settings/profile"))?.status()).toBe(200);
     await page.goto(link);
-    await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
+    await page.getByRole("heading", { name: "This invitation no longer works" }).waitFor();
     // What other sites and logs of proxies could see of the token.
     const others = referrers.filter((referrer) => referrer !== "" && !referrer.startsWith(dashboard.api.url));
     expect(others).toEqual([]);
@@ -109,15 +109,15 @@ test("somebody without an account signs up from the invitation, comes back to it
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Username").fill(name);
     await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Send the link" }).click();
-    await page.getByRole("heading", { name: "Look at your mail" }).waitFor();
+    await page.getByRole("button", { name: "Send link" }).click();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
     await page.goto(await linkMailedTo(email, 2));
     await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Make my account" }).click();
+    await page.getByRole("button", { name: "Create account" }).click();
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill(password);
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: `Join ${owner.org.name}` }).click();
-    await page.getByText("You are a member now.").waitFor();
+    await page.getByText("You are now a member.").waitFor();
   });
 });

@@ -51,7 +51,7 @@ export const createOrganization = operation(
     const verdict = mayCreateOrgs({ creators: config.organizationCreation, platformRole });
     if (!verdict.ok) {
       throw new ApiError(verdict.code, {
-        message: "Only operators create organizations here. Ask them to create one for you.",
+        message: "Only operators can create organizations here. Ask an operator to create one for you.",
         details: verdict.details ?? {},
       });
     }

@@ -15,5 +15,5 @@ export function needsTier(what: string, { name, subscriptionTier }: PageOrg): st
 
 /** The same with a link to what a subscription gives. */
 export function tierNote(what: string, org: PageOrg): Html {
-  return html`${needsTier(what, org)} <a href="${orgPath(org.slug, "usage")}#subscription">What a subscription gives</a>`;
+  return html`${needsTier(what, org)} <a href="${orgPath(org.slug, "usage")}#subscription">What a subscription includes</a>`;
 }

@@ -14,6 +14,12 @@ import { profileInputs } from "../profile_inputs.ts";
 import { orgPage } from "./org_page.ts";
 
 type Org = (typeof OrgDetail.static)["data"];
+/** What an owner must do first, by the code of the error. */
+const NEEDS_OWN_FACTOR: Readonly<Record<string, string>> = {
+  SECOND_FACTOR_REQUIRED: "First confirm with your own second factor, in your settings.",
+  UNPROCESSABLE_ENTITY: "You have no second factor. First add one in your settings.",
+};
+
 type Fields = Record<"name" | "description" | "websiteUrl", string>;
 
 export async function showEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
@@ -41,8 +47,10 @@ export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): 
 
 async function requireFactor(page: SignedInPage, slug: string, isRequired: boolean): Promise<PageResult> {
   const body = { requireSecondFactor: isRequired };
-  const problems = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
-  if (!problems) return seeOtherWith(orgPath(slug, "edit"), "saved");
+  const refused = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
+  // The API names its own endpoints; the section below links to the page.
+  const problems = refused && { ...refused, message: NEEDS_OWN_FACTOR[refused.code] ?? refused.message };
+  if (!problems) return seeOtherWith(orgPath(slug, "edit"), "factor");
   const org = await loadEditable(page, slug);
   const { name, description, websiteUrl } = org;
   const fields = { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
@@ -74,7 +82,7 @@ function renderPage(page: SignedInPage, org: Org, { fields, problems }: EditView
     name,
     tab: "edit",
     status: problems?.status,
-    body: html`${renderNotice(page.notice, { saved: "Profile saved." })}${problemSummary(problems)}
+    body: html`${renderNotice(page.notice, { saved: "Profile saved.", factor: "Second factor setting saved." })}${problemSummary(problems)}
 <section class="card form-card" aria-labelledby="edit-title">
   <h2 id="edit-title">Edit profile</h2>
   <p class="quiet">Everyone can see these fields on the <a href="${orgPath(slug)}">profile</a>.</p>
@@ -89,10 +97,10 @@ ${mayEnd && html`<p><a href="${orgPath(slug, "end")}">Delete this organization</
 function factorForm(token: Html, { requireSecondFactor }: Org): Html {
   return html`<section class="card form-card" aria-labelledby="factor-title">
   <h2 id="factor-title">Second factor</h2>
-  <p>${requireSecondFactor ? "Members see this organization only with a second factor." : "Members sign in with their password alone if they have no second factor."} API keys are not concerned.</p>
-  <p class="quiet">To change this, use <a href="/settings/second-factor">your own second factor</a> first.</p>
+  <p>${requireSecondFactor ? "Members need a second factor to see this organization." : "Members without a second factor sign in with their password alone."} API keys are not affected.</p>
+  <p class="quiet">To change this, first confirm with <a href="/settings/second-factor">your own second factor</a>.</p>
   <form method="post">${token}<input type="hidden" name="requireSecondFactor" value="${requireSecondFactor ? "false" : "true"}">
-  <div class="actions"><button type="submit">${requireSecondFactor ? "No longer require it" : "Require a second factor"}</button></div></form>
+  <div class="actions"><button type="submit">${requireSecondFactor ? "Stop requiring it" : "Require a second factor"}</button></div></form>
 </section>`;
 }
 

@@ -15,8 +15,8 @@ import { orgPage } from "./org_page.ts";
 type Org = (typeof OrgDetail.static)["data"];
 
 const NOTICES = {
-  deleted: "Organization deleted. It works on for seven days, and its owners got a mail.",
-  restored: "Organization restored. Nothing of it was deleted.",
+  deleted: "Deletion scheduled. The organization keeps working for seven days. We emailed its owners.",
+  restored: "Organization restored. Nothing was deleted.",
 };
 
 export async function showEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
@@ -65,19 +65,19 @@ function renderForm({ slug, isPersonal, deletesAt }: Org, token: Html, problems:
   <p>This is your personal organization. It belongs to your account and cannot be deleted.</p>`;
   }
   if (deletesAt !== null) {
-    return html`<h2 id="end-title">Take the deletion back</h2>
+    return html`<h2 id="end-title">Restore organization</h2>
   <p>This organization will be deleted on ${renderInstant(deletesAt)}. Until then it works as before.</p>
   <form method="post">${token}<input type="hidden" name="action" value="restore">
-  <div class="actions"><button type="submit" class="primary">Take it back</button></div>
+  <div class="actions"><button type="submit" class="primary">Restore organization</button></div>
   </form>`;
   }
   return html`<h2 id="end-title">Delete organization</h2>
-  <p>It works on for seven days. Until then, any owner can take it back. Then</p>
+  <p>It keeps working for seven days. Until then, any owner can restore it. After that:</p>
   <ul>
-    <li>its members, API keys, webhooks and drafts are deleted, and its exports expire,</li>
-    <li>nobody can reach its projects and private definitions any more,</li>
-    <li>its published definitions stay for those who use them, and say that they are deprecated,</li>
-    <li>its slug stays taken.</li>
+    <li>Its members, API keys, webhooks and drafts are deleted, and its exports expire.</li>
+    <li>Its projects and private definitions can no longer be reached.</li>
+    <li>Its published definitions stay available and are marked as deprecated.</li>
+    <li>Its slug stays taken.</li>
   </ul>
   <form method="post">${token}<input type="hidden" name="action" value="delete">
   ${formField(

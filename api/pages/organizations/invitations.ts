@@ -33,7 +33,7 @@ function renderTable(session: FormSession, invitations: readonly PendingInvitati
 `,
   );
   return html`<div class="table-box" tabindex="0" role="group" aria-label="Pending invitations"><table class="data-table">
-<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Invited by</th><th scope="col">Open until</th></tr></thead>
+<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Invited by</th><th scope="col">Expires</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`;
 }

@@ -64,7 +64,7 @@ async function renderPage(
   const { username, name, role } = member;
   const isSelf = userId === page.session.user.id;
   const mayChange = mayManageMembers(org.role, role).ok;
-  const removal = html`<a class="button danger" href="${orgPath(slug, "members", userId, "remove")}">${isSelf ? "Leave the organization" : "Remove the member"}</a>`;
+  const removal = html`<a class="button danger" href="${orgPath(slug, "members", userId, "remove")}">${isSelf ? "Leave organization" : "Remove member"}</a>`;
   return orgPage(page, {
     slug,
     name: org.name,
@@ -96,14 +96,14 @@ async function removalPage(
   const { username } = member;
   const isSelf = member.userId === page.session.user.id;
   const [title, action, whose] = isSelf
-    ? [`Leave ${org.name}?`, "Leave the organization", "Your"]
-    : [`Remove ${username} from ${org.name}?`, "Remove the member", "Their"];
+    ? [`Leave ${org.name}?`, "Leave organization", "Your"]
+    : [`Remove ${username} from ${org.name}?`, "Remove member", "Their"];
   const content = confirmPage(page.session, {
     section: "organization",
     title,
     text: html`${problemSummary(problems)}
-  <p>Access ends within a second, and running downloads break off. ${whose} API keys for this organization are revoked.</p>
-  <p>Definitions, projects, exports and webhooks stay with the organization. Coming back takes a new invitation.</p>`,
+  <p>Access ends within a second, and running downloads stop. ${whose} API keys for this organization are revoked.</p>
+  <p>Definitions, projects, exports and webhooks stay with the organization. Rejoining requires a new invitation.</p>`,
     action,
     cancel: orgPath(address.slug, "members"),
   });

@@ -21,12 +21,12 @@ const ROLE_MEANINGS: Readonly<Record<OrgRole, string>> = {
   viewer: "reads everything and exports single datasets",
   publisher: "also publishes definitions and exports whole projects",
   admin: "also manages members, webhooks and the profile",
-  owner: "also makes and removes owners",
+  owner: "also adds and removes owners",
 };
 
 const NOTICES = {
   invite:
-    "Invitation made. A mail with a link is on its way, unless the address had three invitations within an hour.",
+    "Invitation created. We email the link, unless this address already got three invitations within an hour.",
   revoke: "Invitation revoked. Its link no longer works.",
   role: "Role changed.",
   remove: "Member removed.",
@@ -100,18 +100,18 @@ function renderMembers(
     const isSelf = userId === session.user.id;
     const [label, below] = isManager ? ["Change", []] : ["Leave", ["remove"]];
     if (!isManager && !isSelf) return null;
-    return html`<a href="${orgPath(slug, "members", userId, ...below)}">${label}<span class="visually-hidden"> ${username}</span></a>`;
+    return html`<div class="actions"><a href="${orgPath(slug, "members", userId, ...below)}">${label}<span class="visually-hidden"> ${username}</span></a></div>`;
   };
   const rows = members.map(
     (member) => html`<tr>
-  <th scope="row">${member.name ?? member.username}</th><td>${member.username}</td><td>${member.role}</td><td>${renderDay(member.joinedAt)}</td><td>${link(member)}</td>
+  <th scope="row">${member.name ?? member.username}${link(member)}</th><td>${member.username}</td><td>${member.role}</td><td>${renderDay(member.joinedAt)}</td>
 </tr>
 `,
   );
   return html`<section class="stack" aria-labelledby="members-title">
   <h2 id="members-title">Members <small>${members.length.toLocaleString("en-US")}</small></h2>
   <div class="table-box" tabindex="0" role="group" aria-label="Members"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Username</th><th scope="col">Role</th><th scope="col">Joined</th><th scope="col"><span class="visually-hidden">Actions</span></th></tr></thead>
+<thead><tr><th scope="col">Name</th><th scope="col">Username</th><th scope="col">Role</th><th scope="col">Joined</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>
 </section>`;
@@ -123,10 +123,10 @@ function renderInviteForm(
   { email, role, problems }: InviteForm,
 ): Html {
   return html`<section class="card form-card" aria-labelledby="invite-title">
-  <h2 id="invite-title">Invite somebody</h2>
+  <h2 id="invite-title">Invite a member</h2>
   <form method="post">${tokenField(session)}${onceField()}
   ${formField(
-    { name: "email", label: "Email", hint: "They get a link that works once, for seven days.", problems },
+    { name: "email", label: "Email", hint: "The invitation link works once, for seven days.", problems },
     (attributes) =>
       html`<input ${attributes} type="email" maxlength="${EMAIL_MAX_LENGTH}" required autocomplete="off" value="${email}">`,
   )}

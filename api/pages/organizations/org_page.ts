@@ -68,8 +68,6 @@ ${body}`,
 /** Says when a deleted organization ends, and leads its owners to the way back. */
 function renderEnd(slug: string, role: OrgRole, deletesAt: string): Html {
   return html`<p class="notice">This organization will be deleted on ${renderInstant(deletesAt)}. Until then it works as before. ${
-    role === "owner"
-      ? html`<a href="${orgPath(slug, "end")}">Take it back</a>`
-      : "Any of its owners can take it back."
+    role === "owner" ? html`<a href="${orgPath(slug, "end")}">Restore it</a>` : "Any owner can restore it."
   }</p>`;
 }

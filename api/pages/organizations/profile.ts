@@ -13,7 +13,7 @@ import { PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
 import { orgPage } from "./org_page.ts";
 
 const NOTICES = {
-  joined: "You are a member now.",
+  joined: "You are now a member.",
   left: "You have left this organization.",
 };
 

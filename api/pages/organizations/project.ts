@@ -65,7 +65,7 @@ async function renderPage(
 </section>
 <section class="card form-card" aria-labelledby="delete-title">
   <h2 id="delete-title">Delete project</h2>
-  <p>It is left out of all exports. Its rows stay, and it can be restored for 30 days.</p>
+  <p>Exports no longer include it. Its data is kept, and you can restore it for 30 days.</p>
   <form method="post">${token}<input type="hidden" name="action" value="delete">
   <div class="actions"><button type="submit" class="danger">Delete project</button></div>
   </form>

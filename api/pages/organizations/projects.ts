@@ -92,7 +92,7 @@ function renderProjects(
   ${
     total === 0
       ? html`<p class="empty">This organization has no projects.${
-          !isAdmin && " Its owners and admins can create some."
+          !isAdmin && " An owner or admin can create one."
         }</p>`
       : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
   <div class="table-box" tabindex="0" role="group" aria-label="Projects"><table class="data-table">
@@ -107,7 +107,7 @@ function renderForm(session: PageSession, { name, slug }: Typed, problems: FormP
   return html`<section class="card form-card" aria-labelledby="new-title">
   <h2 id="new-title">New project</h2>
   <form method="post">${tokenField(session)}${onceField()}
-  ${projectFields({ name, slug }, { problems, slugHint: "Names it in addresses. Leave it empty to derive it from the name." })}
+  ${projectFields({ name, slug }, { problems, slugHint: "Used in URLs. Leave it empty to derive it from the name." })}
   <div class="actions"><button type="submit" class="primary">Create project</button></div>
   </form>
 </section>`;
@@ -132,14 +132,16 @@ export function projectFields(
 function renderDeleted(session: PageSession, projects: readonly DeletedProject[]): Html {
   const rows = projects.map(
     ({ id, name, slug, restorableUntil }) => html`<tr>
-  <th scope="row">${name}</th><td><code>${slug}</code></td><td>${restorableUntil !== null && renderDay(restorableUntil)}</td><td><form method="post">${tokenField(session)}<input type="hidden" name="restore" value="${id}"><button type="submit" aria-label="Restore ${name}">Restore</button></form></td>
+  <th scope="row">${name}<div class="actions">
+    <form method="post">${tokenField(session)}<input type="hidden" name="restore" value="${id}"><button type="submit">Restore<span class="visually-hidden"> ${name}</span></button></form>
+  </div></th><td><code>${slug}</code></td><td>${restorableUntil !== null && renderDay(restorableUntil)}</td>
 </tr>
 `,
   );
   return html`<section class="stack" aria-labelledby="deleted-title">
   <h2 id="deleted-title">Deleted projects</h2>
   <div class="table-box" tabindex="0" role="group" aria-label="Deleted projects"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Restorable until</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Restorable until</th></tr></thead>
 <tbody>
 ${rows}</tbody></table></div>
 </section>`;

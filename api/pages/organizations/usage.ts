@@ -60,7 +60,7 @@ function renderFreeTier(contact: string | null): Html {
   const name = contact?.replace(/^(mailto|tel):/, "");
   return html`<section class="card stack" id="subscription" aria-labelledby="subscription-title">
   <h2 id="subscription-title">Free tier</h2>
-  <p>With a paid subscription, members export projects and the whole organization, compare the content of versions, and have room for ten times as many definitions.</p>
+  <p>With a paid subscription, members can export projects and the whole organization, and compare the content of versions. The limit on definitions is ten times higher.</p>
   <p>${contact === null ? "Ask the operator of this service for one." : html`Ask for one: <a href="${contact}">${name}</a>`}</p>
 </section>`;
 }

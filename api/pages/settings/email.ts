@@ -29,7 +29,7 @@ export function emailForm(
   { email, wanted, problems }: { email: string; wanted: string; problems: FormProblems | null },
 ): Html {
   return html`<form method="post">${token}<input type="hidden" name="form" value="email">
-  <p>Your address is <strong>${email}</strong>. A new one takes effect when you follow the link in the mail that it gets.</p>
+  <p>Your address is <strong>${email}</strong>. A new address takes effect once you confirm it with the link we send there.</p>
   ${formField(
     { name: "email", label: "New address", problems },
     (attributes) =>
@@ -40,7 +40,7 @@ export function emailForm(
     (attributes) =>
       html`<input ${attributes} type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required>`,
   )}
-  <div class="actions"><button type="submit" class="primary">Send the link</button></div>
+  <div class="actions"><button type="submit" class="primary">Send link</button></div>
 </form>`;
 }
 
@@ -57,15 +57,15 @@ export async function confirmEmail({ form, api }: Page): Promise<PageResult> {
   if (problems?.fields.has("token")) {
     return {
       ...cardPage({
-        title: "This link does not work",
-        body: html`<p role="alert">It was used, has expired, or a newer mail has replaced it. The <a href="/settings/profile">settings</a> show your address.</p>`,
+        title: "This link no longer works",
+        body: html`<p role="alert">It has been used, has expired, or was replaced by a newer email. Your <a href="/settings/profile">settings</a> show your current address.</p>`,
       }),
       status: 400,
     };
   }
   if (problems) return confirmPage(token, problems);
   return cardPage({
-    title: "Your address has changed",
+    title: "Your email address has changed",
     body: html`<p role="status">From now on, you sign in with the new address.</p>
   <p><a class="button" href="/settings/profile">Go to the settings</a></p>`,
   });
@@ -73,11 +73,11 @@ export async function confirmEmail({ form, api }: Page): Promise<PageResult> {
 
 function confirmPage(token: string, problems: FormProblems | null): PageResult {
   return cardPage({
-    title: "Confirm your new address",
+    title: "Confirm your new email address",
     problems,
-    body: html`<p>From then on, you sign in with it.</p>
+    body: html`<p>After you confirm, you sign in with this address.</p>
   <form method="post" action="${CONFIRM_EMAIL_PATH}">${linkTokenField(token)}
-    <div class="actions"><button type="submit" class="primary">Confirm the address</button></div>
+    <div class="actions"><button type="submit" class="primary">Confirm address</button></div>
   </form>`,
   });
 }

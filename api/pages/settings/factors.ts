@@ -111,7 +111,7 @@ export async function confirmRemoval(page: SignedInPage, { id }: { id: string })
     section: "settings",
     title: "Remove this second factor?",
     text: html`<p><b>${factor.name}</b></p>
-  <p>Your other sessions end.${isLast && " It is the last one: your password alone is then enough to sign in, and your recovery codes stop working."}</p>`,
+  <p>Your other sessions end.${isLast && " This is your last second factor: without it, your password alone is enough to sign in, and your recovery codes stop working."}</p>`,
     action: "Remove",
     cancel: PATH,
   });
@@ -146,7 +146,7 @@ ${codes && renderCodes(codes)}
 ${secret && renderSecret(page, secret, problems)}
 <section class="stack" aria-labelledby="factors-title">
   <h2 id="factors-title">Second factor</h2>
-  <p class="quiet">Signing in then takes your password and a code of an app, or a passkey.</p>
+  <p class="quiet">With a second factor, signing in requires your password and either a code from an app or a passkey.</p>
   ${renderFactors(factors, mayChange)}
 </section>
 ${!secret && !codes && forms}`,
@@ -166,9 +166,9 @@ function renderFactors(factors: readonly Factor[], mayChange: boolean): Html {
 }
 
 function renderCodes(codes: readonly string[]): Html {
-  return html`<section class="card stack" aria-labelledby="codes-title">
+  return html`<section class="card form-card" aria-labelledby="codes-title">
   <h2 id="codes-title">Recovery codes</h2>
-  <p>Each stands in for a second factor once. Print this page or write them down now: they are not shown again.</p>
+  <p>Each code replaces your second factor once. Print this page or write the codes down now. They are not shown again.</p>
   <pre tabindex="0">${codes.join("\n")}</pre>
   <p><a href="${PATH}">Done</a></p>
 </section>`;
@@ -179,7 +179,7 @@ function renderSecret(
   { secret, uri }: { secret: string; uri: string },
   problems: FormProblems | null,
 ): Html {
-  return html`<section class="card stack" aria-labelledby="secret-title">
+  return html`<section class="card form-card" aria-labelledby="secret-title">
   <h2 id="secret-title">Add an authenticator app</h2>
   <p>Scan the code with the app, or type the secret into it.</p>
   ${renderQrCode(uri)}
@@ -187,8 +187,8 @@ function renderSecret(
   <form method="post">${tokenField(page.session)}<input type="hidden" name="form" value="confirm">
     <input type="hidden" name="secret" value="${secret}"><input type="hidden" name="uri" value="${uri}">
     ${nameField("Phone", problems)}
-    ${formField({ name: "code", label: "Code that the app shows", problems }, (attributes) => html`<input ${attributes} inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>`)}
-    <div class="actions"><button type="submit" class="primary">Add the app</button></div>
+    ${formField({ name: "code", label: "Code from the app", problems }, (attributes) => html`<input ${attributes} inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>`)}
+    <div class="actions"><button type="submit" class="primary">Add app</button> <a class="button" href="${PATH}">Cancel</a></div>
   </form>
 </section>`;
 }
@@ -205,12 +205,12 @@ function addForms({ session }: SignedInPage, { isFirst }: { isFirst: boolean }):
     isFirst &&
     html`<div class="form-field"><label for="${id}">Your password</label>
     <input id="${id}" name="password" type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required></div>`;
-  return html`<section class="stack" aria-labelledby="app-title"><h2 id="app-title">Add an authenticator app</h2>
+  return html`<section class="card form-card" aria-labelledby="app-title"><h2 id="app-title">Add an authenticator app</h2>
   <form method="post">${tokenField(session)}<input type="hidden" name="form" value="begin">
   ${password("app-password")}
   <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
 </section>
-<section class="stack" aria-labelledby="passkey-title"><h2 id="passkey-title">Add a passkey</h2>
+<section class="card form-card" aria-labelledby="passkey-title"><h2 id="passkey-title">Add a passkey</h2>
   <p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>
   <form method="post" data-options-from="/api/v1/auth/factors/passkeys/options" data-does="create" hidden>${tokenField(session)}<input type="hidden" name="form" value="passkey"><input type="hidden" name="passkey">
   <div class="form-field"><label for="passkey-name">Name</label><input id="passkey-name" name="name" value="Passkey" maxlength="100" required></div>
@@ -221,18 +221,18 @@ function addForms({ session }: SignedInPage, { isFirst }: { isFirst: boolean }):
 }
 
 function renewForm({ session }: SignedInPage, codesLeft: number): Html {
-  return html`<section class="stack" aria-labelledby="renew-title"><h2 id="renew-title">Recovery codes</h2>
-  <p>You have ${codesLeft} unused recovery codes.</p>
+  return html`<section class="card form-card" aria-labelledby="renew-title"><h2 id="renew-title">Recovery codes</h2>
+  <p>You have ${codesLeft} unused recovery code${codesLeft !== 1 && "s"}.</p>
   <form method="post">${tokenField(session)}<input type="hidden" name="form" value="renew">
-  <div class="actions"><button type="submit">Replace them</button></div></form>
+  <div class="actions"><button type="submit">Replace codes</button></div></form>
 </section>`;
 }
 
 function verifyForms({ session }: SignedInPage, problems: FormProblems | null): Html {
-  return html`<section class="card stack" aria-labelledby="verify-title"><h2 id="verify-title">Use a second factor</h2>
-  <p>To change anything here, or to create API keys, use a second factor first.</p>
+  return html`<section class="card form-card" aria-labelledby="verify-title"><h2 id="verify-title">Confirm with a second factor</h2>
+  <p>Before you change anything here or create API keys, confirm with a second factor.</p>
   <form method="post">${tokenField(session)}<input type="hidden" name="form" value="verify">
-  ${formField({ name: "code", label: "Code of your app, or a recovery code", problems }, (attributes) => html`<input ${attributes} autocomplete="one-time-code" maxlength="64" required>`)}
+  ${formField({ name: "code", label: "Code from your app, or a recovery code", problems }, (attributes) => html`<input ${attributes} autocomplete="one-time-code" maxlength="64" required>`)}
   <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
   <form method="post" data-options-from="/api/v1/auth/factors/verify/options" data-does="get" hidden>${tokenField(session)}<input type="hidden" name="form" value="verify"><input type="hidden" name="passkey">
   <div class="problem" role="alert"></div>

@@ -51,7 +51,7 @@ ${session.organizations.map(renderRow)}</tbody></table></div>
 function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Html {
   return html`<tr>
   <th scope="row"><a href="${orgPath(slug)}">${name}</a>${isPersonal && html` <span class="badge">personal</span>`}${
-    deletesAt !== null && html` <span class="badge">deleted on ${renderDay(deletesAt)}</span>`
+    deletesAt !== null && html` <span class="badge">will be deleted on ${renderDay(deletesAt)}</span>`
   }</th><td><code>${slug}</code></td><td>${role}</td><td>${subscriptionTier}</td>
 </tr>
 `;
@@ -59,12 +59,12 @@ function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }
 
 /** The API knows who is a platform administrator. */
 function renderOperatorsOnly(page: SignedInPage, typed: Typed, problems: FormProblems | null): Content {
-  return html`<p>Only operators create organizations here. Ask them to create one for you.</p>
+  return html`<p>Only operators can create organizations here. Ask an operator to create one for you.</p>
   <details><summary>I am a platform administrator</summary>${renderForm(page, typed, problems)}</details>`;
 }
 
 function renderForm({ session }: SignedInPage, { name, slug }: Typed, problems: FormProblems | null): Html {
-  return html`<p class="quiet">Its projects, definitions and exports belong to all of its members. You become its owner, and it is on the free tier.</p>
+  return html`<p class="quiet">All members share its projects, definitions and exports. You become its owner. It starts on the free tier.</p>
   <form method="post">${tokenField(session)}${onceField()}
   ${formField(
     { name: "name", label: "Name", problems },
@@ -74,7 +74,7 @@ function renderForm({ session }: SignedInPage, { name, slug }: Typed, problems: 
     {
       name: "slug",
       label: "Slug",
-      hint: "In addresses and before the names of its definitions. 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen. It cannot be changed later.",
+      hint: "Used in URLs and definition names. 1 to 63 characters: a-z, 0-9, dot, underscore and hyphen. It cannot be changed later.",
       problems,
     },
     (attributes) =>

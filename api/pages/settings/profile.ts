@@ -17,7 +17,7 @@ export type ProfileFields = Record<(typeof FIELDS)[number], string>;
 const NOTICES = {
   profile: "Profile saved.",
   email:
-    "Look at the mail of your new address: it has a link, which works for 24 hours. Until then, nothing changes.",
+    "We sent a link to your new address. It works for 24 hours. Your address does not change until you confirm it.",
   password: "Password changed. Your other sessions have ended; your API keys stay valid.",
 };
 

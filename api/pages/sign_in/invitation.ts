@@ -65,8 +65,8 @@ function describeOffer({ organization, role, email, invitedBy, expiresAt }: Offe
   return html`<p><b>${invitedBy}</b> invites you to the organization <b>${organization.name}</b> <span class="quiet">@${organization.slug}</span>.</p>
   <dl class="facts">
     <dt>Role</dt><dd>${role}</dd>
-    <dt>For the address</dt><dd>${email}</dd>
-    <dt>Open until</dt><dd>${renderInstant(expiresAt)}</dd>
+    <dt>Email</dt><dd>${email}</dd>
+    <dt>Expires</dt><dd>${renderInstant(expiresAt)}</dd>
   </dl>`;
 }
 
@@ -75,7 +75,7 @@ function renderSignedOut(offer: Offer, token: string): PageContent {
   return cardPage({
     title: "You are invited",
     body: html`${describeOffer(offer)}
-  <p>Sign in to the account with this address. If you have none, sign up with it. You then come back to this page.</p>
+  <p>Sign in with this address, or sign up with it if you have no account. You will return to this page.</p>
   <div class="actions"><a class="button primary" href="${signInPath(address)}">Sign in</a> <a class="button" href="${withQuery("/sign-up", { next: address })}">Sign up</a></div>`,
   });
 }
@@ -105,9 +105,9 @@ function renderOtherAccount({ session }: SignedInPage, email: string, token: str
 
 function renderDead({ session }: Page): PageContent {
   return cardPage({
-    title: "This invitation does not work",
-    body: html`<p role="alert">It was used or revoked, has expired, or a newer one has replaced it.</p>
-  <p>Ask for a new invitation. If you have used it yourself, you are a member already.</p>
+    title: "This invitation no longer works",
+    body: html`<p role="alert">It has been used, revoked or replaced by a newer one, or it has expired.</p>
+  <p>Ask for a new invitation. If you used it yourself, you are already a member.</p>
   <p><a class="button" href="/">${session ? "Go to the start page" : "Go to ulr"}</a></p>`,
   });
 }

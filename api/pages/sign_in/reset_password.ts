@@ -27,14 +27,14 @@ function forgottenPage({ email, problems }: { email: string; problems: FormProbl
   return cardPage({
     title: "Forgot your password?",
     problems,
-    body: html`<p>Enter the email address of your account. We send you a link to a page where you choose a new password.</p>
+    body: html`<p>Enter your account's email address. We will send you a link to choose a new password.</p>
   <form method="post" action="${FORGOTTEN_PATH}">
     ${formField(
       { name: "email", label: "Email", problems },
       (attributes) =>
         html`<input ${attributes} type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required autofocus value="${email}">`,
     )}
-    <div class="actions"><button type="submit" class="primary">Send the link</button></div>
+    <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
   <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
   });
@@ -42,9 +42,10 @@ function forgottenPage({ email, problems }: { email: string; problems: FormProbl
 
 function sentPage(): PageResult {
   return cardPage({
-    title: "Look at your mail",
-    body: html`<p role="status">If there is an account with this address, a mail with a link is on its way. The link works for an hour.</p>
-  <p>No mail after a few minutes? Look in the spam folder, check the address, and <a href="${FORGOTTEN_PATH}">try again</a>. An address gets at most three mails an hour.</p>`,
+    title: "Check your email",
+    body: html`<p role="status">If this address has an account, you will get an email with a link. The link works for one hour.</p>
+  <p>No email after a few minutes? Check your spam folder and the address, then <a href="${FORGOTTEN_PATH}">try again</a>. We send at most three emails an hour to an address.</p>
+  <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
   });
 }
 
@@ -72,24 +73,25 @@ function resetPage({ token, problems }: { token: string; problems: FormProblems 
       {
         name: "newPassword",
         label: "New password",
-        hint: `At least ${PASSWORD_MIN_LENGTH} characters. Not a common password, nor your username or address.`,
+        hint: `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`,
         problems,
       },
       (attributes) =>
         html`<input ${attributes} type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required autofocus>`,
     )}
-    <div class="actions"><button type="submit" class="primary">Set the password</button></div>
+    <div class="actions"><button type="submit" class="primary">Set password</button></div>
   </form>
-  <p>This signs you out everywhere. Your API keys stay valid: if somebody else may have them, revoke them in the settings.</p>`,
+  <p>This signs you out everywhere. Your API keys stay valid. If someone else may have them, revoke them in the settings.</p>
+  <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
   });
 }
 
 function deadLinkPage(): PageResult {
   return {
     ...cardPage({
-      title: "This link does not work",
-      body: html`<p role="alert">It was used, has expired, or a newer mail has replaced it. Your password is as it was.</p>
-  <p><a class="button" href="${FORGOTTEN_PATH}">Ask for a new link</a></p>`,
+      title: "This link no longer works",
+      body: html`<p role="alert">It has been used, has expired, or was replaced by a newer email. Your password has not changed.</p>
+  <p><a class="button" href="${FORGOTTEN_PATH}">Request a new link</a></p>`,
     }),
     status: 400,
   };

@@ -45,7 +45,7 @@ export function renderSecondStep({ url }: Page, { loginToken, problem }: SecondS
     main: html`<div class="card message narrow">
   <h1>Second factor</h1>
   <form class="stacked" method="post" action="${action}">${token}
-    <label for="code">Code of your authenticator app, or a recovery code</label>
+    <label for="code">Code from your authenticator app, or a recovery code</label>
     <input id="code" name="code" autocomplete="one-time-code" maxlength="64" required autofocus${invalid}>
     <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>
     <button type="submit" class="primary">Sign in</button>
@@ -55,7 +55,7 @@ export function renderSecondStep({ url }: Page, { loginToken, problem }: SecondS
     <div class="problem" role="alert"></div>
     <button type="submit">Use a passkey</button>
   </form>
-  <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Start again</a></p>
+  <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Back to sign in</a></p>
 </div>`,
   };
 }

@@ -56,8 +56,8 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
     main: html`<div class="card message narrow">
   <h1>Sign in</h1>
   ${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}
-  ${isNew && html`<p class="notice" role="status">Your account is ready. Sign in to it.</p>`}
-  ${isReset && html`<p class="notice" role="status">Your password is changed. Sign in with the new one.</p>`}
+  ${isNew && html`<p class="notice" role="status">Your account is ready. Sign in to continue.</p>`}
+  ${isReset && html`<p class="notice" role="status">Your password has been changed. Sign in with the new one.</p>`}
   <form id="sign-in" class="stacked" method="post" action="${action}">
     <label for="email">Email</label>
     <input id="email" name="email" type="email" autocomplete="username" maxlength="320" required value="${email}"${invalid}${describedBy}${focusEmail}>

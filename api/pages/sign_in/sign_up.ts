@@ -11,7 +11,7 @@ import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 const SIGN_UP_PATH = "/sign-up";
 const CONFIRM_PATH = "/sign-up/confirm";
-const USERNAME_HINT = "Public. Small letters, digits, dots, underscores and hyphens.";
+const USERNAME_HINT = "Public. Lowercase letters, digits, dots, underscores and hyphens.";
 
 /** Where the person came from, such as an invitation. It stays in the browser: its address may have a token. */
 const NEXT_COOKIE = "ulr_after_sign_up";
@@ -70,22 +70,22 @@ function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): P
   return cardPage({
     title: "Sign up",
     problems,
-    body: html`<p>${describeMode(deps.config)} We send you a link that makes your account.</p>
+    body: html`<p>${describeMode(deps.config)} We will email you a link that creates your account.</p>
   <form method="post" action="${SIGN_UP_PATH}${query}">
     ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required autofocus`)}
     ${field("username", "Username", html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required`, USERNAME_HINT)}
     ${field("name", "Name (optional)", html`autocomplete="name" maxlength="200"`)}
-    ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, `At least ${PASSWORD_MIN_LENGTH} characters. Not a common password, nor your username or address.`)}
-    <div class="actions"><button type="submit" class="primary">Send the link</button></div>
+    ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`)}
+    <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
-  <p>Have you an account? <a href="${SIGN_IN_PATH}${query}">Sign in</a></p>`,
+  <p>Already have an account? <a href="${SIGN_IN_PATH}${query}">Sign in</a></p>`,
   });
 }
 
 function describeMode({ signUp, signUpDomains }: Pick<Config, "signUp" | "signUpDomains">): string {
-  if (signUp === "open") return "Anybody can have an account.";
-  if (signUp === "invited") return "You need an invitation to your address.";
-  return `You need an address at ${signUpDomains.join(" or ")}, or an invitation to your address.`;
+  if (signUp === "open") return "Anyone can sign up.";
+  if (signUp === "invited") return "You need an invitation sent to your email address.";
+  return `You need an email address at ${signUpDomains.join(" or ")}, or an invitation.`;
 }
 
 function disabledPage(): PageContent {
@@ -101,9 +101,10 @@ function disabledPage(): PageContent {
 
 function sentPage(): PageContent {
   return cardPage({
-    title: "Look at your mail",
-    body: html`<p role="status">If your address may sign up here, a mail with a link is on its way. The link works for 24 hours.</p>
-  <p>No mail after a few minutes? Look in the spam folder, check the address, and <a href="${SIGN_UP_PATH}">try again</a>. An address gets at most three mails an hour.</p>`,
+    title: "Check your email",
+    body: html`<p role="status">If this address can sign up here, you will get an email with a link. The link works for 24 hours.</p>
+  <p>No email after a few minutes? Check your spam folder and the address, then <a href="${SIGN_UP_PATH}">try again</a>. We send at most three emails an hour to an address.</p>
+  <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
   });
 }
 
@@ -140,7 +141,7 @@ function confirmPage({
 }): PageContent {
   const isAsked = username !== null || problems?.fields.has("username");
   return cardPage({
-    title: "Make your account",
+    title: "Create your account",
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
     ${
@@ -151,13 +152,13 @@ function confirmPage({
           html`<input ${own} autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${username ?? ""}">`,
       )
     }
-    ${!isAsked && html`<p>One more step: this makes the account with the username that you chose.</p>`}
+    ${!isAsked && html`<p>One more step: create the account with the username you chose.</p>`}
     ${formField(
-      { name: "password", label: "Password", hint: "The one that you chose when you signed up.", problems },
+      { name: "password", label: "Password", hint: "The one you chose when you signed up.", problems },
       (own) =>
         html`<input ${own} type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required>`,
     )}
-    <div class="actions"><button type="submit" class="primary">Make my account</button></div>
+    <div class="actions"><button type="submit" class="primary">Create account</button></div>
   </form>`,
   });
 }
@@ -165,8 +166,8 @@ function confirmPage({
 function deadLinkPage(): PageContent {
   return {
     ...cardPage({
-      title: "This link does not work",
-      body: html`<p role="alert">It was used, has expired, or a newer mail has replaced it. If you have used it, your account is ready.</p>
+      title: "This link no longer works",
+      body: html`<p role="alert">It has been used, has expired, or was replaced by a newer email. If you used it, your account is ready.</p>
   <p><a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a></p>`,
     }),
     status: 400,

@@ -1,5 +1,6 @@
 /** All pages, filled with the demo's data. */
 import type { Page } from "playwright-core";
+import { insertTotpFactor } from "../../../sql/accounts/second_factors.ts";
 import { makeInvitation } from "../../helpers/accounts/organization.ts";
 import { seedSmallDemo } from "../../helpers/demo.ts";
 import { loadBundledCatalog } from "../../helpers/models/catalog.ts";
@@ -17,6 +18,7 @@ export interface Scene {
   sessionId: string;
   webhookId: string;
   memberId: string;
+  factorId: string;
   invitationToken: string;
   /** The names of two models, `provider/id`. */
   models: readonly string[];
@@ -74,8 +76,17 @@ export async function makeScene(dashboard: Dashboard): Promise<Scene> {
     sessionId,
     webhookId: data.id,
     memberId: publisher.id,
+    factorId: await addFactor(dashboard, owner),
     invitationToken: invitation.token,
   };
+}
+
+/** Adds an authenticator app, which the user has just used in their sessions. */
+async function addFactor({ db: { sql } }: Dashboard, { user }: Member): Promise<string> {
+  const factor = { userId: user.id, name: "Phone", secret: Buffer.alloc(20, 1), lastStep: 0 };
+  const { id } = await insertTotpFactor(sql, factor);
+  await sql`update sessions set factor_at = now() where user_id = ${user.id}`;
+  return id;
 }
 
 function at(name: string, route: string | null, path: string | TestedPage["path"]): TestedPage {
@@ -178,6 +189,12 @@ const SETTINGS: readonly TestedPage[] = [
     },
   },
   at("revocation", "/settings/keys/:id/revoke", ({ keyId }) => `/settings/keys/${keyId}/revoke`),
+  at("second factors", "/settings/second-factor", "/settings/second-factor"),
+  at(
+    "removal of a second factor",
+    "/settings/second-factor/:id/remove",
+    ({ factorId }) => `/settings/second-factor/${factorId}/remove`,
+  ),
   at("sessions", "/settings/sessions", "/settings/sessions"),
   at(
     "end of a session",

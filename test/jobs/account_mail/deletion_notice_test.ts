@@ -49,7 +49,7 @@ test("every owner learns who deleted the organization, until when, and where to 
   expect(headers["subject"]).toBe(`${org.name} will be deleted`);
   for (const part of [text, html]) {
     expect(part).toContain(owner.user.username);
-    expect(part).toMatch(/works on until \d+ \w+ \d{4} at [\d:]+ UTC/);
+    expect(part).toMatch(/keeps working until \d+ \w+ \d{4} at [\d:]+ UTC/);
     expect(part).toContain(`${PUBLIC_URL}/orgs/${org.slug}/end`);
     expect(part).not.toContain("token");
   }
@@ -74,7 +74,7 @@ test("owners learn that it was restored, by an operator too, and that it is gone
   const subjects = mails.map(({ subject }) => subject);
   expect(subjects.toSorted()).toEqual(
     [
-      `${org.name} is deleted`,
+      `${org.name} has been deleted`,
       `${org.name} will be deleted`,
       `${org.name} will be deleted`,
       `${org.name} will not be deleted`,
@@ -82,7 +82,7 @@ test("owners learn that it was restored, by an operator too, and that it is gone
   );
   const byOperator = mails.find(({ text }) => text.includes("An operator deleted the organization"));
   expect(byOperator?.subject).toBe(`${org.name} will be deleted`);
-  expect(mails.find(({ subject }) => subject.endsWith("is deleted"))?.text).not.toContain("Restore");
+  expect(mails.find(({ subject }) => subject.endsWith("has been deleted"))?.text).not.toContain("Restore");
 });
 
 test("an owner who deletes and restores without end fills no mailbox", async () => {

@@ -68,7 +68,7 @@ test("the invitation says who invites whom, to what, with which role and until w
     expect(part).toContain(org.slug);
     expect(part).toContain(account.user.email);
     expect(part).toMatch(/Role.*publisher/);
-    expect(part).toMatch(/Open until.* UTC/);
+    expect(part).toMatch(/Expires.* UTC/);
     // Otherwise mail programs make a link of a name that strangers chose.
     expect(part).not.toContain("evil.example");
   }
@@ -109,7 +109,7 @@ test("whether the address has an account changes nothing in the mail", async () 
       text
         .replaceAll(email, "ADDRESS")
         .replaceAll(token ?? "", "TOKEN")
-        .replace(/Open until:.*/, ""),
+        .replace(/Expires:.*/, ""),
     );
   }
   expect([...seen]).toHaveLength(1);
@@ -172,7 +172,7 @@ test("owners learn of changes of owners and admins, members of their own; who di
   for (const part of [notice?.text, notice?.html]) {
     expect(part).toContain(`${PUBLIC_URL}/orgs/${org.slug}/members`);
     expect(part).toMatch(new RegExp(`Done by.*${owner.user.username}`));
-    expect(part).toMatch(/Role before.*publisher/);
+    expect(part).toMatch(/Old role.*publisher/);
   }
 
   await change(scene, owner, ann, null);

@@ -120,7 +120,7 @@ test("with ORGANIZATION_CREATION=admin, only platform administrators create", as
   const { key } = await signedIn(api);
   const refused = await create(api, key, { slug: "acme", name: "Acme" });
   expect([refused.status, refused.error?.code]).toEqual([403, "ROLE_REQUIRED"]);
-  expect(refused.error?.message).toContain("Only operators create organizations here");
+  expect(refused.error?.message).toContain("Only operators can create organizations here");
   const admin = await signedIn(api, { platformRole: "admin" });
   expect((await create(api, admin.key, { slug: "acme", name: "Acme" })).status).toBe(201);
 });

@@ -57,13 +57,13 @@ test("a new address takes effect by its link, and the old one is told twice", as
   await using place = await openPlace();
   const { api, account, sessionToken } = place;
   expect((await ask(place)).status).toBe(202);
-  expect(await subjectsTo(place, account.email)).toEqual(["Your address is about to change"]);
+  expect(await subjectsTo(place, account.email)).toEqual(["Your email address is about to change"]);
   expect(await emailOf(api, account)).toBe(account.email);
   const token = await tokenOf(place, NEW_EMAIL);
   expect((await confirm(api, token)).status).toBe(204);
   expect(await subjectsTo(place, account.email)).toEqual([
-    "Your address has changed",
-    "Your address is about to change",
+    "Your email address has changed",
+    "Your email address is about to change",
   ]);
   expect((await login(api, account)).status).toBe(401);
   expect((await login(api, { ...account, email: NEW_EMAIL })).status).toBe(200);

@@ -16,17 +16,17 @@ test("the owner types the slug, every member reads when it ends, and the owner t
   expect([wrong.status, refused.includes(`s slug, ${org.slug}`)]).toEqual([400, true]);
   const sent = await submitForm(api, path, { token, heading, fields: { confirm: ` ${org.slug} ` } });
   expect([sent.status, sent.headers.get("location")]).toEqual([303, path]);
-  expect(await noticeAfter(api, sent, token)).toStartWith("Organization deleted. It works on for seven days");
+  expect(await noticeAfter(api, sent, token)).toStartWith("Deletion scheduled. The organization keeps working for seven days");
   for (const [tab, whose, text] of [
-    ["members", token, `<a href="${path}">Take it back</a>`],
-    ["projects", viewer.token, "Any of its owners can take it back."],
+    ["members", token, `<a href="${path}">Restore it</a>`],
+    ["projects", viewer.token, "Any owner can restore it."],
   ] as const) {
     const page = await readPage(api, `/orgs/${org.slug}/${tab}`, whose);
     expect(page).toContain("This organization will be deleted on <time");
     expect(page).toContain(text);
   }
   const back = await submitForm(api, path, { token, heading, fields: {} });
-  expect(await noticeAfter(api, back, token)).toBe("Organization restored. Nothing of it was deleted.");
+  expect(await noticeAfter(api, back, token)).toBe("Organization restored. Nothing was deleted.");
   expect(await readPage(api, `/orgs/${org.slug}/members`, token)).not.toContain("will be deleted");
 });
 

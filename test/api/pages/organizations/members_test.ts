@@ -32,7 +32,7 @@ test("an owner invites, sends again and revokes", async () => {
   expect(await readPage(api, path, owner.token)).toContain("You are the only member.");
   const sent = await invite(scene, owner, { email: " Ann@Example.com ", role: "admin" });
   expect([sent.status, sent.headers.get("location")]).toEqual([303, path]);
-  expect(await noticeAfter(api, sent, owner.token)).toStartWith("Invitation made.");
+  expect(await noticeAfter(api, sent, owner.token)).toStartWith("Invitation created.");
   const page = await readPage(api, path, owner.token);
   expect(page).toContain("ann@example.com");
   expect(page).not.toContain("You are the only member.");

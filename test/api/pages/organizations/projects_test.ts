@@ -28,7 +28,7 @@ test("an admin creates a project, renames it, deletes it and restores it, all wi
   expect(await noticeAfter(api, deleted, token)).toBe("Project deleted. It can be restored for 30 days.");
   expect((await openPage(api, page, token)).status).toBe(404);
   const list = await readPage(api, path, token);
-  expect(list).toContain('aria-label="Restore Till"');
+  expect(list).toContain('Restore<span class="visually-hidden"> Till</span>');
   const restored = await submitForm(api, path, { token, heading: "deleted-title", fields: {} });
   expect(await noticeAfter(api, restored, token)).toBe("Project restored.");
   expect(await readPage(api, page, token)).toContain('value="till"');

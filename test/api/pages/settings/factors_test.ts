@@ -50,7 +50,7 @@ test("an app is added, signing in takes its code, and it is removed", async () =
   const [row] = await api.db.sql<{ id: string }[]>`select id from second_factors`;
   await api.db.sql`update sessions set factor_at = now() - interval '1 hour'`;
   const stale = await (await openPage(api, PATH, token)).text();
-  expect(stale).toContain("Use a second factor");
+  expect(stale).toContain("Confirm with a second factor");
   expect(stale).not.toContain("Remove");
   clock.step();
   const verified = await send({ form: "verify", code: clock.code(secret) });

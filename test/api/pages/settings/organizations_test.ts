@@ -44,7 +44,7 @@ test("where operators create organizations, the page says so", async () => {
   const { api, owner } = scene;
   Object.assign(api.deps.config, { organizationCreation: "admin" });
   const page = await (await openPage(api, PATH, owner.token)).text();
-  expect(page).toContain("Only operators create organizations here.");
+  expect(page).toContain("Only operators can create organizations here.");
   const sent = await submitForm(api, PATH, {
     ...{ token: owner.token, heading },
     fields: { name: "Acme", slug: "acme" },

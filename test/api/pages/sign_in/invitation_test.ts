@@ -54,7 +54,7 @@ test("opening the link any number of times, as mail scanners do, changes nothing
   const { page } = await read(scene, path, ann);
   const joined = await sendForm(scene.api, path, {}, { token: ann.token, formToken: formTokenIn(page) });
   expect([joined.status, joined.headers.get("location")]).toEqual([303, `/orgs/${scene.org.slug}`]);
-  expect(await noticeAfter(scene.api, joined, ann.token)).toBe("You are a member now.");
+  expect(await noticeAfter(scene.api, joined, ann.token)).toBe("You are now a member.");
   expect(await countMembers(scene)).toBe(2);
 });
 
@@ -71,7 +71,7 @@ test("an account with another address learns whose invitation it is, and can sig
   const out = await sendForm(scene.api, path, { action: "sign-out" }, { token: mallory.token });
   expect([out.status, out.headers.get("location")]).toEqual([303, path]);
   expect(out.headers.getSetCookie().join()).toContain("ulr_session=;");
-  expect((await read(scene, path)).page).toContain("Sign in to the account with this address.");
+  expect((await read(scene, path)).page).toContain("Sign in with this address, or sign up");
 });
 
 test("links that do not work have one page, for everyone", async () => {
@@ -88,10 +88,10 @@ test("links that do not work have one page, for everyone", async () => {
   ] as const) {
     const { page, response } = await read(scene, address, visitor);
     expect([address, response.status]).toEqual([address, 400]);
-    expect(page).toContain("This invitation does not work");
+    expect(page).toContain("This invitation no longer works");
   }
   const again = await sendForm(scene.api, path, {}, { token: ann.token });
-  expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("does not work")]);
+  expect([again.status, await again.text()]).toEqual([400, expect.stringContaining("no longer works")]);
 });
 
 test("a form whose session has ended leads through the sign-in page back to the invitation", async () => {

@@ -16,7 +16,7 @@ test("the form asks for the password, and says that the new address gets a mail"
   expect(page).toContain('id="field-password-error">Is wrong');
   expect(page).toContain('value="new@example.org"');
   const sent = await sendForm(api, "/settings/profile", { ...wrong, password: account.password }, { token });
-  expect(await noticeAfter(api, sent, token)).toContain("mail of your new address");
+  expect(await noticeAfter(api, sent, token)).toContain("sent a link to your new address");
 });
 
 test("opening /confirm-email changes nothing, its form changes the address, in any browser", async () => {
@@ -34,12 +34,12 @@ test("opening /confirm-email changes nothing, its form changes the address, in a
   const sent = await sendForm(api, "/confirm-email", { token });
   expect([sent.status, await sent.text()]).toEqual([
     200,
-    expect.stringContaining("Your address has changed"),
+    expect.stringContaining("Your email address has changed"),
   ]);
   expect([...(await emails())]).toEqual([{ email: "new@example.org" }]);
   const again = await sendForm(api, "/confirm-email", { token });
   expect([again.status, await again.text()]).toEqual([
     400,
-    expect.stringContaining("This link does not work"),
+    expect.stringContaining("This link no longer works"),
   ]);
 });

@@ -22,7 +22,7 @@ test("the sign-in page leads to /forgot-password, which says the same for every 
     const { status, headers } = await sendForm(api, "/forgot-password", { email: ` ${address} ` });
     expect([status, headers.get("location")]).toEqual([303, "/forgot-password?sent"]);
   }
-  expect(await (await openPage(api, "/forgot-password?sent")).text()).toContain("If there is an account");
+  expect(await (await openPage(api, "/forgot-password?sent")).text()).toContain("If this address has an account");
   const wrong = await sendForm(api, "/forgot-password", { email: '"><b>' });
   expect(wrong.status).toBe(400);
   expect(await wrong.text()).toContain("Must be an email address");
@@ -92,7 +92,7 @@ test("a weak password is reported on the form; a dead link leads to a new mail",
   expect(page).not.toContain("Password1");
   const dead = await sendForm(api, "/reset-password", { token: '"><b>', newPassword: PASSWORD });
   expect(dead.status).toBe(400);
-  expect(await dead.text()).toContain("This link does not work");
+  expect(await dead.text()).toContain("This link no longer works");
   const without = await openPage(api, "/reset-password");
   expect([without.status, without.headers.get("location")]).toEqual([303, "/forgot-password"]);
 });

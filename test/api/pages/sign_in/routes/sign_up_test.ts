@@ -88,6 +88,6 @@ test("opening the link makes no account; a taken username can be replaced", asyn
   const again = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD, username: "ann-lee" });
   expect([again.status, await again.text()]).toEqual([
     400,
-    expect.stringContaining("This link does not work"),
+    expect.stringContaining("This link no longer works"),
   ]);
 });
