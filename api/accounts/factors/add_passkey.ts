@@ -33,10 +33,10 @@ export const beginPasskey = operation(
     id: "beginPasskey",
     method: "POST",
     path: "/api/v1/auth/factors/passkeys/options",
-    summary: "Begin to add a passkey",
+    summary: "Start adding a passkey",
     description:
-      "Returns the options for `PublicKeyCredential.parseCreationOptionsFromJSON()`, which work once, for 5 minutes, in the " +
-      "same session. Requires your password, or a second factor used within 15 minutes if you have one.",
+      "Returns the options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. They work once, for 5 minutes, in the " +
+      "same session. Requires your password or, if you have a second factor, one used within 15 minutes.",
     body: Type.Object(
       { password: CurrentPassword },
       { title: "PasskeyStart", additionalProperties: false, examples: [{}] },
@@ -81,8 +81,8 @@ export const addPasskey = operation(
     path: "/api/v1/auth/factors/passkeys",
     summary: "Add a passkey",
     description:
-      "Takes what the browser made of the options. From now on, signing in requires a second factor. Ends your other " +
-      "sessions. The first factor comes with ten recovery codes.",
+      "Takes the browser's response to the options. From now on, signing in requires a second factor. Ends your other " +
+      "sessions. Your first factor comes with ten recovery codes.",
     body: Type.Object(
       {
         name: FactorName,
@@ -120,8 +120,8 @@ export const addPasskey = operation(
     });
     if (result === "expired") throw noOptions();
     if (result === "wrong")
-      throw invalidInput([{ path: "passkey", message: "is no response to these options" }]);
-    if (result === "taken") throw invalidInput([{ path: "passkey", message: "is registered already" }]);
+      throw invalidInput([{ path: "passkey", message: "is not a response to these options" }]);
+    if (result === "taken") throw invalidInput([{ path: "passkey", message: "is already registered" }]);
     deps.callers.forget(userId);
     return reply(201, { data: result });
   },

@@ -34,10 +34,10 @@ export const beginTotp = operation(
     id: "beginTotp",
     method: "POST",
     path: "/api/v1/auth/factors/totp",
-    summary: "Begin to add an authenticator app",
+    summary: "Start adding an authenticator app",
     description:
-      "Returns a secret for the app. Confirm it with a code of the app within 15 minutes, in the same session. Requires your " +
-      "password, or a second factor used within 15 minutes if you have one.",
+      "Returns a secret for the app. Confirm it with a code from the app within 15 minutes, in the same session. Requires your " +
+      "password or, if you have a second factor, one used within 15 minutes.",
     body: Type.Object(
       { password: CurrentPassword },
       { title: "TotpStart", additionalProperties: false, examples: [{}] },
@@ -104,7 +104,7 @@ export const confirmTotp = operation(
     path: "/api/v1/auth/factors/totp/confirm",
     summary: "Add an authenticator app",
     description:
-      "Takes a code of the app. From now on, signing in requires a second factor. Ends your other sessions. The first factor " +
+      "Takes a code from the app. From now on, signing in requires a second factor. Ends your other sessions. Your first factor " +
       "comes with ten recovery codes.",
     body: Type.Object(
       { name: FactorName, code: Type.String({ minLength: 6, maxLength: 16, description: "Six digits" }) },

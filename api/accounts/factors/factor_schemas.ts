@@ -48,13 +48,15 @@ export function requireFactorName(name: string): void {
 }
 
 export const RecoveryCodes = listOf(Type.String({ examples: ["k7qm-2p9x-w4td-r0ea"] }), {
-  description: "Each stands in for a second factor once. They are not shown again.",
+  description: "Each code replaces a second factor once. They are not shown again.",
 });
 
 /** Of adding a factor. */
 export const AddedFactor = {
   factor: Factor,
-  recoveryCodes: Nullable(RecoveryCodes, { description: "With your first factor; null if you have some" }),
+  recoveryCodes: Nullable(RecoveryCodes, {
+    description: "With your first factor; null if you already have codes",
+  }),
 };
 
 /** Required to add the first factor. */
@@ -81,7 +83,7 @@ export const PROOF_FIELDS = {
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: "Six digits of an authenticator app, or a recovery code",
+      description: "Six digits from an authenticator app, or a recovery code",
     }),
   ),
   passkey: Type.Optional(PasskeyText),
@@ -91,7 +93,7 @@ export const PROOF_FIELDS = {
 export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
   if (code !== undefined && passkey === undefined) return { code };
   if (passkey !== undefined && code === undefined) return { passkey };
-  throw invalidInput([{ path: "code", message: "give either a code or the response of a passkey" }]);
+  throw invalidInput([{ path: "code", message: "give either a code or a passkey response" }]);
 }
 
 /** Returns the error for a user who has no second factor to use or renew. */

@@ -66,7 +66,7 @@ export const renameFactor = operation(
     method: "PATCH",
     path: "/api/v1/auth/factors/{id}",
     summary: "Rename one of your second factors",
-    description: "Its name is for you alone.",
+    description: "Only you see its name.",
     params: PARAMS,
     body: Type.Object(
       { name: FactorName },
@@ -101,8 +101,8 @@ export const removeFactor = operation(
     path: "/api/v1/auth/factors/{id}",
     summary: "Remove one of your second factors",
     description:
-      "Requires a second factor used within 15 minutes. Ends your other sessions. The last factor takes the recovery codes " +
-      "along: signing in then requires the password alone.",
+      "Requires a second factor used within 15 minutes. Ends your other sessions. Removing the last " +
+      "factor also removes the recovery codes; signing in then requires only the password.",
     params: PARAMS,
     response: { 204: null },
     fails: ["SECOND_FACTOR_REQUIRED", ["NOT_FOUND", { reason: "factor" }]],

@@ -30,7 +30,7 @@ export function proofError(verdict: Extract<ProofVerdict, { ok: false }>): ApiEr
   }
   return new ApiError("RATE_LIMITED", {
     message:
-      "Too many wrong codes within a day. Codes of apps are not accepted until it is over; use a passkey or a recovery code.",
+      "Too many wrong codes within a day. Codes from apps are not accepted until the day is over. Use a passkey or a recovery code.",
     headers: { "Retry-After": String(Math.max(1, Math.ceil(verdict.waitMs / 1000))) },
   });
 }

@@ -20,7 +20,7 @@ export async function requireRecentFactor(sql: Sql, { credential }: Caller): Pro
   if (await isSessionProven(sql, { id: credential.id, maxAgeSeconds: MAX_AGE_SECONDS })) return;
   throw new ApiError("SECOND_FACTOR_REQUIRED", {
     message:
-      "This requires a second factor that you have used within 15 minutes. Use one with POST /api/v1/auth/factors/verify.",
+      "This requires a second factor used within the last 15 minutes. Use one with POST /api/v1/auth/factors/verify.",
     details: { maxAgeSeconds: MAX_AGE_SECONDS },
   });
 }

@@ -46,7 +46,7 @@ export async function requireSecondStep(sql: Sql, user: UserWithPassword): Promi
   const expiresAt = await insertPendingSignIn(sql, { userId, tokenHash, passwordHash, minutes: MINUTES });
   const methods = await listProofKinds(sql, userId, factors);
   throw new ApiError("SECOND_FACTOR_REQUIRED", {
-    message: "The password is right. Send a second factor to POST /api/v1/auth/login/second-factor.",
+    message: "The password is correct. Send a second factor to POST /api/v1/auth/login/second-factor.",
     details: { loginToken, methods, expiresAt },
     headers: { "Cache-Control": "no-store" },
   });
@@ -68,9 +68,9 @@ export const beginSecondStep = operation(
     ...BASE,
     id: "beginSecondStep",
     path: "/api/v1/auth/login/second-factor/options",
-    summary: "Begin to sign in with a passkey",
+    summary: "Start signing in with a passkey",
     description:
-      "Returns the options for `PublicKeyCredential.parseRequestOptionsFromJSON()`, which work once, until the login token " +
+      "Returns the options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. They work once, until the login token " +
       "expires.",
     body: Type.Object(
       { loginToken: LoginToken },
@@ -100,9 +100,9 @@ export const signInWithSecondFactor = operation(
     path: "/api/v1/auth/login/second-factor",
     summary: "Sign in with a second factor",
     description:
-      "Takes the login token of the first step, for 5 minutes and 5 tries, with a code or the response of a passkey. Counts as a " +
-      "sign-in attempt. A code works once. After 20 wrong codes within a day, from everywhere, codes of apps are not accepted " +
-      "until it is over.",
+      "Takes the login token of the first step with a code or a passkey response. The token allows 5 tries within 5 minutes. " +
+      "Counts as a sign-in attempt. A code works once. After 20 wrong codes within a day, from any network, codes from apps " +
+      "are not accepted until the day is over.",
     body: Type.Object(
       { loginToken: LoginToken, ...PROOF_FIELDS },
       {

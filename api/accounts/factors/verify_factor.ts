@@ -28,9 +28,9 @@ export const beginVerification = operation(
     id: "beginVerification",
     method: "POST",
     path: "/api/v1/auth/factors/verify/options",
-    summary: "Begin to use a passkey",
+    summary: "Start using a passkey",
     description:
-      "Returns the options for `PublicKeyCredential.parseRequestOptionsFromJSON()`, which work once, for 5 minutes, in the same " +
+      "Returns the options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. They work once, for 5 minutes, in the same " +
       "session.",
     response: { 200: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },
     reads: true,
@@ -57,8 +57,8 @@ export const verifyFactor = operation(
     path: "/api/v1/auth/factors/verify",
     summary: "Use a second factor",
     description:
-      "For what requires a second factor used within 15 minutes. A wrong code returns 401 and counts as a sign-in attempt. " +
-      "After 20 wrong codes within a day, codes of apps are not accepted until it is over.",
+      "Some requests require a second factor used within 15 minutes. A wrong code returns 401 and counts as a sign-in attempt. " +
+      "After 20 wrong codes within a day, codes from apps are not accepted until the day is over.",
     body: Type.Object(PROOF_FIELDS, {
       title: "SecondFactorProof",
       additionalProperties: false,

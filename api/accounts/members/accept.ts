@@ -41,9 +41,9 @@ export const previewInvitation = operation(
     path: "/api/v1/invitations/preview",
     access: "public",
     tag: ORGS_TAG,
-    summary: "Read an invitation",
+    summary: "Get an invitation",
     description:
-      "Changes nothing. With a session or key of an account that has another address, 403 names the invited address only.",
+      "Changes nothing. If you are signed in to an account with another address, returns 403 with the invited address.",
     body: TokenBody,
     reads: true,
     secret: true,
@@ -78,8 +78,8 @@ export const acceptInvitation = operation(
     tag: ORGS_TAG,
     summary: "Accept an invitation",
     description:
-      "Your account needs the invited address; 403 names it otherwise. The link works once. Members keep their role. The " +
-      "organization's owners get a mail about a new owner or admin.",
+      "Your account must have the invited address; otherwise, returns 403 with that address. The link works once. Members keep " +
+      "their role. Owners are notified by email of a new owner or admin.",
     body: TokenBody,
     secret: true,
     response: {
@@ -140,7 +140,7 @@ function invalidToken(): ApiError {
 async function requireInvited(sql: Sql, { userId }: Caller, email: string): Promise<void> {
   if (await isInvited(sql, { userId, email })) return;
   throw new ApiError("ORG_ACCESS_DENIED", {
-    message: `This invitation is for ${email}. Sign in to the account with that address.`,
+    message: `This invitation is for ${email}. Sign in with that address.`,
     details: { email },
   });
 }

@@ -29,8 +29,9 @@ export const updateMember = operation(
     tag: ORGS_TAG,
     summary: "Change a member's role",
     description:
-      "Owners give any role. Admins change the roles of members who are not owners, up to `admin`. The last owner keeps the " +
-      "role, and a personal organization has one owner. Owners get a mail if an owner or admin is involved, and so does the member.",
+      "Owners can assign any role. Admins can change the roles of members who are not owners, up to `admin`. The last owner " +
+      "keeps the role, and a personal organization has one owner. The member is notified by email, and so are owners if an " +
+      "owner or admin is involved.",
     params: MEMBER,
     body: Type.Object(
       { role: OrgRoleSchema },
@@ -55,9 +56,9 @@ export const removeMember = operation(
     tag: ORGS_TAG,
     summary: "Remove a member, or leave an organization",
     description:
-      "Every member can leave. Owners remove anyone, admins members who are not owners. The last owner cannot go. Access ends " +
-      "within a second, running downloads within 30 s, and the member's keys for this organization are revoked. Exports they " +
-      "requested are the organization's and stay.",
+      "Every member can leave. Owners can remove anyone; admins can remove members who are not owners. The last owner cannot " +
+      "leave. Access ends within a second and running downloads within 30 s. The member's keys for this organization are " +
+      "revoked. Their exports stay with the organization.",
     params: MEMBER,
     response: { 204: null },
     fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],

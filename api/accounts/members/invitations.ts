@@ -51,7 +51,7 @@ const EXAMPLE = {
 const Invitation = Type.Object(
   {
     id: Type.String({ format: "uuid" }),
-    email: Type.String({ description: "In lower case" }),
+    email: Type.String({ description: "In lowercase" }),
     role: OrgRoleSchema,
     invitedBy: Type.String({ description: "Username" }),
     createdAt: Instant(),
@@ -75,11 +75,11 @@ export const createInvitation = operation(
     path: "/api/v1/orgs/{slug}/invitations",
     access: "session",
     tag: ORGS_TAG,
-    summary: "Invite somebody by email",
+    summary: "Invite a member by email",
     description:
-      "Owners invite to any role, admins up to `admin`. The mail has a link that works once, for seven days, and only while you " +
-      "may still invite. Another invitation of the same address ends the earlier one. The response does not tell whether the " +
-      "address has an account, or whether a mail is sent: an address gets at most three invitations an hour.",
+      "Owners can invite to any role, admins up to `admin`. The link in the email works once, for seven days, and only while " +
+      "you may still invite. A new invitation to the same address replaces the earlier one. The response does not reveal " +
+      "whether the address has an account or gets an email: an address gets at most three invitations an hour.",
     params: ORG,
     body: InvitationBody,
     response: { 201: data({ invitation: Invitation }, "The pending invitation") },
@@ -142,7 +142,7 @@ export const revokeInvitation = operation(
     access: "session",
     tag: ORGS_TAG,
     summary: "Revoke an invitation",
-    description: "Its link stops working. Admins cannot revoke the invitation of an owner.",
+    description: "Its link stops working. Admins cannot revoke an invitation for an owner.",
     params: { ...ORG, id: Type.String({ description: "The invitation's id", examples: [EXAMPLE.id] }) },
     response: { 204: null },
     fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "invitation" }]],

@@ -26,9 +26,9 @@ export const createOrganization = operation(
     tag: ORGS_TAG,
     summary: "Create an organization",
     description:
-      "You become its owner, and it is on the free tier. You can create ten; deleted ones do not count. The slug cannot be " +
-      "changed later. It is unique among organizations and usernames, also of deleted organizations. If " +
-      "`ORGANIZATION_CREATION` is `admin`, only platform administrators create organizations.",
+      "You become its owner. It starts on the free tier. You can create ten; deleted ones do not count. The slug cannot be " +
+      "changed later. It is unique among organizations, including deleted ones, and usernames. If `ORGANIZATION_CREATION` " +
+      "is `admin`, only platform administrators can create organizations.",
     body: Type.Object(
       {
         slug: Type.String({
@@ -76,7 +76,7 @@ async function requireRoomForOrg(tx: Sql, userId: string): Promise<void> {
   if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
   if ((await countCreatedOrgs(tx, userId)) < CREATED_ORGS_MAX) return;
   throw new ApiError("QUOTA_EXCEEDED", {
-    message: `You have created ${CREATED_ORGS_MAX} organizations, the maximum. Delete one that is not needed.`,
+    message: `You have created ${CREATED_ORGS_MAX} organizations, the maximum. Delete one that you no longer need.`,
     details: { quota: "organizations", limit: CREATED_ORGS_MAX },
   });
 }

@@ -30,14 +30,14 @@ export const deleteOrganization = operation(
     tag: ORGS_TAG,
     summary: "Delete an organization",
     description:
-      "For owners. It is deleted after seven days, at `deletesAt`. Until then it works on, and an owner can restore it. Then " +
-      "its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. Published definitions " +
-      "of others' use stay, deprecated, and the slug stays taken. A repeated request changes nothing.",
+      "For owners. The organization keeps working for seven days, until `deletesAt`; until then an owner can restore it. After " +
+      "that, its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. " +
+      "Published definitions that others use stay, deprecated, and the slug stays taken. Repeating the request changes nothing.",
     params: OrgParams.properties,
     body: Type.Object(
       {
         confirm: Type.String({
-          description: "The organization's slug, so that no other one is deleted by mistake",
+          description: "The organization's slug, to prevent mistakes",
         }),
       },
       { title: "OrganizationDeletion", additionalProperties: false, examples: [{ confirm: "demo" }] },
@@ -63,7 +63,7 @@ export const restoreOrganization = operation(
     access: "session",
     tag: ORGS_TAG,
     summary: "Restore a deleted organization",
-    description: "For owners, until `deletesAt`. An organization that is not deleted stays as it is.",
+    description: "For owners, until `deletesAt`. Does nothing if it is not deleted.",
     params: OrgParams.properties,
     response: { 200: OrgDetail },
     fails: FAILS,

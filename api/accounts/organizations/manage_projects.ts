@@ -31,17 +31,17 @@ const ManagedProject = Type.Object(
       description: "Null if it is not deleted",
     }),
     restorableUntil: Nullable(Instant({ examples: ["2026-12-20T10:00:00.000Z"] }), {
-      description: "Until then a deleted project can be restored",
+      description: "A deleted project can be restored until then",
     }),
   },
   { title: "ManagedProject" },
 );
 
 const NameField = Type.String({
-  description: "At most 200 characters, unique in the organization, also among deleted projects",
+  description: "At most 200 characters, unique in the organization, including deleted projects",
 });
 const SlugField = Type.String({
-  description: "1 to 60 characters of a-z and 0-9, with single hyphens between them; unique as the name",
+  description: "1 to 60 characters of a-z and 0-9, with single hyphens between them; unique like the name",
 });
 const ProjectParams = {
   ...OrgParams.properties,
@@ -60,8 +60,8 @@ export const createProject = operation(
     path: "/api/v1/orgs/{slug}/projects",
     summary: "Create a project",
     description:
-      "For owners and admins. Without a slug, it gets one made of its name, with a number if another project has it. " +
-      `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")}, with deleted ones that can be restored.`,
+      "For owners and admins. If you omit the slug, it is derived from the name, with a number if it is taken. " +
+      `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")} projects, including deleted ones that can be restored.`,
     params: OrgParams.properties,
     body: Type.Object(
       { name: NameField, slug: Type.Optional(SlugField) },
@@ -87,7 +87,7 @@ export const updateProject = operation(
     path: "/api/v1/orgs/{slug}/projects/{project}",
     summary: "Rename a project",
     description:
-      "For owners and admins. Omitted fields stay unchanged. Its id stays, and exports no longer find it by its old name or slug.",
+      "For owners and admins. Omitted fields stay unchanged. The id does not change. Exports no longer find it by its old name or slug.",
     params: ProjectParams,
     body: Type.Object(
       { name: Type.Optional(NameField), slug: Type.Optional(SlugField) },
@@ -116,7 +116,7 @@ export const deleteProject = operation(
     method: "DELETE",
     path: "/api/v1/orgs/{slug}/projects/{project}",
     summary: "Delete a project",
-    description: `For owners and admins. Exports no longer find it. It keeps its rows, name and slug, and can be restored for ${PROJECT_RESTORE_DAYS} days.`,
+    description: `For owners and admins. Exports no longer include it. It keeps its data, name and slug, and can be restored for ${PROJECT_RESTORE_DAYS} days.`,
     params: ProjectParams,
     response: { 200: data({ project: ManagedProject }, "The deleted project") },
     fails: [...FAILS, "PROJECT_NOT_FOUND"],
@@ -137,8 +137,8 @@ export const restoreProject = operation(
     path: "/api/v1/orgs/{slug}/projects/{project}/restore",
     summary: "Restore a deleted project",
     description:
-      "For owners and admins, until `restorableUntil`. Copies that are kept by increments need a full export of it. A project " +
-      "that is not deleted stays as it is.",
+      "For owners and admins, until `restorableUntil`. Copies maintained with incremental exports need a full export of it. " +
+      "Does nothing if the project is not deleted.",
     params: ProjectParams,
     response: { 200: data({ project: ManagedProject }, "The project") },
     fails: [...FAILS, "PROJECT_NOT_FOUND"],
@@ -159,7 +159,7 @@ export const listDeletedProjects = operation(
     method: "GET",
     path: "/api/v1/orgs/{slug}/projects/deleted",
     summary: "List deleted projects",
-    description: "For owners and admins. Those that can be restored, last deleted first.",
+    description: "For owners and admins. Lists projects that can be restored, most recently deleted first.",
     params: OrgParams.properties,
     response: {
       200: data({ projects: listOf(ManagedProject), total: Count }, "Projects that can be restored"),

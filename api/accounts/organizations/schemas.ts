@@ -31,11 +31,11 @@ const listed = {
   memberCount: Type.Integer(),
   subscriptionTier: SubscriptionTierSchema,
   requireSecondFactor: Type.Boolean({
-    description: "Whether sessions see the organization only with a second factor",
+    description: "Whether sessions need a second factor to access the organization",
   }),
   createdAt: Instant(),
   deletesAt: Nullable(Instant(), {
-    description: "When it will be deleted, because an owner deleted it; until then an owner can restore it",
+    description: "When it will be deleted, if an owner deleted it; an owner can restore it until then",
   }),
 };
 

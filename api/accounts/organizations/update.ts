@@ -36,8 +36,8 @@ const OrgUpdate = Type.Object(
     requireSecondFactor: Type.Optional(
       Type.Boolean({
         description:
-          "For owners, in a session that has used a second factor within 15 minutes. While it is true, sessions without a second " +
-          "factor see nothing of the organization. API keys work as before.",
+          "For owners, in a session that used a second factor within 15 minutes. While true, sessions without a second factor " +
+          "cannot access the organization. API keys are not affected.",
       }),
     ),
   },

@@ -34,9 +34,9 @@ export const requestEmailChange = operation(
     tag: AUTH_TAG,
     summary: "Change your email address",
     description:
-      "Mails a link to the new address, which takes effect when the link is used, within 24 hours. The old address is told " +
-      "now and then. The response does not tell whether another account has the address. A wrong password returns 401 " +
-      "and counts as a sign-in attempt.",
+      "Emails a link to the new address. The change takes effect when the link is used, within 24 hours. The old address is " +
+      "notified of the request and of the change. The response does not reveal whether another account has the address. A " +
+      "wrong password returns 401 and counts as a sign-in attempt.",
     body: Type.Object(
       {
         email: Type.String({ minLength: 1 }),
@@ -83,9 +83,9 @@ export const confirmEmailChange = operation(
     path: "/api/v1/auth/email/confirm",
     access: "public",
     tag: AUTH_TAG,
-    summary: "Confirm your new email address with the token of a mail",
+    summary: "Confirm your new email address",
     description:
-      "From then on, you sign in with the new address. Sessions and API keys stay valid. Attempts count as sign-in attempts " +
+      "Takes the token from the email. From then on, you sign in with the new address. Sessions and API keys stay valid. Attempts count as sign-in attempts " +
       "of the client address.",
     body: Type.Object(
       { token: LinkToken },

@@ -8,13 +8,11 @@ export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
 export const LinkToken = Type.String({
   minLength: 1,
   maxLength: 200,
-  description: "From the link in the mail. Works once",
+  description: "From the link in the email. Works once",
   examples: [EXAMPLE_TOKEN],
 });
 
 /** Returns the error for a link that does not work, whatever the reason. */
 export function invalidLink(): ApiError {
-  return invalidInput([
-    { path: "token", message: "is unknown, was used, or has expired: ask for a new mail" },
-  ]);
+  return invalidInput([{ path: "token", message: "is unknown, used or expired: request a new email" }]);
 }

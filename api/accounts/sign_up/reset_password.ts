@@ -27,10 +27,10 @@ export const requestPasswordReset = operation(
     path: "/api/v1/auth/password/reset",
     access: "public",
     tag: AUTH_TAG,
-    summary: "Request a new password",
+    summary: "Request a password reset",
     description:
-      "Mails a link to the account with this address, if there is one; the response does not tell. The link works for an " +
-      "hour and once, and a new one ends it. An address gets at most three such mails an hour.",
+      "Emails a link if an account has this address. The response does not reveal whether one does. The link works once, for " +
+      "an hour; a new link replaces it. An address gets at most three such emails an hour.",
     body: Type.Object(
       { email: Type.String({ minLength: 1, description: "Case-insensitive" }) },
       {
@@ -59,9 +59,10 @@ export const resetPassword = operation(
     path: "/api/v1/auth/password/reset/confirm",
     access: "public",
     tag: AUTH_TAG,
-    summary: "Set a new password with the token of a mail",
+    summary: "Reset your password",
     description:
-      "Ends all your sessions; your API keys stay valid. Attempts count as sign-in attempts of the client address.",
+      "Takes the token from the email. Ends all your sessions; your API keys stay valid. Attempts count as sign-in attempts of " +
+      "the client address.",
     body: Type.Object(
       { token: LinkToken, newPassword: PasswordField },
       {

@@ -31,7 +31,7 @@ const Username = Type.String({
   minLength: 1,
   maxLength: 63,
   description:
-    "Of `a-z`, `0-9`, dot, underscore and hyphen, beginning with a letter or digit. Public, and the slug of the personal organization",
+    "`a-z`, `0-9`, dot, underscore and hyphen, starting with a letter or digit. Public; also the slug of your personal organization",
 });
 
 const SignUp = Type.Object(
@@ -58,8 +58,8 @@ export const signUp = operation(
     tag: AUTH_TAG,
     summary: "Sign up",
     description:
-      "Mails a link that makes the account. The response does not tell whether the address may sign up (`SIGN_UP`) or has " +
-      "an account; the mail does. The link works for 24 hours and once.",
+      "Emails a link that creates the account. The response does not reveal whether the address may sign up (`SIGN_UP`) or " +
+      "has an account; the email does. The link works once, for 24 hours.",
     body: SignUp,
     response: { 202: null },
     ignoresCookie: true,
@@ -90,11 +90,12 @@ export const confirmSignUp = operation(
     path: "/api/v1/auth/sign-up/confirm",
     access: "public",
     tag: AUTH_TAG,
-    summary: "Make your account with the token of a mail",
+    summary: "Confirm your sign-up",
     description:
-      "Makes the account and its personal organization. Requires the password of the sign-up: somebody else may have signed " +
-      "up with your address, and would know the password of your account. If the username is taken meanwhile, the link works " +
-      "on: send another one. Attempts count as sign-in attempts of the client address.",
+      "Takes the token from the email and creates the account and its personal organization. Requires the password of the " +
+      "sign-up: if someone else signed up with your address, they would know the password of your account. If the username " +
+      "has been taken in the meantime, send another one; the link stays valid. Attempts count as sign-in attempts of the " +
+      "client address.",
     body: Type.Object(
       {
         token: LinkToken,
@@ -210,7 +211,7 @@ async function createFromLink(
     // Only the owner of the address gets here.
     throw error.field === "username"
       ? invalidInput([{ path: "username", message: `"${username}" is taken: choose another` }])
-      : invalidInput([{ path: "token", message: "is for an address that has an account by now: sign in" }]);
+      : invalidInput([{ path: "token", message: "is for an address that already has an account: sign in" }]);
   }
 }
 
@@ -220,7 +221,7 @@ function otherPassword(): ApiError {
     {
       path: "password",
       message:
-        "is not the one of this sign-up. Is it yours? Then somebody else signed up with your address: sign up again",
+        "does not match this sign-up. If it is yours, someone else signed up with your address: sign up again",
     },
   ]);
 }

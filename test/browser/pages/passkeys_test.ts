@@ -179,7 +179,7 @@ test(
     await enterPassword(page, account);
     await use.click();
     await expectProblem(page, "or this device has none of your passkeys. Try again, or use a code.");
-    await page.getByRole("link", { name: "Start again" }).click();
+    await page.getByRole("link", { name: "Back to sign in" }).click();
     await page.waitForURL(`**/dashboard/sign-in?next=${encodeURIComponent(SETTINGS)}`);
     expect(laptop.faults).toEqual([]);
   },
