@@ -36,7 +36,7 @@ function renderPage(page: SignedInPage, typed: Typed, problems: FormProblems | n
     body: html`${problemSummary(problems)}
 <section class="stack" aria-labelledby="list-title">
   <h2 id="list-title">Your organizations</h2>
-  <div class="table-box" tabindex="0" role="region" aria-label="Your organizations"><table class="data-table">
+  <div class="table-box" tabindex="0" role="group" aria-label="Your organizations"><table class="data-table">
 <thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Your role</th><th scope="col">Subscription</th></tr></thead>
 <tbody>
 ${session.organizations.map(renderRow)}</tbody></table></div>

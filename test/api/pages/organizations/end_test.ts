@@ -16,7 +16,9 @@ test("the owner types the slug, every member reads when it ends, and the owner t
   expect([wrong.status, refused.includes(`s slug, ${org.slug}`)]).toEqual([400, true]);
   const sent = await submitForm(api, path, { token, heading, fields: { confirm: ` ${org.slug} ` } });
   expect([sent.status, sent.headers.get("location")]).toEqual([303, path]);
-  expect(await noticeAfter(api, sent, token)).toStartWith("Deletion scheduled. The organization keeps working for seven days");
+  expect(await noticeAfter(api, sent, token)).toStartWith(
+    "Deletion scheduled. The organization keeps working for seven days",
+  );
   for (const [tab, whose, text] of [
     ["members", token, `<a href="${path}">Restore it</a>`],
     ["projects", viewer.token, "Any owner can restore it."],

@@ -22,7 +22,9 @@ test("the sign-in page leads to /forgot-password, which says the same for every 
     const { status, headers } = await sendForm(api, "/forgot-password", { email: ` ${address} ` });
     expect([status, headers.get("location")]).toEqual([303, "/forgot-password?sent"]);
   }
-  expect(await (await openPage(api, "/forgot-password?sent")).text()).toContain("If this address has an account");
+  expect(await (await openPage(api, "/forgot-password?sent")).text()).toContain(
+    "If this address has an account",
+  );
   const wrong = await sendForm(api, "/forgot-password", { email: '"><b>' });
   expect(wrong.status).toBe(400);
   expect(await wrong.text()).toContain("Must be an email address");

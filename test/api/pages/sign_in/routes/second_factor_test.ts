@@ -9,6 +9,6 @@ test("the second step shows the form again for an unknown sign-in, with a way to
   const page = await response.text();
   expect(response.status).toBe(401);
   expect(page).toContain("The sign-in has expired or was used.");
-  expect(page).toContain('<a href="/dashboard/sign-in">Start again</a>');
+  expect(page).toContain('<a href="/dashboard/sign-in">Back to sign in</a>');
   expect(page).not.toContain('"><script>');
 });
