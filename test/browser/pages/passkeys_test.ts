@@ -215,13 +215,13 @@ test(
     await form.getByLabel("Your password").fill(account.password);
     await form.getByRole("button", { name: "Continue" }).click();
     const secret = (await form.locator("code").textContent()) ?? "";
-    await form.getByLabel("Code that the app shows").fill(codeAt(secret, Date.now()));
-    await form.getByRole("button", { name: "Add the app" }).click();
+    await form.getByLabel("Code from the app").fill(codeAt(secret, Date.now()));
+    await form.getByRole("button", { name: "Add app" }).click();
     const codes = page.getByRole("region", { name: "Recovery codes" }).locator("pre");
     const [first = ""] = ((await codes.textContent()) ?? "").split("\n");
     await signOut(page);
 
-    const code = page.getByLabel("Code of your authenticator app, or a recovery code");
+    const code = page.getByLabel("Code from your authenticator app, or a recovery code");
     await enterPassword(page, account);
     expect(await page.getByRole("button", { name: "Use a passkey" }).isVisible()).toBe(false);
     await code.fill(first.replace(/^.{4}/, "0000"));
