@@ -22,8 +22,8 @@ export const LOCKS = {
 
 export type LockName = keyof typeof LOCKS;
 
-/** Locks of single rows. The key is a 64-bit hash of the name and the row's id. */
-export type RowLockName = "export_mail";
+/** Locks of single rows, or of what has no row. The key is a 64-bit hash of the name and the id. */
+export type RowLockName = "account_mail" | "account_mail_network" | "export_mail";
 
 /** Waits for the lock and holds it until the transaction ends. Call inside a transaction. */
 export async function lockTransaction(tx: Sql, name: LockName): Promise<void> {
@@ -38,7 +38,12 @@ export async function tryLockTransaction(tx: Sql, name: LockName): Promise<boole
   return row.isLocked;
 }
 
-/** Does the same for one row. */
+/** Waits for the lock of one row, or of an address or network, and holds it until the transaction ends. */
+export async function lockRow(tx: Sql, { name, id }: { name: RowLockName; id: string }): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`${name} ${id}`}, 0))`;
+}
+
+/** As `tryLockTransaction`, for one row. */
 export async function tryLockRow(tx: Sql, { name, id }: { name: RowLockName; id: string }): Promise<boolean> {
   const [row] = await tx<[{ isLocked: boolean }]>`
     select pg_try_advisory_xact_lock(hashtextextended(${`${name} ${id}`}, 0)) as is_locked`;

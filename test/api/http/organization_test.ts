@@ -39,6 +39,7 @@ describe("the organization a call means", () => {
       isPersonal: true,
       role: "owner",
       tier: "free",
+      requireSecondFactor: false,
     });
   });
 
