@@ -168,9 +168,9 @@ function renderFactors(factors: readonly Factor[], mayChange: boolean): Html {
 function renderCodes(codes: readonly string[]): Html {
   return html`<section class="card form-card" aria-labelledby="codes-title">
   <h2 id="codes-title">Recovery codes</h2>
-  <p>Each code replaces your second factor once. Print this page or write the codes down now. They are not shown again.</p>
+  <p>Each code replaces your second factor once. Download or print the codes, or write them down now. They are not shown again.</p>
   <pre tabindex="0">${codes.join("\n")}</pre>
-  <p><a href="${PATH}">Done</a></p>
+  <div class="actions"><a class="button" download="recovery-codes.txt" href="${`data:text/plain,${codes.join("%0A")}%0A`}">Download</a> <a class="button" href="${PATH}">Done</a></div>
 </section>`;
 }
 

@@ -77,7 +77,7 @@ async function addPasskey(page: Page, account: Account): Promise<string[]> {
   await form.getByLabel("Your password").fill(account.password);
   await form.getByRole("button").click();
   const codes = page.getByRole("region", { name: "Recovery codes" });
-  await codes.getByText("they are not shown again").waitFor();
+  await codes.getByText("They are not shown again").waitFor();
   return ((await codes.locator("pre").textContent()) ?? "").split("\n");
 }
 
@@ -111,7 +111,12 @@ test(
     await enterPassword(page, account);
     await page.getByText("You have no second factor.").waitFor();
     expect(await page.getByText("Passkeys need JavaScript").isVisible()).toBe(false);
-    expect(await addPasskey(page, account)).toHaveLength(10);
+    const codes = await addPasskey(page, account);
+    expect(codes).toHaveLength(10);
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download" }).click();
+    expect((await download).suggestedFilename()).toBe("recovery-codes.txt");
+    expect(await Bun.file(await (await download).path()).text()).toBe(`${codes.join("\n")}\n`);
     await expectReadable(laptop);
     await page.getByRole("link", { name: "Done" }).click();
     await page.getByRole("link", { name: "Remove Laptop" }).waitFor();

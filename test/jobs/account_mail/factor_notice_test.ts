@@ -7,7 +7,7 @@ import { openMailServer } from "../../helpers/network/mail_server.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
 const PUBLIC_URL = "https://ulr.example/tools";
-const IN_FULL = "Was it not you? Then choose a new password at once";
+const IN_FULL = "If this was not you, change your password now";
 
 const NOTICES: [notice: FactorNotice, subject: string, ...texts: string[]][] = [
   [{ event: "added", name: "Old_phone *1*" }, "A second factor was added", "Old_phone *1*", IN_FULL],
@@ -17,12 +17,12 @@ const NOTICES: [notice: FactorNotice, subject: string, ...texts: string[]][] = [
     "A second factor was removed",
     "your password alone is now enough",
   ],
-  [{ event: "reset" }, "Your second factors were removed", "tell the operators of the service"],
+  [{ event: "reset" }, "Your second factors were removed", "contact an operator of this service"],
   [{ event: "codes_renewed" }, "Your recovery codes were replaced", "The old ones no longer work"],
   [{ event: "code_used", codesLeft: 3 }, "A recovery code was used", "3 are left."],
   [{ event: "code_used", codesLeft: 1 }, "A recovery code was used", "One is left."],
-  [{ event: "code_used", codesLeft: 0 }, "A recovery code was used", "None is left: replace them."],
-  [{ event: "guessed" }, "Wrong codes for your account", "Nobody has come in."],
+  [{ event: "code_used", codesLeft: 0 }, "A recovery code was used", "None are left. Replace your codes."],
+  [{ event: "guessed" }, "Wrong codes for your account", "20 wrong codes"],
   [{ event: "copied" }, "A copy of your passkey was used", "Remove that passkey"],
 ];
 
