@@ -40,6 +40,7 @@ describe("the organization a call means", () => {
       role: "owner",
       tier: "free",
       requireSecondFactor: false,
+      deletesAt: null,
     });
   });
 
