@@ -117,15 +117,15 @@ function isPage(entry: AnyOperation | PageRoute): entry is PageRoute {
  * Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. Tests can bring routes
  * instead of the service's own.
  */
-export function buildApp(given: Deps, ownRoutes: OwnRoutes | null = null): App {
-  const exports = createExportResources(given);
-  const artifactStatus = createArtifactStatus({ ...given, store: exports.store });
+export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App {
+  const exports = createExportResources(options);
+  const artifactStatus = createArtifactStatus({ ...options, store: exports.store });
   const deps: OperationDeps = {
-    ...given,
+    ...options,
     exports,
-    signIn: createSignInResources(given),
-    turns: createDefinitionTurns(given.config),
-    checkDatabase: createDatabaseCheck(given.sql, given.config),
+    signIn: createSignInResources(options),
+    turns: createDefinitionTurns(options.config),
+    checkDatabase: createDatabaseCheck(options.sql, options.config),
     findArtifactProblem: createArtifactProblemCheck(artifactStatus),
   };
   if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);

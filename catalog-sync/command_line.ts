@@ -53,8 +53,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 
 const KNOWN: ReadonlySet<string> = new Set(["once", "dry-run", "force", "if-empty", "json"]);
 
-function modeOf(given: (name: string) => boolean): SyncMode {
-  if (given("dry-run")) return "dry-run";
-  if (given("if-empty")) return "if-empty";
-  return given("once") || given("force") || given("json") ? "once" : "schedule";
+function modeOf(options: (name: string) => boolean): SyncMode {
+  if (options("dry-run")) return "dry-run";
+  if (options("if-empty")) return "if-empty";
+  return options("once") || options("force") || options("json") ? "once" : "schedule";
 }

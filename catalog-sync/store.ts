@@ -63,15 +63,15 @@ export class SuspiciousDocument extends Error {
 }
 
 /** Stores the document. Throws SuspiciousDocument. */
-export async function storeDocument(tx: Sql, given: DocumentToStore): Promise<StoredSync> {
-  if (given.loaded.isUnchanged) return confirmStored(tx, given);
-  const { label, startedAt, force } = given;
-  const { plan, document, dataDate, doubts } = makePlan(await readStored(tx), given.loaded.value, given);
+export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<StoredSync> {
+  if (options.loaded.isUnchanged) return confirmStored(tx, options);
+  const { label, startedAt, force } = options;
+  const { plan, document, dataDate, doubts } = makePlan(await readStored(tx), options.loaded.value, options);
   if (!force) await requireTrusted(tx, doubts, label);
   const { counts } = plan;
   const notes = toNotes(document);
   const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
-  const { etag } = given.loaded;
+  const { etag } = options.loaded;
   const run = { startedAt, source: label, error: null };
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome, notes });
   await applyPlan(tx, plan);

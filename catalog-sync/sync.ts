@@ -124,9 +124,9 @@ function etagToSend(last: GoodSync | null, { source, force }: SyncOptions): stri
 
 async function recordFailure(
   { sql, log, shutdownSignal }: SyncDeps,
-  given: { error: unknown; startedAt: Date; source: CatalogSource; served: GoodSync | null },
+  options: { error: unknown; startedAt: Date; source: CatalogSource; served: GoodSync | null },
 ): Promise<SyncReport> {
-  const { error, startedAt, source, served } = given;
+  const { error, startedAt, source, served } = options;
   if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop", served };
   const outcome: CatalogSyncOutcome = error instanceof SuspiciousDocument ? "refused" : "failed";
   const isKnown = error instanceof SuspiciousDocument || error instanceof SourceError;

@@ -39,9 +39,9 @@ interface Project {
  */
 export async function writeOrgExport(
   deps: FileDeps,
-  given: OrgExport & { artifactKey: string },
+  options: OrgExport & { artifactKey: string },
 ): Promise<{ artifact: ContentDigest; progress: ExportJobProgress }> {
-  const { job, signal, artifactKey } = given;
+  const { job, signal, artifactKey } = options;
   const projects = await listLiveProjects(deps.sql, job.orgId);
   const meter: RowMeter = { rows: 0 };
   const done = { projects: 0, leftOut: 0, bytes: 0 };
@@ -53,7 +53,7 @@ export async function writeOrgExport(
   });
   async function* counted(cutOff: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
     const entries = orgEntries(deps, {
-      ...given,
+      ...options,
       signal: cutOff,
       projects,
       meter,
@@ -88,19 +88,19 @@ export async function writeOrgExport(
 /** Yields the files of every project, then manifest and readme. */
 async function* orgEntries(
   deps: FileDeps,
-  given: OrgExport & {
+  options: OrgExport & {
     projects: readonly Project[];
     meter: RowMeter;
     onProject: (project: { isWritten: boolean }) => void;
   },
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { job, org, projects, meter } = given;
+  const { job, org, projects, meter } = options;
   const directories = nameDirectories(projects);
-  const snapshots = new BuildSnapshots(deps, { ...given, projectIds: projects.map(({ id }) => id) });
+  const snapshots = new BuildSnapshots(deps, { ...options, projectIds: projects.map(({ id }) => id) });
   const written: ManifestProject[] = [];
   try {
     for (const { id, name } of projects) {
-      given.signal.throwIfAborted();
+      options.signal.throwIfAborted();
       const source = await snapshots.sourceOf(id);
       if (source) {
         const contents: ProjectContents = { files: {}, deleted: null };
@@ -108,7 +108,7 @@ async function* orgEntries(
         yield* projectPart(deps, { job, projectId: id, source, directory, contents, meter });
         written.push({ directory, project: { id, name }, ...contents });
       }
-      given.onProject({ isWritten: source !== null });
+      options.onProject({ isWritten: source !== null });
     }
   } finally {
     await snapshots.close();
@@ -128,7 +128,7 @@ async function* orgEntries(
 
 async function* projectPart(
   { config }: FileDeps,
-  given: {
+  options: {
     job: ExportJobRow;
     projectId: string;
     source: ProjectSource;
@@ -137,7 +137,7 @@ async function* projectPart(
     meter: RowMeter;
   },
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { job, projectId, source, directory, contents, meter } = given;
+  const { job, projectId, source, directory, contents, meter } = options;
   const { snapshot, shards, datasets, isTimeChecked } = source;
   const selection = {
     trackerSchema: config.trackerSchema,

@@ -7,8 +7,8 @@ const ISO_8601 =
  * Parses an ISO 8601 instant with an offset and truncates it to milliseconds, as `2026-11-20T10:00:00.000Z`; null if it
  * is invalid. A space counts as `+`, because query strings decode `+` to a space.
  */
-export function parseAsOf(given: string): string | null {
-  const match = ISO_8601.exec(given.replace(/ (\d{2}:?\d{0,2})$/, "+$1"));
+export function parseAsOf(value: string): string | null {
+  const match = ISO_8601.exec(value.replace(/ (\d{2}:?\d{0,2})$/, "+$1"));
   if (!match) return null;
   const [, day = "", minutes = "", seconds = "00", fraction = "", , sign, hours = "0", rest = "0"] = match;
   const local = `${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;

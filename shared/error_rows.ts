@@ -65,7 +65,7 @@ export const Problem = Type.Object(
 );
 
 /** A row whose errors have details. `text` is the message with the details in it. */
-export function row<const Fields extends TProperties>(given: {
+export function row<const Fields extends TProperties>(options: {
   status: number;
   /** The message without details. */
   message: string;
@@ -74,7 +74,7 @@ export function row<const Fields extends TProperties>(given: {
   text?(details: Static<TObject<Fields>>): string;
 }) {
   // Clients bear fields that they do not know, as more may come.
-  return { ...given, details: Type.Object(given.details, { additionalProperties: true }) };
+  return { ...options, details: Type.Object(options.details, { additionalProperties: true }) };
 }
 
 /** The text of NOT_FOUND by what was not found, where no name says more. */

@@ -7,8 +7,8 @@ const MIN_SIMILARITY = 0.4;
 const MAX_LENGTH = 200;
 
 /** Returns up to three names most similar to `given`, best first. Case and punctuation do not count. */
-export function suggestNames(given: string, names: Iterable<string>, options: SuggestOptions = {}): string[] {
-  return createSuggester(names, options)(given);
+export function suggestNames(value: string, names: Iterable<string>, options: SuggestOptions = {}): string[] {
+  return createSuggester(names, options)(value);
 }
 
 interface SuggestOptions {
@@ -33,9 +33,9 @@ export function createSuggester(
     }
     sizes.push({ name, size: pairs.size });
   }
-  return (given) => {
-    if (given.length > MAX_LENGTH) return [];
-    const pairs = pairsOf(given);
+  return (value) => {
+    if (value.length > MAX_LENGTH) return [];
+    const pairs = pairsOf(value);
     const common = new Uint32Array(sizes.length);
     for (const pair of pairs)
       for (const index of byPair.get(pair) ?? []) common[index] = (common[index] ?? 0) + 1;

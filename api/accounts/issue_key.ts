@@ -29,10 +29,10 @@ export interface NewKey {
  * Makes a key and adds an audit entry. Its secret is returned and not stored. Call inside a transaction. Throws
  * VALIDATION_ERROR, ORG_ACCESS_DENIED, QUOTA_EXCEEDED, or UNAUTHORIZED if the user is disabled.
  */
-export async function issueKey(tx: Sql, given: NewKey): Promise<{ secret: string; row: ApiKeyRow }> {
-  const { user, kind, scope, name, expiresAt, actor } = given;
+export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: string; row: ApiKeyRow }> {
+  const { user, kind, scope, name, expiresAt, actor } = options;
   if (name !== null) requireKeyName(name);
-  const orgId = await findKeyOrgId(tx, given);
+  const orgId = await findKeyOrgId(tx, options);
   // Locks the user, so that concurrent requests cannot exceed the quota together.
   if (!(await lockActiveUser(tx, { id: user.id })))
     throw unauthorized(`User "${user.username}" is disabled.`);
@@ -52,8 +52,8 @@ export async function issueKey(tx: Sql, given: NewKey): Promise<{ secret: string
 }
 
 /** Returns the instant of a key's expiry. Throws VALIDATION_ERROR. */
-export function parseExpiry(given: string): string {
-  const expiresAt = parseAsOf(given);
+export function parseExpiry(value: string): string {
+  const expiresAt = parseAsOf(value);
   if (expiresAt) return expiresAt;
   throw invalidInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
 }

@@ -185,8 +185,8 @@ export function presentKey(row: ApiKeyRow) {
 }
 
 /** An operator may make a key that has expired already; a user may not. */
-function parseFutureExpiry(given: string): string {
-  const expiresAt = parseExpiry(given);
+function parseFutureExpiry(value: string): string {
+  const expiresAt = parseExpiry(value);
   if (Date.parse(expiresAt) > Date.now()) return expiresAt;
   throw invalidInput([{ path: "expiresAt", message: "must be in the future" }]);
 }

@@ -42,9 +42,9 @@ type NewSession = Pick<Static<typeof SignIn>, "sessionToken" | "expiresAt">;
 export async function startSession(
   tx: Sql,
   { config }: { config: Pick<Config, "sessionTtlHours"> },
-  given: { user: UserWithPassword; request: Request; secondFactor: ProofKind | null },
+  options: { user: UserWithPassword; request: Request; secondFactor: ProofKind | null },
 ): Promise<NewSession | null> {
-  const { user, request, secondFactor } = given;
+  const { user, request, secondFactor } = options;
   const context = requestContext(request);
   const { address, userAgent } = context;
   const session = await beginSession(tx, {

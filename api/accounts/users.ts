@@ -67,10 +67,10 @@ export const getUsers = operation(
  * Returns the ids of a batch in lower case, without duplicates. Throws VALIDATION_ERROR for unknown fields, and
  * UNPROCESSABLE_ENTITY with every other problem; a schema would answer 400.
  */
-function parseBatch(given: { ids?: unknown }): string[] {
-  const unknown = findUnknownFields(given, ["ids"]);
+function parseBatch(options: { ids?: unknown }): string[] {
+  const unknown = findUnknownFields(options, ["ids"]);
   if (unknown.length > 0) throw invalidInput(unknown);
-  const { ids } = given;
+  const { ids } = options;
   if (!Array.isArray(ids)) throw invalidBatch([{ path: "ids", message: "must be a list of user ids" }]);
   if (ids.length < 1 || ids.length > MAX_BATCH_IDS) {
     throw invalidBatch([{ path: "ids", message: `must have from 1 to ${MAX_BATCH_IDS} ids` }]);

@@ -99,7 +99,7 @@ function parseName(type: DefinitionType, text: string): NamedDefinition {
 async function changeQuarantine(
   sql: Pool,
   named: NamedDefinition,
-  given: {
+  options: {
     action: string;
     details: Readonly<Record<string, string>>;
     /** `since` is the time when the whole line was quarantined; null if it is not. */
@@ -115,15 +115,15 @@ async function changeQuarantine(
       lineId !== null && (version === null || (await findVersionId(tx, { lineId, version })) !== null);
     if (!isThere) throw new AdminError(`Definition ${type} "${text}" not found`, "NOT_FOUND");
     const since = await lockLineQuarantine(tx, lineId);
-    const change = await given.apply(tx, { lineId, version }, since);
-    if (!change) throw new AdminError(given.problem);
+    const change = await options.apply(tx, { lineId, version }, since);
+    if (!change) throw new AdminError(options.problem);
     await insertAuditEntry(tx, {
       actorType: "operator",
-      action: given.action,
+      action: options.action,
       subjectType: version === null ? "definition_line" : "definition",
       subjectId: change.id,
       orgId,
-      details: { type, name, version, versions: change.versions, ...given.details },
+      details: { type, name, version, versions: change.versions, ...options.details },
     });
     return change;
   });

@@ -100,7 +100,7 @@ export const renameProjectCommand = defineCommand({
       throw new UsageError("Nothing to change. Pass --name or --slug.");
     }
     checkFlags({ name: name && nameProblem(name), slug: slug && projectSlugProblem(slug) });
-    return changeProject(sql, key, (tx, given) => renameProject(tx, { ...given, name, slug }));
+    return changeProject(sql, key, (tx, value) => renameProject(tx, { ...value, name, slug }));
   },
 });
 

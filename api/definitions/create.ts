@@ -12,9 +12,9 @@ import { requireQuota } from "./quotas.ts";
 /** Creates the draft. Throws QUOTA_EXCEEDED, VERSION_EXISTS, and as `requireDocument` does; nothing has changed then. */
 export async function createDraft(
   { sql, documents }: Pick<DefinitionDeps, "sql" | "documents">,
-  given: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
+  options: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
 ): Promise<ShownDefinitionRow> {
-  const { writer, address, body } = given;
+  const { writer, address, body } = options;
   const provenance = readProvenance(body.provenance ?? null);
   const added = { key: lineKeyOf(writer, address), yamlBytes: Buffer.byteLength(body.yaml) };
   await requireDraftQuota(sql, writer, [added]);

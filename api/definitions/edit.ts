@@ -162,7 +162,7 @@ export const deleteDefinition = operation(
 );
 
 /** Deletes a draft, and with the last version of a line the line, so that its name is free again. */
-async function deleteVersion(sql: Pool, given: Parameters<typeof changeVersion>[1]): Promise<void> {
+async function deleteVersion(sql: Pool, options: Parameters<typeof changeVersion>[1]): Promise<void> {
   const remove = async (tx: Sql, row: DefinitionRow) => {
     // Every writer of a line locks it first: the triggers of its versions need it.
     await lockLine(tx, row.lineId);
@@ -173,8 +173,8 @@ async function deleteVersion(sql: Pool, given: Parameters<typeof changeVersion>[
       });
     }
     await deleteEmptyLine(tx, row.lineId);
-    await insertAuditEntry(tx, auditOf(given.writer, row, "definition.delete"));
+    await insertAuditEntry(tx, auditOf(options.writer, row, "definition.delete"));
   };
   // The last version of a fork also locks the line of its source; batches lock lines in another order.
-  await retryOnDeadlock(() => changeVersion(sql, given, remove));
+  await retryOnDeadlock(() => changeVersion(sql, options, remove));
 }

@@ -16,10 +16,10 @@ export interface EditedDocument {
  */
 export async function editDocument(
   work: DocumentWork,
-  given: { yaml: string; changes: DefinitionChanges; names?: readonly QualifiedName[] },
+  options: { yaml: string; changes: DefinitionChanges; names?: readonly QualifiedName[] },
   expected: ExpectedDocument,
 ): Promise<EditedDocument> {
-  const edited = await work.edit(given);
+  const edited = await work.edit(options);
   if (!edited.ok) throw invalidDocument(edited.problems);
   const document = await requireDocument(work, edited.yaml, expected);
   const warnings = edited.replacedAliases.map((place) => ({

@@ -73,14 +73,14 @@ async function findHeaderOrg(
  */
 export async function findReadTarget(
   sql: Sql,
-  given: {
+  options: {
     address: DefinitionAddress | VersionId;
     visitor: Caller | null;
     request: Request;
     seesAll?: boolean;
   },
 ): Promise<ReadTarget> {
-  const { address, visitor, request, seesAll } = given;
+  const { address, visitor, request, seesAll } = options;
   const org = await findHeaderOrg(sql, visitor, request);
   const viewer = seesAll ? { ...viewerOf(visitor), seesAll } : viewerOf(visitor);
   if (!org) return findTarget(sql, address, viewer);

@@ -105,11 +105,11 @@ export const deprecateDefinition = operation(
 /** Deprecates a published version. Throws INVALID_TRANSITION. */
 export async function deprecateVersion(
   sql: Pool,
-  given: { writer: Writer; address: VersionAddress; body: Static<typeof Deprecation> },
+  options: { writer: Writer; address: VersionAddress; body: Static<typeof Deprecation> },
 ): Promise<ShownDefinitionRow> {
-  const { writer, body } = given;
+  const { writer, body } = options;
   const { reason, successor = null } = body;
-  return changeVersion(sql, given, async (tx, row) => {
+  return changeVersion(sql, options, async (tx, row) => {
     rejectUnstorable({ reason, successor });
     if (reason.trim() === "") throw invalidInput([{ path: "reason", message: "must say why" }]);
     if (successor !== null) requireSuccessor(successor, row);
@@ -118,7 +118,7 @@ export async function deprecateVersion(
     if (!moved) throw new Error(`Cannot deprecate definition ${row.id}, which is locked and published`);
     await insertAuditEntry(tx, auditOf(writer, row, "definition.deprecate"));
     await insertDefinitionEvents(tx, { type: "definition.deprecated", definitionIds: [row.id] });
-    return requireRow(tx, row.id, given.writer);
+    return requireRow(tx, row.id, options.writer);
   });
 }
 
@@ -156,14 +156,14 @@ export const archiveDefinition = operation(
 /** Archives a deprecated version. Throws INVALID_TRANSITION. */
 export async function archiveVersion(
   sql: Pool,
-  given: { writer: Writer; address: VersionAddress },
+  options: { writer: Writer; address: VersionAddress },
 ): Promise<ShownDefinitionRow> {
-  return changeVersion(sql, given, async (tx, row) => {
+  return changeVersion(sql, options, async (tx, row) => {
     requireMove(row, "archived");
     const moved = await markDefinitionArchived(tx, row.id);
     if (!moved) throw new Error(`Cannot archive definition ${row.id}, which is locked and deprecated`);
-    await insertAuditEntry(tx, auditOf(given.writer, row, "definition.archive"));
+    await insertAuditEntry(tx, auditOf(options.writer, row, "definition.archive"));
     await insertDefinitionEvents(tx, { type: "definition.archived", definitionIds: [row.id] });
-    return requireRow(tx, row.id, given.writer);
+    return requireRow(tx, row.id, options.writer);
   });
 }

@@ -141,13 +141,13 @@ export async function requireRow(tx: Sql, id: string, { viewer }: Writer): Promi
 
 /** Returns the error for a version that exists, or if no number is left. */
 export function versionExists(
-  given: { type: DefinitionType; name: string; version: string; orgSlug: string },
+  options: { type: DefinitionType; name: string; version: string; orgSlug: string },
   versions: readonly string[],
 ): ApiError {
   return new ApiError("VERSION_EXISTS", {
     message:
-      `Organization "${given.orgSlug}" already has ${given.type} "${given.name}@${given.version}". Use another version. ` +
+      `Organization "${options.orgSlug}" already has ${options.type} "${options.name}@${options.version}". Use another version. ` +
       OTHER_ORG_ADVICE,
-    details: { nextAvailable: nextPatch(given.version, versions) },
+    details: { nextAvailable: nextPatch(options.version, versions) },
   });
 }

@@ -32,9 +32,9 @@ export const Provenance = Type.Object(
 );
 
 /** Returns it with times in canonical form. Throws VALIDATION_ERROR. */
-export function readProvenance(given: Static<typeof Provenance> | null): object | null {
-  if (given === null) return null;
-  const { authorshipType, contributors, dialecticRounds, optimizationRunId } = given;
+export function readProvenance(options: Static<typeof Provenance> | null): object | null {
+  if (options === null) return null;
+  const { authorshipType, contributors, dialecticRounds, optimizationRunId } = options;
   const problems: Problem[] = [];
   const stored = {
     authorshipType,
@@ -47,9 +47,9 @@ export function readProvenance(given: Static<typeof Provenance> | null): object 
   return withoutUndefined(stored);
 }
 
-function readContributor(given: Static<typeof Contributor>, index: number, problems: Problem[]): object {
-  const { id, role, type, name, agentName } = given;
-  const contributedAt = given.contributedAt === undefined ? undefined : parseAsOf(given.contributedAt);
+function readContributor(options: Static<typeof Contributor>, index: number, problems: Problem[]): object {
+  const { id, role, type, name, agentName } = options;
+  const contributedAt = options.contributedAt === undefined ? undefined : parseAsOf(options.contributedAt);
   if (contributedAt === null) {
     problems.push({
       path: `provenance.contributors.${index}.contributedAt`,

@@ -54,13 +54,13 @@ const OrgAddress = {
 };
 
 /** The paths of texts: each is an operation of its own, so that a client knows what it gets. */
-function describeTexts(given: {
+function describeTexts(options: {
   id: string;
   of: string;
   path: string;
   params: TProperties;
 }): DocumentedForm[] {
-  const { id, of, path, params } = given;
+  const { id, of, path, params } = options;
   const form = (format: TextFormat): Omit<DocumentedForm, "id" | "summary"> => ({
     path: `${path}/{name}.${format}`,
     params,
@@ -140,10 +140,10 @@ export const getDefinition = operation(
 
 async function replyDefinition(
   deps: DefinitionDeps & ReadDeps,
-  given: { target: ReadTarget; parts: QueryValues<typeof READ_QUERY>; request: Request },
+  options: { target: ReadTarget; parts: QueryValues<typeof READ_QUERY>; request: Request },
 ) {
-  const { parts, request } = given;
-  const { address, scope } = given.target;
+  const { parts, request } = options;
+  const { address, scope } = options.target;
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
   const text = normalize ? ("yaml" as const) : null;
   const shown = { includeYaml: includeYaml && !normalize, includeRuntime, text };
@@ -159,13 +159,13 @@ async function replyDefinition(
 }
 
 /** Replies with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
-async function replyText(deps: ReadDeps, given: { target: ReadTarget; format: TextFormat }) {
-  const { address, scope } = given.target;
-  const { contentType, text } = READ_FORMATS[given.format];
+async function replyText(deps: ReadDeps, options: { target: ReadTarget; format: TextFormat }) {
+  const { address, scope } = options.target;
+  const { contentType, text } = READ_FORMATS[options.format];
   const shown = { includeYaml: false, includeRuntime: false, text };
   const row = requireFound(address, await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown));
   if (row.text === null) throw withoutMarkdown(row);
-  const fileName = `${row.name}.${given.format}`;
+  const fileName = `${row.name}.${options.format}`;
   const headers = {
     ...deprecationHeaders(row, address, deps.config.publicUrl),
     Vary: "Accept",

@@ -131,7 +131,7 @@ const GONE_CONSTRAINTS = ["definition_executions_definition_id_fkey", "definitio
 /** Records and audits an execution. Returns the line's count with it, or null if the line already has the run. */
 async function storeExecution(
   sql: Pool,
-  given: {
+  options: {
     address: DefinitionAddress;
     row: DefinitionRow;
     body: Static<typeof NewExecution>;
@@ -139,7 +139,7 @@ async function storeExecution(
     caller: Caller;
   },
 ): Promise<number | null> {
-  const { address, row, body, request, caller } = given;
+  const { address, row, body, request, caller } = options;
   const { id: definitionId, lineId, orgId, type, name, version } = row;
   const { source, runId = null } = body;
   const execution = {

@@ -52,9 +52,9 @@ interface Prepared {
 
 export async function retranslateVersion(
   { sql, documents }: DefinitionDeps,
-  given: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
+  options: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
 ): Promise<{ data: RetranslateResult; warnings: DefinitionWarning[] }> {
-  const { writer, address, createNewVersion } = given;
+  const { writer, address, createNewVersion } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
   return writeOptimistically<Loaded, Prepared, { data: RetranslateResult; warnings: DefinitionWarning[] }>(
@@ -134,10 +134,10 @@ async function nextDraft(
 /** Stores the new text, or why rendering failed. Returns false if nothing changed. */
 async function storeRetranslated(
   tx: Sql,
-  given: { row: DefinitionRow; prepared: Prepared; writer: Writer },
+  options: { row: DefinitionRow; prepared: Prepared; writer: Writer },
 ): Promise<boolean> {
-  const { row, writer } = given;
-  const { document, draft, changes } = given.prepared;
+  const { row, writer } = options;
+  const { document, draft, changes } = options.prepared;
   if (draft) {
     await addDraft(tx, writer, {
       lineId: row.lineId,

@@ -47,9 +47,9 @@ export interface UpdatedDraft {
 
 export async function updateVersion(
   { sql, documents }: DefinitionDeps,
-  given: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
+  options: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
 ): Promise<UpdatedDraft> {
-  const { writer, address, body } = given;
+  const { writer, address, body } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
   const requireBytes = ({ row, used }: Loaded, yaml: string): void => {
@@ -82,9 +82,9 @@ export async function updateVersion(
 
 async function storeDraft(
   tx: Sql,
-  given: { row: DefinitionRow; body: UpdateDefinition; document: WrittenDocument | null },
+  options: { row: DefinitionRow; body: UpdateDefinition; document: WrittenDocument | null },
 ): Promise<void> {
-  const { row, body, document } = given;
+  const { row, body, document } = options;
   if (document) await replaceDefinitionReferences(tx, row.id, document.references);
   const changed = await updateDraft(tx, {
     id: row.id,

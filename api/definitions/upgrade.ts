@@ -41,18 +41,18 @@ interface Loaded {
  */
 export async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
-  given: { writer: Writer; address: DefinitionAddress; yaml: string },
+  options: { writer: Writer; address: DefinitionAddress; yaml: string },
 ): Promise<{ data: UpgradeResult; warnings: DefinitionWarning[] }> {
-  const { writer, address } = given;
+  const { writer, address } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, {
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
       const loaded = await findUpgradable(on, lineId, address);
-      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: Buffer.byteLength(given.yaml) });
+      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: Buffer.byteLength(options.yaml) });
       return loaded;
     },
-    prepare: (loaded) => upgradedDocument(workOf(documents, writer), given.yaml, loaded),
+    prepare: (loaded) => upgradedDocument(workOf(documents, writer), options.yaml, loaded),
     isStale: (seen, locked) => !isDeepStrictEqual(seen.versions, locked.versions),
     apply: async (tx, { latest }, { document, warnings }) => {
       const row = await addUpgraded(tx, { latest, document, writer });
@@ -107,9 +107,9 @@ function notRenderable(
 
 async function addUpgraded(
   tx: Sql,
-  given: { latest: DefinitionRow; document: WrittenDocument; writer: Writer },
+  options: { latest: DefinitionRow; document: WrittenDocument; writer: Writer },
 ): Promise<DefinitionRow> {
-  const { latest, document, writer } = given;
+  const { latest, document, writer } = options;
   return addDraft(tx, writer, {
     lineId: latest.lineId,
     document,

@@ -86,11 +86,11 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
       const write = async (task: DocumentTask) =>
         JSON.parse(await perform(task, { caller, isBulk, maxWaiting: maxWaiting.writes }));
       return {
-        read: (given) => write({ name: "read", given }),
-        edit: (given) => write({ name: "edit", given }),
-        compare: (given) => read({ name: "compare", given }),
-        normalize: (given) => read({ name: "normalize", given }),
-        render: (given) => read({ name: "render", given }),
+        read: (value) => write({ name: "read", given: value }),
+        edit: (value) => write({ name: "edit", given: value }),
+        compare: (value) => read({ name: "compare", given: value }),
+        normalize: (value) => read({ name: "normalize", given: value }),
+        render: (value) => read({ name: "render", given: value }),
       };
     },
     close: () => thread.close(),

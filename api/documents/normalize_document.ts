@@ -5,13 +5,13 @@ import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { normalizeDefinition } from "./normal_form.ts";
 
 /** Normalizes a document. Without `includeYaml`, the text is left out. If it cannot be normalized, the original text and the reason are returned. */
-export function normalizeDocument(given: {
+export function normalizeDocument(options: {
   type: DefinitionType;
   yaml: string;
   includeYaml: boolean;
 }): object {
-  const { yaml, ...rest } = normalize(given);
-  return { ...(given.includeYaml ? { yaml } : {}), ...rest };
+  const { yaml, ...rest } = normalize(options);
+  return { ...(options.includeYaml ? { yaml } : {}), ...rest };
 }
 
 function normalize({ type, yaml }: { type: DefinitionType; yaml: string }) {

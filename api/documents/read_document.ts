@@ -60,16 +60,16 @@ const MAX_NAMES = 10;
  * Parses a definition; any type or name is accepted where null is given. A document with another name is not processed
  * further.
  */
-export function readDocument(given: {
+export function readDocument(options: {
   type: DefinitionType | null;
   name: string | null;
   yaml: string;
 }): DocumentReading {
-  const parsed = parseDefinition(given.yaml, given);
+  const parsed = parseDefinition(options.yaml, options);
   if (!parsed.ok) return parsed;
   const { source, locate } = parsed;
   const { type, name, version, fields } = source;
-  if (given.name !== null && name !== given.name)
+  if (options.name !== null && name !== options.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
   const { failures, ...runtime } = render(source);
   const { displayName, description, domain, subdomain, agentType, author, tags } = fields;

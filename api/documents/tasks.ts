@@ -8,8 +8,8 @@ import { readDocument } from "./read_document.ts";
 
 const TASKS = {
   read: readDocument,
-  edit: (given: { yaml: string; changes: DefinitionChanges; names?: readonly QualifiedName[] }) =>
-    editDefinition(given.yaml, given.changes, given.names),
+  edit: (options: { yaml: string; changes: DefinitionChanges; names?: readonly QualifiedName[] }) =>
+    editDefinition(options.yaml, options.changes, options.names),
   compare: compareDocuments,
   normalize: normalizeDocument,
   render: renderText,

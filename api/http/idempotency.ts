@@ -61,12 +61,12 @@ export interface RespondOnceDeps {
 }
 
 export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): RespondOnce {
-  return async (given, respond) => {
-    const key = readKey(given);
+  return async (value, respond) => {
+    const key = readKey(value);
     if (!key) return respond();
-    const { context, route } = given;
+    const { context, route } = value;
     const request: IdempotentRequest = { ...key, requestId: context.ownRequestId };
-    const fingerprint = fingerprintOf(given);
+    const fingerprint = fingerprintOf(value);
     if (!(await claimIdempotencyKey(sql, { ...request, fingerprint, lockSeconds: LOCK_SECONDS }))) {
       return replay(await findIdempotencyKey(sql, key), { fingerprint, requestId: context.requestId });
     }

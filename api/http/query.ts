@@ -31,10 +31,10 @@ export type QueryValues<Declared extends Query> = {
 /** Parses a query. Throws VALIDATION_ERROR with every problem; undeclared parameters are problems too. */
 export function parseQuery<Declared extends Query>(
   declared: Declared,
-  given: URLSearchParams,
+  value: URLSearchParams,
 ): QueryValues<Declared> {
-  const { values, problems } = readValues(declared, (name) => given.getAll(name));
-  problems.push(...findUnknown(given, Object.keys(declared)));
+  const { values, problems } = readValues(declared, (name) => value.getAll(name));
+  problems.push(...findUnknown(value, Object.keys(declared)));
   if (problems.length > 0) throw invalidInput(problems);
   return values;
 }
@@ -53,8 +53,8 @@ export function readValues<Declared extends Query>(
   return { values: Object.fromEntries(values) as QueryValues<Declared>, problems };
 }
 
-function findUnknown(given: URLSearchParams, known: readonly string[]): Problem[] {
-  const others = [...new Set(given.keys())].filter((name) => !known.includes(name));
+function findUnknown(value: URLSearchParams, known: readonly string[]): Problem[] {
+  const others = [...new Set(value.keys())].filter((name) => !known.includes(name));
   const choice = known.length > 0 ? `the parameters are ${known.join(", ")}` : "there are no parameters";
   return others.map((path) => ({ path, message: `is not a parameter of this endpoint; ${choice}` }));
 }
@@ -201,9 +201,9 @@ export function text(maxLength: number, description: string) {
   return {
     description,
     schema: { ...TEXT, maxLength },
-    read: once((given, addProblem): string | null => {
-      if (given !== null) rejectLong(given, maxLength, addProblem);
-      return given;
+    read: once((value, addProblem): string | null => {
+      if (value !== null) rejectLong(value, maxLength, addProblem);
+      return value;
     }),
   };
 }
@@ -214,8 +214,8 @@ export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: nu
     description,
     explode: true as const,
     schema: { ...listSchema({ ...TEXT, maxLength }), maxItems },
-    read(given: readonly string[], addProblem: AddProblem): string[] {
-      const values = [...new Set(given)];
+    read(text: readonly string[], addProblem: AddProblem): string[] {
+      const values = [...new Set(text)];
       if (values.length > maxItems) addProblem(`must have at most ${maxItems} values`);
       for (const value of values.slice(0, maxItems)) rejectLong(value, maxLength, addProblem);
       return values;
@@ -229,8 +229,8 @@ export function words<const Word extends string>(known: readonly Word[], descrip
     description,
     explode: true as const,
     schema: listSchema(wordSchema(known)),
-    read(given: readonly string[], addProblem: AddProblem): Word[] {
-      const values = [...new Set(given)];
+    read(text: readonly string[], addProblem: AddProblem): Word[] {
+      const values = [...new Set(text)];
       const found = values.flatMap((value) => known.find((word) => word === value) ?? []);
       for (const _ of values.slice(found.length)) addProblem(`must be one of ${known.join(", ")}`);
       return found;
@@ -239,8 +239,8 @@ export function words<const Word extends string>(known: readonly Word[], descrip
 }
 
 /** Limits the length, because searching for a long text is expensive. */
-function rejectLong(given: string, maxLength: number, addProblem: AddProblem): void {
-  if (given.length > maxLength) addProblem(`must have at most ${maxLength} characters`);
+function rejectLong(value: string, maxLength: number, addProblem: AddProblem): void {
+  if (value.length > maxLength) addProblem(`must have at most ${maxLength} characters`);
 }
 
 /** Maps the value of a parameter. */
@@ -248,5 +248,5 @@ export function mapped<Value, Result>(
   parameter: QueryParameter<Value>,
   map: (value: Value) => Result,
 ): QueryParameter<Result> {
-  return { ...parameter, read: (given, addProblem) => map(parameter.read(given, addProblem)) };
+  return { ...parameter, read: (value, addProblem) => map(parameter.read(value, addProblem)) };
 }

@@ -31,9 +31,9 @@ export function toRoute(operation: AnyOperation, deps: OperationDeps): Route {
     yamlQuery: operation.yamlQuery ?? null,
     holdsSecret: operation.secret ?? false,
     checkBody: method === "GET" || uncheckedBody ? null : createBodyCheck(body),
-    async respond(request, given) {
+    async respond(request, value) {
       const context = requestContext(request);
-      const params = checkParams(given);
+      const params = checkParams(value);
       const { query: declared = {}, yamlQuery, uncheckedQuery } = operation;
       const query = yamlQuery || uncheckedQuery ? {} : parseQuery(declared, context.url.searchParams);
       const input = { params, query, body: context.body, caller: context.caller, request };

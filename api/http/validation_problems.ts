@@ -25,8 +25,8 @@ const MAX_PROBLEMS = 50;
 const MAX_PATH_LENGTH = 200;
 
 /** Returns VALIDATION_ERROR with the first 50 problems in `details.errors` and the first one in the message. */
-export function invalidInput(given: readonly Problem[]): ApiError {
-  const problems = given.slice(0, MAX_PROBLEMS).map(withShortPath);
+export function invalidInput(value: readonly Problem[]): ApiError {
+  const problems = value.slice(0, MAX_PROBLEMS).map(withShortPath);
   const [first] = problems;
   return new ApiError("VALIDATION_ERROR", {
     ...(first ? { message: `Invalid request: ${[first.path, first.message].join(" ").trim()}` } : {}),

@@ -105,7 +105,7 @@ export const computeCost = operation(
 );
 
 async function priceAll(
-  given: readonly (ItemLookup | ItemError)[],
+  value: readonly (ItemLookup | ItemError)[],
   prices: ReadonlyMap<ItemLookup, FoundPrices | undefined>,
   catalog: Catalog,
 ): Promise<UsageCosts> {
@@ -113,7 +113,7 @@ async function priceAll(
   const names = () => (index ??= indexNames(catalog));
   let total = new Big(0);
   const items: UsageCosts["items"][number][] = [];
-  for (const [position, item] of given.entries()) {
+  for (const [position, item] of value.entries()) {
     if (position % ITEMS_PER_TURN === 0) await nextTurn();
     const priced = "error" in item ? item : priceItem(item, prices.get(item), { catalog, names });
     if (priced.error) items.push(priced);

@@ -107,12 +107,12 @@ function listOfItems(body: JsonObject): readonly unknown[] {
   return body["items"] as readonly unknown[];
 }
 
-function readItem(given: unknown, catalog: Catalog): ItemLookup | ItemError {
+function readItem(value: unknown, catalog: Catalog): ItemLookup | ItemError {
   itemCheck ??= TypeCompiler.Compile(CostItem);
-  if (!itemCheck.Check(given)) return invalidItem(listSchemaProblems(itemCheck.Errors(given), MAX_PROBLEMS));
-  const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = given;
-  const problems = findUnstorable(given);
-  const { asOf, knownAt } = readInstants(given, problems);
+  if (!itemCheck.Check(value)) return invalidItem(listSchemaProblems(itemCheck.Errors(value), MAX_PROBLEMS));
+  const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = value;
+  const problems = findUnstorable(value);
+  const { asOf, knownAt } = readInstants(value, problems);
   const isAlias = alias !== undefined && provider === undefined && modelId === undefined;
   if (!isAlias && (alias !== undefined || provider === undefined || modelId === undefined)) {
     problems.push({ path: "", message: "must have either provider and modelId, or alias" });

@@ -21,18 +21,18 @@ export const HISTORY_QUERY = {
     required: true as const,
     example: ["openai/gpt-5"],
     schema: { ...models.schema, minItems: 1 },
-    read(given: readonly string[], addProblem: AddProblem): ModelKey[] {
-      if (given.length === 0) addProblem("is required: provider/modelId, such as openai/gpt-5");
-      return models.read(given, addProblem).map(parseModelKey);
+    read(value: readonly string[], addProblem: AddProblem): ModelKey[] {
+      if (value.length === 0) addProblem("is required: provider/modelId, such as openai/gpt-5");
+      return models.read(value, addProblem).map(parseModelKey);
     },
   },
   field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
   since: {
     description: "Only changes at or after this instant, an ISO 8601 time with an offset",
     schema: INSTANT,
-    read: once((given, addProblem): string | null => {
-      const since = given === null ? null : parseAsOf(given);
-      if (given !== null && since === null) {
+    read: once((value, addProblem): string | null => {
+      const since = value === null ? null : parseAsOf(value);
+      if (value !== null && since === null) {
         addProblem("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
       }
       return since;
@@ -43,13 +43,13 @@ export const HISTORY_QUERY = {
 
 /** Parameters of GET /models/aliases. */
 export const ALIASES_QUERY = {
-  model: mapped(text(MAX_KEY_LENGTH, "Aliases that stand for this model, as provider/modelId"), (given) =>
-    given === null ? null : parseModelKey(given),
+  model: mapped(text(MAX_KEY_LENGTH, "Aliases that stand for this model, as provider/modelId"), (value) =>
+    value === null ? null : parseModelKey(value),
   ),
 };
 
 /** Splits at the first slash: provider ids have none. Without a slash, the model id is empty. */
-function parseModelKey(given: string): ModelKey {
-  const [provider = "", ...rest] = given.split("/");
+function parseModelKey(value: string): ModelKey {
+  const [provider = "", ...rest] = value.split("/");
   return { provider, modelId: rest.join("/") };
 }

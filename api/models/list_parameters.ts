@@ -28,7 +28,7 @@ export const SELECTION_QUERY = {
   capability: words(MODEL_CAPABILITIES, "Models with all of these capabilities; repeatable"),
   search: mapped(
     text(MAX_TEXT_LENGTH, "Part of the name or id, ignoring case"),
-    (given) => given?.trim().toLowerCase() || null,
+    (value) => value?.trim().toLowerCase() || null,
   ),
   minInputCost: decimal(
     COST_BOUNDS,

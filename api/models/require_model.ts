@@ -56,9 +56,9 @@ export function requireAlias(
   throw notFound({ reason: "alias", message, suggestions });
 }
 
-function notFound(given: { reason: "alias" | "model"; message: string; suggestions: string[] }): ApiError {
-  const { reason, suggestions } = given;
+function notFound(options: { reason: "alias" | "model"; message: string; suggestions: string[] }): ApiError {
+  const { reason, suggestions } = options;
   const names = suggestions.map((name) => `"${name}"`).join(", ");
-  const message = names === "" ? given.message : `${given.message}. Did you mean ${names}?`;
+  const message = names === "" ? options.message : `${options.message}. Did you mean ${names}?`;
   return new ApiError("NOT_FOUND", { message, details: { reason, suggestions } });
 }

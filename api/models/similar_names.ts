@@ -27,16 +27,16 @@ export function modelName({ provider, modelId }: ModelKey): string {
 /** Returns the key or alias without the date at its end, if the catalog has that one and not the given one. */
 export function findUndated(
   catalog: Catalog,
-  given: ModelKey | { alias: string },
+  options: ModelKey | { alias: string },
 ): ModelKey | { alias: string } | null {
-  const undated = undatedId("alias" in given ? given.alias : given.modelId);
+  const undated = undatedId("alias" in options ? options.alias : options.modelId);
   if (undated === null) return null;
-  if ("alias" in given) {
+  if ("alias" in options) {
     const { aliases } = catalog;
-    return !aliases.has(given.alias) && aliases.has(undated) ? { alias: undated } : null;
+    return !aliases.has(options.alias) && aliases.has(undated) ? { alias: undated } : null;
   }
-  const key = { provider: given.provider, modelId: undated };
-  return !catalog.find(given) && catalog.find(key) ? key : null;
+  const key = { provider: options.provider, modelId: undated };
+  return !catalog.find(options) && catalog.find(key) ? key : null;
 }
 
 export interface NameIndex {

@@ -142,15 +142,15 @@ function describeContent(content: Content): OpenApiResponse {
   return { description, content: mapValues(files, describeFile) };
 }
 
-function describeFile(given: string | null | JsonSchema): OpenApiMedia {
-  if (given !== null && typeof given === "object") return { schema: given };
-  return { schema: { type: "string" }, ...(given === null ? {} : { example: given }) };
+function describeFile(options: string | null | JsonSchema): OpenApiMedia {
+  if (options !== null && typeof options === "object") return { schema: options };
+  return { schema: { type: "string" }, ...(options === null ? {} : { example: options }) };
 }
 
 /** The description of an anonymous schema is that of the response. */
-function describeJson(schema: TSchema, given?: string): OpenApiResponse {
+function describeJson(schema: TSchema, value?: string): OpenApiResponse {
   const { description = "Done", examples: _, ...anonymous } = schema;
   const example = exampleOf(schema as JsonSchema);
   const shown = schema.title === undefined ? anonymous : schema;
-  return { description: given ?? description, content: { "application/json": { schema: shown, example } } };
+  return { description: value ?? description, content: { "application/json": { schema: shown, example } } };
 }

@@ -18,8 +18,8 @@ export function createSchemaCollector(): SchemaCollector {
   const components: Record<string, JsonSchema> = {};
   const texts = new Map<string, string>();
 
-  function add(given: unknown): JsonSchema {
-    const { $schema: _, ...simple } = simplify(mapSchemas(given as JsonSchema, add));
+  function add(value: unknown): JsonSchema {
+    const { $schema: _, ...simple } = simplify(mapSchemas(value as JsonSchema, add));
     if (typeof simple["title"] !== "string") return simple;
     // The component has the title as its name, and bodies and responses have the examples.
     const { title, examples: __, ...schema } = simple;

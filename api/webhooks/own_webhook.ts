@@ -31,10 +31,10 @@ export async function requireAdminOrg(
 /** As `requireAdminOrg`, for a write: a webhook is a way out for data, so keys of services do not suffice. */
 export async function requireWritableOrg(
   sql: Sql,
-  given: Parameters<typeof requireAdminOrg>[1],
+  options: Parameters<typeof requireAdminOrg>[1],
 ): Promise<OwnOrgRow> {
-  const org = await requireAdminOrg(sql, given);
-  requireAllowed(isPersonalCredential(given.caller.credential));
+  const org = await requireAdminOrg(sql, options);
+  requireAllowed(isPersonalCredential(options.caller.credential));
   return org;
 }
 

@@ -11,12 +11,12 @@ const SOMEBODY_KNOWS =
   "If this was you, ignore this email. If not, someone knows your password: change it now. Nobody signed in.";
 
 /** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
-export async function writeFactorNotice(given: {
+export async function writeFactorNotice(options: {
   sql: Sql;
   publicUrl: string;
   mail: AccountMailRow;
 }): Promise<MailContent | null> {
-  const { sql, publicUrl, mail } = given;
+  const { sql, publicUrl, mail } = options;
   const user = mail.userId === null ? null : await findUser(sql, mail.userId);
   if (!user) return null;
   const { subject, intro, note } = describe(mail.details as unknown as FactorNotice);

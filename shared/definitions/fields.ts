@@ -34,9 +34,9 @@ export function tooLong(key: string, text: string): string | null {
  */
 export function readFields(
   declared: Record<string, unknown>,
-  given: { name: string; addProblem: (key: string, message: string) => void },
+  options: { name: string; addProblem: (key: string, message: string) => void },
 ): DefinitionFields {
-  const { name, addProblem } = given;
+  const { name, addProblem } = options;
   const oneOf = (key: string, words: readonly string[]) =>
     readWord(declared[key], words, (message) => addProblem(key, message));
   const bounded = (key: string) => {

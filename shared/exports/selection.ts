@@ -36,8 +36,8 @@ export const FLAG_DEFAULTS: Readonly<Record<VisibilityFlag, boolean>> = {
 };
 
 /** The visibility that a request's flags ask for. */
-export function toVisibility(given: Readonly<Partial<Record<VisibilityFlag, boolean>>>): ExportVisibility {
-  const flags = { ...FLAG_DEFAULTS, ...given };
+export function toVisibility(options: Readonly<Partial<Record<VisibilityFlag, boolean>>>): ExportVisibility {
+  const flags = { ...FLAG_DEFAULTS, ...options };
   return {
     includeDeleted: flags.include_deleted,
     includeArchived: flags.include_archived,

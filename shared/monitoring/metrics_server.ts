@@ -33,13 +33,13 @@ export function createMetricsReader(registry: Registry): () => Promise<string> {
 export function serveMetricsOrExit(
   host: Host,
   config: Pick<Config, "metricsHost" | "metricsPort">,
-  given: Pick<MetricsServerOptions, "registry" | "respondReady" | "log">,
+  options: Pick<MetricsServerOptions, "registry" | "respondReady" | "log">,
 ): Bun.Server<undefined> | null {
   if (config.metricsPort === null) return null;
   const at = { host: config.metricsHost, port: config.metricsPort };
-  registerBuildInfo(given.registry);
-  const server = listenOrExit(host, at, () => serveMetrics({ ...at, ...given }));
-  given.log.info({ host: at.host, port: server.port }, "serving metrics");
+  registerBuildInfo(options.registry);
+  const server = listenOrExit(host, at, () => serveMetrics({ ...at, ...options }));
+  options.log.info({ host: at.host, port: server.port }, "serving metrics");
   return server;
 }
 

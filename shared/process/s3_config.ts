@@ -23,19 +23,19 @@ const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)
 type Given = Partial<Environment>;
 
 /** Returns what is wrong with the variables of the bucket, one line per variable. */
-export function findS3Problems(given: Given): Map<string, string> {
+export function findS3Problems(options: Given): Map<string, string> {
   const problems = new Map<string, string>();
-  if (!given.ARTIFACT_URL?.startsWith("s3://")) return problems;
-  const uri = given.AWS_CONTAINER_CREDENTIALS_FULL_URI;
-  if (given.S3_ACCESS_KEY_ID || given.S3_SECRET_ACCESS_KEY || !hasRole(given)) {
+  if (!options.ARTIFACT_URL?.startsWith("s3://")) return problems;
+  const uri = options.AWS_CONTAINER_CREDENTIALS_FULL_URI;
+  if (options.S3_ACCESS_KEY_ID || options.S3_SECRET_ACCESS_KEY || !hasRole(options)) {
     for (const name of ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const) {
-      if (!given[name]) problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
+      if (!options[name]) problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
     }
-  } else if (given.AWS_WEB_IDENTITY_TOKEN_FILE) {
-    if (!given.AWS_ROLE_ARN) {
+  } else if (options.AWS_WEB_IDENTITY_TOKEN_FILE) {
+    if (!options.AWS_ROLE_ARN) {
       problems.set("AWS_ROLE_ARN", "AWS_ROLE_ARN: must be set with AWS_WEB_IDENTITY_TOKEN_FILE");
     }
-  } else if (!given.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI && uri && !isSafeUrl(uri)) {
+  } else if (!options.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI && uri && !isSafeUrl(uri)) {
     const name = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
     problems.set(name, `${name}: must be an https URL, or an http URL of a loopback, ECS or EKS address`);
   }
@@ -82,11 +82,11 @@ function toCredentialSource(env: Environment): S3CredentialSource {
   };
 }
 
-function hasRole(given: Given): boolean {
+function hasRole(options: Given): boolean {
   return Boolean(
-    given.AWS_WEB_IDENTITY_TOKEN_FILE ||
-      given.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI ||
-      given.AWS_CONTAINER_CREDENTIALS_FULL_URI,
+    options.AWS_WEB_IDENTITY_TOKEN_FILE ||
+      options.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI ||
+      options.AWS_CONTAINER_CREDENTIALS_FULL_URI,
   );
 }
 

@@ -48,10 +48,10 @@ const NO_EDITS: Edits = { below: new Map() };
  */
 export function editYaml(
   text: string,
-  given: { document: YamlDocument; changes: readonly YamlChange[]; addAfter: string },
+  options: { document: YamlDocument; changes: readonly YamlChange[]; addAfter: string },
 ): YamlEdit {
-  const { document, changes } = given;
-  const editor = new TreeEditor(text, given);
+  const { document, changes } = options;
+  const editor = new TreeEditor(text, options);
   const edits = toEdits(changes);
   editor.visit(document.tree.contents, edits, { isFlow: false, column: -1, before: [] });
   const edited = editor.splices.apply();

@@ -62,7 +62,7 @@ export interface DependentRow {
  */
 export async function listDependents(
   sql: Sql,
-  given: {
+  options: {
     target: DependencyTarget;
     ranges: readonly string[];
     viewer: DefinitionViewer;
@@ -71,7 +71,7 @@ export async function listDependents(
     isPublished?: boolean;
   },
 ): Promise<{ total: number; dependents: DependentRow[] }> {
-  const { target, viewer } = given;
+  const { target, viewer } = options;
   const rows = await sql<(DependentRow & { total: number })[]>`
     with named as (
       select distinct on (d.id)
@@ -81,15 +81,15 @@ export async function listDependents(
       join definitions as d on d.id = r.definition_id
       join organizations as o on o.id = d.org_id
       where r.type = ${target.type} and r.name = ${target.name} and r.in_tree
-        and r.range = any(${[...given.ranges]}::text[])
+        and r.range = any(${[...options.ranges]}::text[])
         and ${targetOrg(sql, viewer)} = ${target.orgId} and ${isListed(sql, viewer)}
-        ${given.isPublished ? sql`and d.status = 'published'` : sql``}
+        ${options.isPublished ? sql`and d.status = 'published'` : sql``}
       order by d.id, r.position
     )
     select n.id, n.organization, n.type, n.name, n.version, n.context, n.range, count(*) over () as total
     from named as n
     order by n.name, n.type, n.version_major desc, n.version_minor desc, n.version_patch desc, n.id
-    limit ${given.limit}`;
+    limit ${options.limit}`;
   return {
     total: rows[0]?.total ?? 0,
     dependents: rows.map(({ total: _, ...dependent }) => dependent),

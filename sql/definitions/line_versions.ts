@@ -18,7 +18,7 @@ export interface LineVersionRow {
 /** Returns the versions of the organization's lines of these distinct names, those of each line in ascending order. */
 export async function listLineVersions(
   sql: Sql,
-  given: {
+  options: {
     orgId: string;
     names: readonly { type: DefinitionType; name: string }[];
     viewer: DefinitionViewer;
@@ -27,12 +27,12 @@ export async function listLineVersions(
   return sql<LineVersionRow[]>`
     select
       d.id, d.org_id, d.line_id, d.type, d.name, d.version,
-      d.status in ('published', 'deprecated') and d.quarantined_at is null and ${isVisible(sql, given.viewer)}
+      d.status in ('published', 'deprecated') and d.quarantined_at is null and ${isVisible(sql, options.viewer)}
         as is_resolvable
     from unnest(
-      ${given.names.map(({ type }) => type)}::text[], ${given.names.map(({ name }) => name)}::text[]
+      ${options.names.map(({ type }) => type)}::text[], ${options.names.map(({ name }) => name)}::text[]
     ) as n (type, name)
-    join definition_lines as l on l.org_id = ${given.orgId} and l.type = n.type and l.name = n.name
+    join definition_lines as l on l.org_id = ${options.orgId} and l.type = n.type and l.name = n.name
     join definitions as d on d.line_id = l.id
     order by d.line_id, d.version_major, d.version_minor, d.version_patch`;
 }

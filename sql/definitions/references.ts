@@ -105,18 +105,18 @@ export interface TreeReferenceRow extends Omit<DefinitionReferenceRow, "inTree">
  */
 export async function listTreeReferences(
   sql: Sql,
-  given: { definitionIds: readonly string[]; viewer: DefinitionViewer; limit: number },
+  options: { definitionIds: readonly string[]; viewer: DefinitionViewer; limit: number },
 ): Promise<TreeReferenceRow[]> {
   return sql<TreeReferenceRow[]>`
     select
       r.definition_id, r.type, r.org_slug, r.name, r.range, r.context,
-      ${targetOrg(sql, given.viewer)} as target_org_id
-    from unnest(${[...given.definitionIds]}::uuid[]) with ordinality as given (id, position)
+      ${targetOrg(sql, options.viewer)} as target_org_id
+    from unnest(${[...options.definitionIds]}::uuid[]) with ordinality as given (id, position)
     join definitions as d on d.id = given.id
     join definition_references as r on r.definition_id = d.id
     where r.in_tree
     order by given.position, r.position
-    limit ${given.limit}`;
+    limit ${options.limit}`;
 }
 
 /** Replaces the stored references of a version with unsettled ones. Call inside a transaction. */

@@ -105,9 +105,9 @@ export type PasskeyVerdict =
 /** Checks the response of one of the passkeys. */
 export async function checkPasskey(
   config: SiteConfig,
-  given: { response: string; challengeHash: Uint8Array; passkeys: readonly PasskeyRow[] },
+  options: { response: string; challengeHash: Uint8Array; passkeys: readonly PasskeyRow[] },
 ): Promise<PasskeyVerdict> {
-  const { response, challengeHash, passkeys } = given;
+  const { response, challengeHash, passkeys } = options;
   const parsed = parseResponse(response);
   const passkey = passkeys.find(
     ({ credentialId }) => Buffer.from(credentialId).toString("base64url") === parsed?.id,

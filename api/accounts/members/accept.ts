@@ -95,8 +95,8 @@ export const acceptInvitation = operation(
 );
 
 /** Joins the organization. Of two requests with one token, the second one fails. */
-async function join(tx: Sql, boss: Boss, given: { token: string; caller: Caller; actor: AuditActor }) {
-  const { token, caller, actor } = given;
+async function join(tx: Sql, boss: Boss, options: { token: string; caller: Caller; actor: AuditActor }) {
+  const { token, caller, actor } = options;
   const { orgId } = await requireOffer(tx, token);
   await lockOrg(tx, orgId);
   // As it is under the lock: it may just have been revoked, or its sender demoted.

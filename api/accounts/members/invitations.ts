@@ -206,14 +206,14 @@ async function requireRoom(
 /** Has no address, because entries of the audit log stay. */
 async function auditInvitation(
   tx: Sql,
-  given: {
+  options: {
     actor: AuditActor;
     action: string;
     org: { id: string; slug: string };
     invitation: Pick<InvitationRow, "id" | "role">;
   },
 ): Promise<void> {
-  const { actor, action, org, invitation } = given;
+  const { actor, action, org, invitation } = options;
   await insertAuditEntry(tx, {
     ...actor,
     action,

@@ -84,7 +84,7 @@ async function requireRoomForOrg(tx: Sql, userId: string): Promise<void> {
 /** Creates an organization without members. Throws NAME_TAKEN. Call inside a transaction. */
 export async function createOrg(
   tx: Sql,
-  given: {
+  options: {
     slug: string;
     name: string;
     subscriptionTier: SubscriptionTier;
@@ -92,7 +92,7 @@ export async function createOrg(
     actor: AuditActor;
   },
 ): Promise<OrgRow> {
-  const { actor, ...input } = given;
+  const { actor, ...input } = options;
   const org = await insertOrg(tx, { ...input, isPersonal: false }).catch((error: unknown) => {
     if (!violates(error, "organizations_slug_key")) throw error;
     throw new ApiError("NAME_TAKEN", {

@@ -64,11 +64,11 @@ export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectR
 /** Renames a project. Throws PROJECT_NOT_FOUND and NAME_TAKEN. Call inside a transaction. */
 export async function renameProject(
   tx: Sql,
-  given: ProjectKey & { name?: string | undefined; slug?: string | undefined },
+  options: ProjectKey & { name?: string | undefined; slug?: string | undefined },
 ): Promise<ProjectRow> {
-  const { org, actor } = given;
-  const before = await requireProject(tx, given);
-  const { name = before.name, slug = before.slug } = given;
+  const { org, actor } = options;
+  const before = await requireProject(tx, options);
+  const { name = before.name, slug = before.slug } = options;
   if (name === before.name && slug === before.slug) return before;
   const attempt = `rename project "${before.name}"`;
   await requireFree(tx, { org, attempt, name, slug, isSlugChosen: true, exceptId: before.id });
@@ -81,9 +81,9 @@ export async function renameProject(
 }
 
 /** Hides a project; its rows stay. Throws PROJECT_NOT_FOUND. Call inside a transaction. */
-export async function softDeleteProject(tx: Sql, given: ProjectKey): Promise<ProjectRow> {
-  const { org, actor } = given;
-  const { id } = await requireProject(tx, given);
+export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
+  const { org, actor } = options;
+  const { id } = await requireProject(tx, options);
   const project = await updateProjectDeleted(tx, { id, isDeleted: true });
   await auditProject(tx, { org, actor, project, action: "project.delete" });
   return project;
@@ -93,8 +93,8 @@ export async function softDeleteProject(tx: Sql, given: ProjectKey): Promise<Pro
  * Shows a deleted project again; one that is not deleted stays as it is. Throws PROJECT_NOT_FOUND if there is none, or its
  * thirty days are over, which do not count for operators. Call inside a transaction.
  */
-export async function undeleteProject(tx: Sql, given: ProjectKey): Promise<ProjectRow> {
-  const { org, actor, project: name } = given;
+export async function undeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
+  const { org, actor, project: name } = options;
   const before = await lockProject(tx, { orgId: org.id, project: name });
   if (!before || (before.isPastRestore && actor.actorType !== "operator")) throw projectNotFound(name, org);
   if (before.deletedAt === null) return before;
@@ -139,9 +139,9 @@ interface Names {
 /** Throws NAME_TAKEN if another project has the name or the chosen slug; names of projects that are gone for good become free. */
 async function requireFree(
   tx: Sql,
-  given: Names & { isSlugChosen: boolean; exceptId?: string },
+  options: Names & { isSlugChosen: boolean; exceptId?: string },
 ): Promise<void> {
-  const { org, attempt, name, slug, isSlugChosen, exceptId } = given;
+  const { org, attempt, name, slug, isSlugChosen, exceptId } = options;
   await releaseProjectNames(tx, { orgId: org.id, name, slug });
   const others = await listProjectsNamed(tx, { orgId: org.id, name, slug });
   for (const other of others) {
@@ -161,14 +161,14 @@ function toNameTaken(error: unknown, { org, attempt, name, slug }: Names): unkno
   return error;
 }
 
-function nameTaken(given: {
+function nameTaken(options: {
   org: Org;
   attempt: string;
   field: "name" | "slug";
   value: string;
   isDeleted?: boolean;
 }): ApiError {
-  const { org, attempt, field, value, isDeleted = false } = given;
+  const { org, attempt, field, value, isDeleted = false } = options;
   const reason = isDeleted
     ? `a deleted project in organization "${org.slug}" has this ${field}. Restore it, or choose another ${field}.`
     : `another project in organization "${org.slug}" has this ${field}`;
@@ -180,7 +180,7 @@ function nameTaken(given: {
 
 async function auditProject(
   tx: Sql,
-  given: {
+  options: {
     org: Org;
     actor: AuditActor;
     project: ProjectRow;
@@ -188,7 +188,7 @@ async function auditProject(
     details?: Record<string, string>;
   },
 ): Promise<void> {
-  const { org, actor, project, action, details } = given;
+  const { org, actor, project, action, details } = options;
   await insertAuditEntry(tx, {
     ...actor,
     action,

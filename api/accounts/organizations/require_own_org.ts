@@ -29,10 +29,10 @@ export async function requireOwnOrg(
 /** The same for a caller with this role or a higher one. A denial is an entry in the organization's audit log. */
 export async function requireOrgRole(
   sql: Sql,
-  given: { caller: Caller; slug: string; request: Request; role: OrgRole },
+  options: { caller: Caller; slug: string; request: Request; role: OrgRole },
 ): Promise<OwnOrgRow> {
-  const org = await requireOwnOrg(sql, given);
-  requestContext(given.request).orgId = org.id;
-  requireAllowed(hasOrgRole(org.role, given.role));
+  const org = await requireOwnOrg(sql, options);
+  requestContext(options.request).orgId = org.id;
+  requireAllowed(hasOrgRole(org.role, options.role));
   return org;
 }

@@ -173,14 +173,14 @@ async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, emai
 /** Creates the account of a link, and uses the link up in the same transaction. */
 async function createFromLink(
   { sql, signIn }: OperationDeps,
-  given: { tokenHash: Buffer; password: string; username?: string; request: Request },
+  options: { tokenHash: Buffer; password: string; username?: string; request: Request },
 ): Promise<UserRow> {
-  const { tokenHash, password, request } = given;
+  const { tokenHash, password, request } = options;
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
   if (!mail) throw invalidLink();
   const { name } = mail.details;
   const passwordHash = String(mail.details["passwordHash"]);
-  const username = given.username ?? String(mail.details["username"]);
+  const username = options.username ?? String(mail.details["username"]);
   const problem = usernameProblem(username);
   if (problem) throw invalidInput([{ path: "username", message: problem }]);
   if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) throw otherPassword();

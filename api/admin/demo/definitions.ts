@@ -120,9 +120,9 @@ async function ensureFork(
 /** Records executions of the last weeks, more of them recently, spread over versions, sources and callers; each once. */
 async function ensureExecutions(
   sql: Pool,
-  given: { index: number; versions: readonly DefinitionRow[]; callers: readonly string[] },
+  options: { index: number; versions: readonly DefinitionRow[]; callers: readonly string[] },
 ): Promise<void> {
-  const { index, versions, callers } = given;
+  const { index, versions, callers } = options;
   const [first] = versions;
   if (!first) return;
   const { lineId, name } = first;

@@ -116,9 +116,9 @@ async function loadProjects(
 /** Returns a project, which it loads if it has no rows. Copies have other ids than the bundle's project. */
 async function ensureProject(
   sql: Pool,
-  given: { source: ImportProject; copy: number; demo: DemoBundle; shiftMs: number },
+  options: { source: ImportProject; copy: number; demo: DemoBundle; shiftMs: number },
 ): Promise<ProjectRow> {
-  const { source, copy, demo, shiftMs } = given;
+  const { source, copy, demo, shiftMs } = options;
   const org = await requireOrg(sql, orgOf(demo, source).slug);
   const name = copy === 0 ? source.name : `${source.name} ${copy + 1}`;
   const find = () => findProjectByName(sql, { orgId: org.id, name });
@@ -139,9 +139,9 @@ async function ensureProject(
 /** Creates the credentials. The file is written before the keys are committed, so that no working key is lost. */
 async function handOver(
   { sql, publicUrl }: SeedContext,
-  given: SeedOptions & { demo: DemoBundle; projects: readonly ProjectRow[]; definitions: number },
+  options: SeedOptions & { demo: DemoBundle; projects: readonly ProjectRow[]; definitions: number },
 ): Promise<CommandResult> {
-  const { scale, credentialsFile, demo, projects, definitions } = given;
+  const { scale, credentialsFile, demo, projects, definitions } = options;
   const { orgs, users } = demo;
   const [project] = projects;
   if (!project) throw new Error("Cannot describe the demo: it has no project");

@@ -112,8 +112,8 @@ interface DatasetImport {
 }
 
 /** Stages the dataset's lines, inserts rows with new ids, and returns their number. */
-async function importDataset(tx: Sql, given: DatasetImport): Promise<number> {
-  const { name, file, project, target, source } = given;
+async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
+  const { name, file, project, target, source } = options;
   const dataset = EXPORT_DATASETS[name];
   const rows = { dataset, fromProjectId: project.id, projectId: target.id, shiftMs: source.shiftMs ?? 0 };
   const fail = (reason: string): never => {

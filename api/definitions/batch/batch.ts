@@ -126,11 +126,11 @@ async function listSubmissions(body: Static<typeof BatchBody>): Promise<Submissi
     throw invalidInput([{ path: "yaml", message: "must not be there beside definitions. Send one of them" }]);
   const any = { type: null, name: null };
   if (definitions) {
-    return definitions.map((given) => ({
+    return definitions.map((value) => ({
       ...any,
-      yaml: given.yaml,
-      visibility: given.visibility ?? visibility,
-      provenance: readProvenance(given.provenance ?? null),
+      yaml: value.yaml,
+      visibility: value.visibility ?? visibility,
+      provenance: readProvenance(value.provenance ?? null),
       firstLine: 1,
     }));
   }

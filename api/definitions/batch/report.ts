@@ -64,9 +64,9 @@ function findPredecessor(line: readonly LineVersionRow[], version: string): Pred
 }
 
 /** Returns `version` of the report. `nextAvailable` is the given version if it is free. */
-export function reportVersion(given: string, versions: readonly string[]) {
-  const exists = versions.includes(given);
-  return { given, exists, nextAvailable: exists ? nextPatch(given, versions) : given };
+export function reportVersion(value: string, versions: readonly string[]) {
+  const exists = versions.includes(value);
+  return { given: value, exists, nextAvailable: exists ? nextPatch(value, versions) : value };
 }
 
 export interface ReportedReference {

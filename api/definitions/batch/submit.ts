@@ -36,8 +36,8 @@ interface SubmitRequest {
  * Stores the documents in one transaction. If any is rejected, nothing is stored: throws an ApiError with the code of the
  * first problem and all problems in `details.errors`, each with the index of its document.
  */
-export async function storeBatch(deps: PublishDeps, given: SubmitRequest): Promise<WrittenItem[]> {
-  const { writer, request, submissions, publish } = given;
+export async function storeBatch(deps: PublishDeps, input: SubmitRequest): Promise<WrittenItem[]> {
+  const { writer, request, submissions, publish } = input;
   const yamlBytes = submissions.reduce((sum, { yaml }) => sum + Buffer.byteLength(yaml), 0);
   await requireQuota(deps.sql, writer.org, { drafts: submissions.length, lines: 0, yamlBytes });
   const items = await readSubmissions(deps, writer, submissions);

@@ -126,9 +126,9 @@ export const getDependencies = operation(
 
 async function findDependencies(
   sql: Pool,
-  given: { row: DefinitionRow; viewer: DefinitionViewer; maxDepth: number },
+  options: { row: DefinitionRow; viewer: DefinitionViewer; maxDepth: number },
 ) {
-  const { row, viewer, maxDepth } = given;
+  const { row, viewer, maxDepth } = options;
   const root = presentDefinition(row);
   const { nodes, edges, unresolved, ...walk } = await walkDependencies(sql, {
     roots: [root],

@@ -55,9 +55,9 @@ interface Place {
  */
 export function expandDependencies(
   map: DependencyMap,
-  given: { rootId: string; maxDepth?: number; maxNodes?: number },
+  options: { rootId: string; maxDepth?: number; maxNodes?: number },
 ): DependencyGraph {
-  const { rootId, maxDepth = Number.POSITIVE_INFINITY, maxNodes = MAX_DEPENDENCY_NODES } = given;
+  const { rootId, maxDepth = Number.POSITIVE_INFINITY, maxNodes = MAX_DEPENDENCY_NODES } = options;
   const graph: DependencyTree = { ...requireNode(map, rootId), dependencies: [] };
   const flat = new Map<string, DependencyGraph["flat"][number]>();
   const places: Place[] = [{ tree: graph, depth: 0, above: null }];

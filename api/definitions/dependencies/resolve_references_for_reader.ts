@@ -24,19 +24,19 @@ type ReferenceLike = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "t
  */
 export async function resolveReferences<Reference extends ReferenceLike>(
   sql: Sql,
-  given: { references: readonly Reference[]; viewer: DefinitionViewer },
+  options: { references: readonly Reference[]; viewer: DefinitionViewer },
 ): Promise<ResolvedReference<Reference>[]> {
   const keys = new Map<string, ReferenceKey & { index: number }>();
-  for (const { type, name, targetOrgId } of given.references) {
+  for (const { type, name, targetOrgId } of options.references) {
     if (targetOrgId === null) continue;
     const key = { orgId: targetOrgId, type, name };
     if (!keys.has(textOf(key))) keys.set(textOf(key), { ...key, index: keys.size });
   }
-  const rows = await listReferenceCandidates(sql, { keys: [...keys.values()], viewer: given.viewer });
+  const rows = await listReferenceCandidates(sql, { keys: [...keys.values()], viewer: options.viewer });
   const candidates = Map.groupBy(rows, ({ keyIndex }) => keyIndex);
   const resolved: ResolvedReference<Reference>[] = [];
   let compared = 0;
-  for (const reference of given.references) {
+  for (const reference of options.references) {
     const { type, name, range, targetOrgId } = reference;
     const key = targetOrgId === null ? undefined : keys.get(textOf({ orgId: targetOrgId, type, name }));
     const versions = key ? (candidates.get(key.index) ?? []) : [];
@@ -59,9 +59,9 @@ const PIECE = 250;
 /** As `resolveReferences`, in pieces between which other requests are served, and `onStep` is called. */
 export async function resolveInPieces<Reference extends ReferenceLike>(
   sql: Sql,
-  given: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: (() => void) | undefined },
+  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: (() => void) | undefined },
 ): Promise<ResolvedReference<Reference>[]> {
-  const { references, viewer, onStep } = given;
+  const { references, viewer, onStep } = options;
   const resolved: ResolvedReference<Reference>[] = [];
   for (let first = 0; first < references.length; first += PIECE) {
     const piece = references.slice(first, first + PIECE);

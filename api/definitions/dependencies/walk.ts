@@ -36,7 +36,7 @@ export interface DependencyWalk {
  */
 export async function walkDependencies(
   sql: Sql,
-  given: {
+  options: {
     roots: readonly DependencyNode[];
     viewer: DefinitionViewer;
     maxDepth: number;
@@ -44,7 +44,7 @@ export async function walkDependencies(
     onStep?: () => void;
   },
 ): Promise<DependencyWalk> {
-  const { roots, viewer, maxDepth, onStep } = given;
+  const { roots, viewer, maxDepth, onStep } = options;
   const nodes = new Map(roots.map((root) => [root.id, nodeOf(root)]));
   const edges = new Map<string, DependencyEdge[]>();
   const unresolved = new Map<string, UnresolvedReference>();
@@ -87,10 +87,10 @@ interface LevelQuery {
 /** Reads the references of one level, and how many of them count against the limit. */
 async function listLevel(
   sql: Sql,
-  given: LevelQuery & { limit: number; isBatch: boolean },
+  options: LevelQuery & { limit: number; isBatch: boolean },
 ): Promise<{ references: TreeReferenceRow[]; counted: number }> {
-  const { level, viewer, limit, isBatch } = given;
-  if (isBatch) return { references: await listBatchReferences(sql, given), counted: 0 };
+  const { level, viewer, limit, isBatch } = options;
+  if (isBatch) return { references: await listBatchReferences(sql, options), counted: 0 };
   const references = await listTreeReferences(sql, { definitionIds: level, viewer, limit });
   return { references, counted: references.length };
 }

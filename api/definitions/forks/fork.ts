@@ -157,9 +157,9 @@ function rejectBody({ name, displayName, description }: NewFork): void {
  */
 export async function forkVersion(
   { sql, documents }: DefinitionDeps,
-  given: { writer: Writer; source: DefinitionRow; wanted: NewFork },
+  options: { writer: Writer; source: DefinitionRow; wanted: NewFork },
 ): Promise<{ definition: ShownDefinitionRow; fork: ForkRow; warnings: Warning[] }> {
-  const { writer, source: original, wanted } = given;
+  const { writer, source: original, wanted } = options;
   const { type } = original;
   const { name, visibility = "private", displayName, description } = wanted;
   const changes = {

@@ -32,9 +32,9 @@ export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: Defi
  */
 export async function findForkDenial(
   sql: Sql,
-  given: { address: DefinitionAddress | VersionId; visitor: Caller | null; request: Request },
+  options: { address: DefinitionAddress | VersionId; visitor: Caller | null; request: Request },
 ): Promise<ForkDenial | null> {
-  const { address, visitor, request } = given;
+  const { address, visitor, request } = options;
   if (!visitor && request.headers.has("x-org-slug")) {
     throw unauthorized("X-Org-Slug requires authentication as a member of that organization.");
   }

@@ -25,7 +25,7 @@ export async function readBody(
 }
 
 /** Returns the given parameters; omitted ones are left out, as in JSON. */
-function fieldsOf(query: Query, given: URLSearchParams): JsonObject {
-  const values = Object.entries(parseQuery(query, given));
-  return Object.fromEntries(values.filter(([name]) => given.has(name)));
+function fieldsOf(query: Query, value: URLSearchParams): JsonObject {
+  const values = Object.entries(parseQuery(query, value));
+  return Object.fromEntries(values.filter(([name]) => value.has(name)));
 }

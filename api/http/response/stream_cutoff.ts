@@ -41,14 +41,14 @@ const CHECKS_PER_WINDOW = 12;
  */
 export function watchStream(
   { rules, permit, mayContinue }: StreamWatch,
-  given: { isSlow: () => boolean; cut: (reason: CutReason) => void },
+  options: { isSlow: () => boolean; cut: (reason: CutReason) => void },
 ): () => void {
   let isStopped = false;
   let isChecking = false;
   const cut = (reason: CutReason): void => {
     if (isStopped) return;
     stop();
-    given.cut(reason);
+    options.cut(reason);
   };
   const checkAccess = async (): Promise<void> => {
     // One check at a time, also if the database is slow.
@@ -61,7 +61,7 @@ export function watchStream(
     setTimeout(() => cut("lasted_too_long"), rules.maxMs),
     setInterval(() => void checkAccess(), rules.accessCheckMs),
     setInterval(() => {
-      if (permit.isContended(rules.slowWindowMs) && given.isSlow()) cut("reader_too_slow");
+      if (permit.isContended(rules.slowWindowMs) && options.isSlow()) cut("reader_too_slow");
     }, rules.slowWindowMs / CHECKS_PER_WINDOW),
   ];
   const stop = (): void => {

@@ -10,12 +10,12 @@ import { pageNotFound, requireType } from "./page_address.ts";
 /** Redirects to what the name or id means for the visitor. Throws NOT_FOUND. */
 export async function redirectToDefinition(
   page: Page,
-  given: { type: string; org: string },
+  options: { type: string; org: string },
 ): Promise<Response> {
-  const type = requireType(given.type);
-  const namesVersion = checkName({ type, name: given.org });
+  const type = requireType(options.type);
+  const namesVersion = checkName({ type, name: options.org });
   const { data } = await page.call(getDefinition, {
-    params: { type, name: given.org },
+    params: { type, name: options.org },
     query: { includeYaml: false, includeRuntime: false },
   });
   const { name, version } = data;
@@ -24,9 +24,9 @@ export async function redirectToDefinition(
 }
 
 /** Whether it is an id, or a name with a version. Throws NOT_FOUND for what can be neither. */
-function checkName(given: Parameters<typeof parseReadAddress>[0]): boolean {
+function checkName(options: Parameters<typeof parseReadAddress>[0]): boolean {
   try {
-    const address = parseReadAddress(given);
+    const address = parseReadAddress(options);
     return "id" in address || address.version !== null;
   } catch (error) {
     if (error instanceof ApiError) throw pageNotFound();

@@ -18,11 +18,11 @@ export interface RenderedText {
  */
 export async function renderText(
   work: Pick<DocumentWork, "render">,
-  given: { format: "markdown" | "yaml"; text: string },
+  options: { format: "markdown" | "yaml"; text: string },
 ): Promise<RenderedText> {
-  const text = cut(given.text);
-  const isCut = text.length < given.text.length;
-  return { markup: await render(work, { ...given, text }), isCut };
+  const text = cut(options.text);
+  const isCut = text.length < options.text.length;
+  return { markup: await render(work, { ...options, text }), isCut };
 }
 
 async function render(

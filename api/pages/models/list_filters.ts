@@ -81,8 +81,8 @@ function labeled(word: string): Option {
 }
 
 /** A limit of an address is offered too. */
-function contextOptions(given: string | null): Option[] {
-  const limits = given === null || CONTEXTS.includes(given) ? CONTEXTS : [...CONTEXTS, given];
+function contextOptions(value: string | null): Option[] {
+  const limits = value === null || CONTEXTS.includes(value) ? CONTEXTS : [...CONTEXTS, value];
   return limits.map(
     (limit): Option => [
       limit,

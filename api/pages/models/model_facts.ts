@@ -17,8 +17,8 @@ interface Facts {
   newest: FullModel | null;
 }
 
-export function modelFacts(given: Facts): Html {
-  const { model, aliases, newest } = given;
+export function modelFacts(options: Facts): Html {
+  const { model, aliases, newest } = options;
   const { limits, modalities } = model;
   return html`<aside class="side" aria-label="About this model">
 ${newest && section("Newest of its family", html`<a href="${modelPath(newest)}">${newest.name}</a> <small>${model.family} stands for it</small>`)}
@@ -36,7 +36,7 @@ ${facts("Modalities", [
   ["Input", modalities.input.join(", ")],
   ["Output", modalities.output.join(", ")],
 ])}
-${facts("Details", details(given))}
+${facts("Details", details(options))}
 ${section(
   "Links",
   html`<p><a href="${comparisonPath([modelName(model)])}">Compare with another</a></p>

@@ -57,7 +57,7 @@ export async function changeInvitations(page: SignedInPage, { slug }: { slug: st
 
 /** The roles that the user can give in an organization. A personal one has one owner. */
 function assignableRoles({ role, isPersonal }: Pick<PageOrg, "role" | "isPersonal">): OrgRole[] {
-  return ORG_ROLES.filter((given) => mayManageMembers(role, given).ok && !(isPersonal && given === "owner"));
+  return ORG_ROLES.filter((value) => mayManageMembers(role, value).ok && !(isPersonal && value === "owner"));
 }
 
 interface InviteForm {

@@ -95,8 +95,8 @@ export async function deleteWebhook({ call }: SignedInPage, address: WebhookAddr
   return seeOtherWith(orgPath(address.slug, "webhooks"), "deleted");
 }
 
-function toAction(given: string | null): Action {
-  return given !== null && (given === "rotate" || Object.hasOwn(NOTICES, given)) ? (given as Action) : "save";
+function toAction(value: string | null): Action {
+  return value !== null && (value === "rotate" || Object.hasOwn(NOTICES, value)) ? (value as Action) : "save";
 }
 
 function webhookPath({ slug, id }: WebhookAddress): string {

@@ -12,8 +12,8 @@ export interface WebhookForm {
 export const EMPTY_WEBHOOK_FORM: WebhookForm = { url: "", types: [] };
 
 /** Reads what was typed and ticked. */
-export function readWebhookForm(given: URLSearchParams): WebhookForm {
-  return { url: given.get("url")?.trim() ?? "", types: given.getAll("types") };
+export function readWebhookForm(value: URLSearchParams): WebhookForm {
+  return { url: value.get("url")?.trim() ?? "", types: value.getAll("types") };
 }
 
 /** Renders the form. `action` is the text of its button. */

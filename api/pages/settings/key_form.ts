@@ -17,9 +17,9 @@ const SCOPE_HINTS = {
 };
 
 /** Reads the form: what was typed, and the body for the API. A day stands for its end, in UTC. */
-export function readKeyForm(given: URLSearchParams): { form: KeyForm; body: Partial<KeyForm> } {
+export function readKeyForm(text: URLSearchParams): { form: KeyForm; body: Partial<KeyForm> } {
   const names = Object.keys(EMPTY_KEY_FORM) as (keyof KeyForm)[];
-  const form = Object.fromEntries(names.map((name) => [name, given.get(name)?.trim() ?? ""])) as KeyForm;
+  const form = Object.fromEntries(names.map((name) => [name, text.get(name)?.trim() ?? ""])) as KeyForm;
   const expiresAt = DAY.test(form.expiresAt) ? `${form.expiresAt}T23:59:59Z` : form.expiresAt;
   const body = Object.fromEntries(Object.entries({ ...form, expiresAt }).filter(([, value]) => value !== ""));
   return { form, body };

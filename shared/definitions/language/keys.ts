@@ -114,9 +114,14 @@ export function wordKey(meaning: string, words: readonly string[], options: Opti
 
 export function reference(
   target: DefinitionType | Key["target"],
-  given: { meaning: string; example: string } & Options,
+  options: { meaning: string; example: string } & Options,
 ): Key {
-  return { ...BASE, kind: "reference", ...given, target: typeof target === "string" ? () => target : target };
+  return {
+    ...BASE,
+    kind: "reference",
+    ...options,
+    target: typeof target === "string" ? () => target : target,
+  };
 }
 
 /** A list of scalars; a single one may stand without its list. */

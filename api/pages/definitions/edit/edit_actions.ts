@@ -39,8 +39,8 @@ interface CheckRequest {
 }
 
 /** Asks what creating and publishing the document would say. */
-export async function checkDocument(page: SignedInPage, given: CheckRequest): Promise<Report> {
-  const { organization, name, fields, own } = given;
+export async function checkDocument(page: SignedInPage, options: CheckRequest): Promise<Report> {
+  const { organization, name, fields, own } = options;
   const { type, yaml, visibility } = fields;
   const { data } = await page.api<{ data: Report }>("/definitions/validate", {
     method: "POST",

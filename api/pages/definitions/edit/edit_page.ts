@@ -88,8 +88,8 @@ interface EditPage {
   problems?: FormProblems | null;
 }
 
-function renderEdit(page: SignedInPage, given: EditPage): PageResult {
-  const { target, definition, fields, report = null, problems = null } = given;
+function renderEdit(page: SignedInPage, options: EditPage): PageResult {
+  const { target, definition, fields, report = null, problems = null } = options;
   const own = fields.expectedUpdatedAt === "" ? null : target.version;
   const isConflict = problems?.code === "EDIT_CONFLICT";
   const title = own === null ? `New version of ${definition.name}` : `Edit ${definition.name} ${own}`;

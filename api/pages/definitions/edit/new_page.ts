@@ -72,8 +72,8 @@ interface NewPage {
   isCheck?: boolean;
 }
 
-function renderNew(page: SignedInPage, given: NewPage): PageResult {
-  const { org, fields, report = null, problems = null, isCheck = true } = given;
+function renderNew(page: SignedInPage, options: NewPage): PageResult {
+  const { org, fields, report = null, problems = null, isCheck = true } = options;
   const status = problems?.status ?? (isCheck ? 200 : 422);
   const main = renderEditForm({
     title: "New definition",

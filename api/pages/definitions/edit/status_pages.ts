@@ -87,9 +87,9 @@ function bodyOf({ form }: SignedInPage, action: StatusAction): object {
 
 async function renderAction(
   page: SignedInPage,
-  given: { target: VersionPageAddress; action: StatusAction; problems: FormProblems | null },
+  options: { target: VersionPageAddress; action: StatusAction; problems: FormProblems | null },
 ): Promise<PageResult> {
-  const { target, action, problems } = given;
+  const { target, action, problems } = options;
   const { verb, from, versions, effects } = ACTIONS[action];
   const definition = await loadDefinition(page, target);
   const { name, version, status } = definition;

@@ -99,8 +99,8 @@ interface UpgradePage {
   problems: FormProblems | null;
 }
 
-function renderUpgrade(page: SignedInPage, given: UpgradePage): PageResult {
-  const { target, definition, yaml, problems } = given;
+function renderUpgrade(page: SignedInPage, options: UpgradePage): PageResult {
+  const { target, definition, yaml, problems } = options;
   const { name, runtimeMd, translationError } = definition;
   const form = { title: `Upgrade ${name}`, target, session: page.session, problems };
   if (runtimeMd !== null && !problems) {
