@@ -101,10 +101,12 @@ export function toPageRoute(
       if (visitors === "signedIn" && !session) return seeOther(missingSessionPath(page));
       const named = method === "GET" ? page.url.searchParams.get("org") : null;
       if (session?.org && session.org.slug === named)
-        return seeOther(addressIn(session.org, page.url), { "Set-Cookie": orgCookie(session.org) });
+        return seeOther(addressIn(session.org, page.url), {
+          "Set-Cookie": orgCookie(session.org, deps.config),
+        });
       const show = view as (page: Page, params: Readonly<Record<string, string>>) => ReturnType<typeof view>;
       const result = await show(page, params);
-      return result instanceof Response ? result : respondPage(page, result);
+      return result instanceof Response ? result : respondPage(page, result, deps.config);
     },
   };
 }
@@ -184,7 +186,11 @@ function formOf({ body }: RequestContext): URLSearchParams {
 }
 
 /** Caches may keep what anonymous visitors get, and ask each time whether it is still the same. */
-function respondPage({ request, url, session, notice }: Page, content: PageContent): Response {
+function respondPage(
+  { request, url, session, notice }: Page,
+  content: PageContent,
+  config: Pick<Config, "publicUrl">,
+): Response {
   const { status = 200, hidesAddress = false, org } = content;
   const shown = content.hidesAccount ? {} : { session };
   // Encoded once, for the ETag and the response.
@@ -196,7 +202,7 @@ function respondPage({ request, url, session, notice }: Page, content: PageConte
     // Not no-referrer: browsers would then send forms without their origin.
     if (hidesAddress) headers.set("Referrer-Policy", "strict-origin");
     if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
-    if (org && org.slug !== chosenSlug(request.headers)) headers.append("Set-Cookie", orgCookie(org));
+    if (org && org.slug !== chosenSlug(request.headers)) headers.append("Set-Cookie", orgCookie(org, config));
     return new Response(body, { status, headers });
   }
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;

@@ -1,5 +1,6 @@
 /** Who is signed in on a page, and the organization they work in. */
 
+import type { Config } from "../../shared/process/config.ts";
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { signInPath } from "./addresses.ts";
@@ -41,8 +42,9 @@ const COOKIE = "ulr_org";
 const YEAR_SECONDS = 365 * 86_400;
 
 /** Returns the `Set-Cookie` of a choice. */
-export function orgCookie({ slug }: PageOrg): string {
-  return pageCookie(COOKIE, slug, YEAR_SECONDS);
+export function orgCookie({ slug }: PageOrg, { publicUrl }: Pick<Config, "publicUrl">): string {
+  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
+  return `${pageCookie(COOKIE, slug, YEAR_SECONDS)}${secure}`;
 }
 
 /** Returns the slug in the cookie, which may be anything. */

@@ -1,5 +1,6 @@
 /** Inviting, joining and removing in a real browser, with a real mail server and a real job runner. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Request } from "playwright-core";
 import { newestMail } from "../helpers/accounts/account_mail.ts";
 import { makeAccount } from "../helpers/accounts/accounts.ts";
 import { type MailServer, openMailServer } from "../helpers/network/mail_server.ts";
@@ -55,8 +56,8 @@ for (const javaScriptEnabled of [true, false]) {
     const link = await invite(owner, ann.email, javaScriptEnabled);
     await using visit = await openVisit(dashboard.browser, { origin: dashboard.api.url, javaScriptEnabled });
     const { page } = visit;
-    const referrers: string[] = [];
-    page.on("request", async (request) => referrers.push((await request.allHeaders())["referer"] ?? ""));
+    const requests: Request[] = [];
+    page.on("request", (request) => requests.push(request));
 
     await page.goto(link);
     await page.getByRole("heading", { name: "You are invited" }).waitFor();
@@ -81,6 +82,8 @@ for (const javaScriptEnabled of [true, false]) {
     await page.goto(link);
     await page.getByRole("heading", { name: "This invitation no longer works" }).waitFor();
     // What other sites and logs of proxies could see of the token.
+    const headers = await Promise.all(requests.map((request) => request.allHeaders()));
+    const referrers = headers.map(({ referer = "" }) => referer);
     const others = referrers.filter((referrer) => referrer !== "" && !referrer.startsWith(dashboard.api.url));
     expect(others).toEqual([]);
     expect(visit.faults).toEqual([]);

@@ -37,16 +37,16 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
 }
 
 // One test, because each load takes about five seconds of CPU.
-test("it shows every group; open routes work without a key, others with one, also after a reload", async () => {
+test("it shows every group; open routes work without a key, others with one", async () => {
   const { user, org } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
-  const { id } = await dashboard.make.project({ orgId: org.id, ownerId: user.id });
   const sent: string[] = [];
   await using visit = await openVisit(dashboard.browser, { origin: dashboard.api.url });
   const { page, faults } = visit;
   page.on("request", (request) => sent.push(request.url()));
+  // Swagger UI renders what is on the screen; a screen this high shows everything.
+  await page.setViewportSize({ width: 1280, height: 30_000 });
   await page.goto("/swagger");
-  // Groups are rendered one by one.
   await page.locator(".opblock-tag", { hasText: "Operations" }).waitFor();
 
   const groups = await page.locator(".opblock-tag").allTextContents();
@@ -62,13 +62,7 @@ test("it shows every group; open routes work without a key, others with one, als
   const { status, body } = await tryOut(page, "getOrganization", { slug: org.slug });
   expect([status, body.includes(org.slug)]).toEqual(["200", true]);
 
-  await page.reload();
-  // With the prefilled values.
-  const exported = await tryOut(page, "exportIssues", { project: id, "X-Org-Slug": org.slug });
-  expect(exported.status).toBe("200");
-  expect(sent.filter((url) => url.includes("/export/projects/"))).toEqual([
-    `${dashboard.api.url}/api/v1/export/projects/${id}/issues`,
-  ]);
+  expect(sent.filter((url) => !url.startsWith(dashboard.api.url))).toEqual([]);
   // Swagger UI logs that it has no input for a UUID and uses a text field.
   expect(faults.filter((fault) => fault !== "Could not find component: JsonSchema_string_uuid")).toEqual([]);
 });
