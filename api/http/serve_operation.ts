@@ -82,7 +82,10 @@ function toConditionalResponse(
     ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
   };
   if (isKnownTag(request, etag)) {
-    const others = Object.entries(reply.headers ?? {}).filter(([name]) => !name.startsWith("Content-"));
+    // Browsers replace the headers that they have stored by those of a 304, the policy of a page too.
+    const others = Object.entries(reply.headers ?? {}).filter(
+      ([name]) => !name.startsWith("Content-") || name === "Content-Security-Policy",
+    );
     return new Response(null, { status: 304, headers: { ...Object.fromEntries(others), ...validators } });
   }
   const { body, type } = made ?? toContent(reply);

@@ -86,6 +86,8 @@ test("every page and file of /swagger has a strong ETag and is not sent twice", 
     expect([path, etag]).toEqual([path, expect.stringMatching(/^"[\w-]{32,}"$/)]);
     const again = await api.request(path, { headers: { "if-none-match": etag } });
     expect([path, again.status, await again.text()]).toEqual([path, 304, ""]);
+    const policies = [again, { headers }].map((of) => of.headers.get("content-security-policy"));
+    expect([path, policies[0]]).toEqual([path, policies[1] ?? ""]);
     expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
   }
 });
