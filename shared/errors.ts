@@ -333,14 +333,14 @@ export interface ApiErrorOptions<Code extends ErrorCode = ErrorCode> {
   message?: string;
   /** Checked for a code that is known here; errors that are passed on have any. */
   details?: ErrorCode extends Code ? Readonly<Record<string, unknown>> : ErrorDetails<Code>;
-  /** Seconds; those of the code when omitted. */
+  /** In seconds; the default of the code if omitted. */
   retryAfter?: number;
-  /** Response headers besides `Retry-After`. */
+  /** Response headers other than `Retry-After`. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
 
-/** A row of the table as any code has it. */
+/** A row of the table, for any code. */
 interface AnyRow {
   status: number;
   message: string;

@@ -1,4 +1,4 @@
-/** What users are told about their second factors, by mail. */
+/** The events of second factors that users get a mail about. */
 export type FactorNotice =
   | { event: "added"; name: string }
   /** `isLast`: signing in requires the password alone. */
@@ -7,7 +7,7 @@ export type FactorNotice =
   | { event: "reset" }
   | { event: "codes_renewed" }
   | { event: "code_used"; codesLeft: number }
-  /** Somebody who knows the password enters wrong codes. */
+  /** Someone with the right password enters wrong codes. */
   | { event: "guessed" }
-  /** Somebody has a copy of a passkey. */
+  /** A passkey was copied. */
   | { event: "copied" };

@@ -41,7 +41,7 @@ export const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   },
   delete_old_records: SWEEP,
   expire_org_exports: SWEEP,
-  // Somebody is waiting in front of the mailbox.
+  // A person is waiting for the mail.
   send_account_mail: { ...MAIL, retryDelay: 5 },
   send_export_ready: MAIL,
   send_webhook_disabled: MAIL,

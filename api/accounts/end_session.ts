@@ -16,7 +16,7 @@ export async function endSession(
       userId === undefined
         ? await markSessionRevoked(tx, id)
         : await markOwnSessionRevoked(tx, { id, userId });
-    // Otherwise another request has ended it meanwhile, and has added the entry.
+    // Otherwise another request has just ended it and added the entry.
     if (!hasEnded) return false;
     await insertAuditEntry(tx, {
       ...actor,

@@ -14,7 +14,7 @@ export const PasswordField = Type.String({
     "Not one of the 10,000 most common passwords, without the username or email address in it, and not part of one",
 });
 
-/** The first that anybody guesses. The dictionary is ranked. */
+/** The most common ones. The dictionary is ranked. */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set(dictionary["passwords-common"].slice(0, 10_000));
 
 /** Shorter parts are in many words by chance. */

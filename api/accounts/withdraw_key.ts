@@ -4,8 +4,8 @@ import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.
 import type { Pool } from "../../sql/connection/pool.ts";
 
 /**
- * Revokes a key and adds an audit entry. With `userId`, only a key of that user that is not revoked: others are
- * indistinguishable from one that does not exist. Without, a key that was revoked keeps its time. Null if there is none.
+ * Revokes a key and adds an audit entry; null if there is no such key. With `userId`, another user's key or a revoked one
+ * is indistinguishable from a key that does not exist. Without it, a revoked key keeps the time of its revocation.
  */
 export async function withdrawKey(
   sql: Pool,

@@ -1,4 +1,4 @@
-/** `user remove-factors`: for a user who has lost every second factor and recovery code. */
+/** `user remove-factors`: for a user who has lost all second factors and recovery codes. */
 
 import { queueAccountMail } from "../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";

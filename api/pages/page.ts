@@ -41,7 +41,7 @@ export interface Page extends ApiClient {
   deps: PageDeps;
 }
 
-/** What pages have besides the API. */
+/** The dependencies of pages. */
 export interface PageDeps {
   config: Pick<Config, "publicUrl" | "signUp" | "signUpDomains" | "supportContact" | "organizationCreation">;
   documents: Documents;

@@ -1,4 +1,4 @@
-/** The mails about second factors: what has changed, and what somebody tries. */
+/** Mails about second factors: changes, and failed sign-ins with the right password. */
 import type { FactorNotice } from "../../shared/factor_notice.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUser } from "../../sql/accounts/users.ts";
@@ -8,7 +8,7 @@ import { inWords, type MailContent, type MailText } from "../compose_mail.ts";
 const CHANGE_PASSWORD =
   "If this was not you, change your password now, and check your second factors and sessions.";
 const SOMEBODY_KNOWS =
-  "If this was you, ignore this email. If not, someone knows your password: change it now. Nobody signed in.";
+  "If this was you, ignore this email. If not, someone knows your password: change it now. The sign-in failed.";
 
 /** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
 export async function writeFactorNotice(options: {

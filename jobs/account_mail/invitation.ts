@@ -1,4 +1,4 @@
-/** The mail that invites somebody to an organization. */
+/** The mail with an invitation to an organization. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import { findPendingInvitation } from "../../sql/accounts/invitations.ts";
 import { inWords, subjectName, withoutLinks } from "../compose_mail.ts";

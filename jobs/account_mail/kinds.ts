@@ -25,7 +25,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   membership_notice: writeMembershipNotice,
 };
 
-/** The request does not look for the account, so that nobody learns whether there is one. */
+/** The account is looked up here, not in the request, so that responses do not reveal whether it exists. */
 async function writePasswordReset({
   sql,
   mail,

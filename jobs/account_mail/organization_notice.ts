@@ -3,7 +3,7 @@ import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { inWords, type MailText, subjectName } from "../compose_mail.ts";
 import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
 
-/** Tells an owner who has changed which owner or admin. */
+/** Tells an owner about a change of owners or admins. */
 export async function writeOrganizationNotice({
   sql,
   mail,

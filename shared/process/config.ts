@@ -48,7 +48,7 @@ export interface Config {
   /** URL of the mail server, with credentials; null writes mail to files. */
   smtpUrl: string | null;
   mailFrom: string;
-  /** Who may sign up: nobody, invited addresses, also those of `signUpDomains`, or all. */
+  /** Who may sign up: no one, invited addresses, also addresses of `signUpDomains`, or everyone. */
   signUp: "off" | "invited" | "domains" | "open";
   /** In lower case. */
   signUpDomains: readonly string[];

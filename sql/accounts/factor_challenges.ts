@@ -1,4 +1,4 @@
-/** Table `factor_challenges`: what has begun and waits for a second factor, for some minutes. */
+/** Table `factor_challenges`: sign-ins and new factors that wait a few minutes for their second step. */
 import type { Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
@@ -64,7 +64,7 @@ export async function lockPendingSignIn(
   return row ?? null;
 }
 
-/** Sets what a passkey has to sign, in place of what was set before. */
+/** Sets the challenge that a passkey must sign, in place of an earlier one. */
 export async function updateChallengeHash(
   sql: Sql,
   challenge: { id: string; challengeHash: Buffer | null },

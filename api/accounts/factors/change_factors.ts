@@ -49,7 +49,7 @@ export async function auditBegin(
 }
 
 /**
- * Follows the insertion of a factor. Ends the other sessions, which somebody may have begun with the password alone. Returns
+ * Follows the insertion of a factor. Ends the other sessions, which a stranger may have started with the password alone. Returns
  * the recovery codes that come with the first factor.
  */
 export async function finishAddition(

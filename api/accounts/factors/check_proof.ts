@@ -16,7 +16,7 @@ import { findTotpStep } from "./totp.ts";
 
 /**
  * Wrong codes of apps within a day, from everywhere together. Three of a million codes are right at any time, so a year of
- * guessing, by somebody who knows the password, finds one with 2 %. Passkeys and recovery codes are accepted meanwhile.
+ * guessing, by someone who knows the password, finds one with 2 %. Passkeys and recovery codes are accepted meanwhile.
  */
 const WRONG_CODES_MAX = 20;
 
@@ -25,7 +25,7 @@ export type Proof = { code: string } | { passkey: string };
 
 export type ProofVerdict =
   | { ok: true; kind: ProofKind }
-  /** `copied`: somebody has a copy of the passkey. `guessed`: this was the last wrong code of the day. */
+  /** `copied`: the passkey was copied. `guessed`: this was the last wrong code of the day. */
   | { ok: false; reason: "wrong" | "copied" | "guessed" }
   /** Codes of apps are not accepted for some time. */
   | { ok: false; reason: "blocked"; waitMs: number };

@@ -6,7 +6,7 @@ import { unauthorized } from "../../http/authenticate.ts";
 import type { ProofVerdict } from "./check_proof.ts";
 import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
 
-/** Tells the user that a recovery code is gone, or that somebody who knows the password guesses codes or copied a passkey. */
+/** Mails the user that a recovery code was used, that someone with the password guesses codes, or that a passkey was copied. */
 export async function tellOfProof(
   tx: Sql,
   deps: MailDeps,

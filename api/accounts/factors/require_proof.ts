@@ -26,7 +26,7 @@ export async function requireRecentFactor(sql: Sql, { credential }: Caller): Pro
 }
 
 /**
- * Requires a recent second factor, or the password from users who have none: a session that somebody left open must not
+ * Requires a recent second factor, or the password from users who have none: an unattended session must not
  * lock its user out.
  */
 export async function requireProof(

@@ -99,7 +99,7 @@ async function join(tx: Sql, boss: Boss, options: { token: string; caller: Calle
   const { token, caller, actor } = options;
   const { orgId } = await requireOffer(tx, token);
   await lockOrg(tx, orgId);
-  // As it is under the lock: it may just have been revoked, or its sender demoted.
+  // Read again under the lock: it may just have been revoked, or its sender demoted.
   const offer = await requireOffer(tx, token);
   await requireInvited(tx, caller, offer.email);
   if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash: hashLinkToken(token) }))) throw invalidToken();

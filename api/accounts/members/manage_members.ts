@@ -82,7 +82,7 @@ export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgM
   return member;
 }
 
-/** Returns the actor's role as it is now: it may have changed since the request was authorized. */
+/** Returns the actor's current role, which may have changed since the request was authorized. */
 export async function requireActorRole(
   tx: Sql,
   { actor, org }: { actor: AuditActor; org: { id: string } },

@@ -11,9 +11,9 @@ export interface MembershipNews {
   actor: AuditActor;
   orgId: string;
   userId: string;
-  /** Null for somebody who has joined. */
+  /** Null for a new member. */
   from: OrgRole | null;
-  /** Null for somebody who has left or was removed. */
+  /** Null for a former member. */
   to: OrgRole | null;
   /** Username of the sender of the invitation. */
   invitedBy?: string;

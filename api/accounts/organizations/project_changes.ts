@@ -90,8 +90,8 @@ export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<P
 }
 
 /**
- * Shows a deleted project again; one that is not deleted stays as it is. Throws PROJECT_NOT_FOUND if there is none, or its
- * thirty days are over, which do not count for operators. Call inside a transaction.
+ * Restores a deleted project; does nothing if it is not deleted. Throws PROJECT_NOT_FOUND if it does not exist, or was
+ * deleted more than thirty days ago, a limit that does not apply to operators. Call inside a transaction.
  */
 export async function undeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor, project: name } = options;

@@ -82,5 +82,5 @@ export const Member = Type.Object(
 
 export const MemberList = data({ members: listOf(Member) }, "Highest role first");
 
-/** What an endpoint for members can answer, if the caller is none. */
+/** The errors of endpoints for members. */
 export const ORG_FAILURES = ["ORG_ACCESS_DENIED", "ORG_NOT_FOUND"] as const;

@@ -123,7 +123,7 @@ export const confirmEmailChange = operation(
         await queueAccountMail(tx, deps.boss, { kind: "email_changed", email: oldEmail, userId, details });
       })
       .catch((error: unknown) => {
-        // Another account has got the address meanwhile. Only the owner of the address gets here.
+        // Another account has this address by now. Only the owner of the address gets here.
         throw violates(error, "users_email_key") ? invalidLink() : error;
       });
     return reply(204, null);

@@ -1,4 +1,4 @@
-/** Mails that anybody can ask for, limited per network. */
+/** Mails that anyone can request, limited per network. */
 import {
   findAccountMailWait,
   type NewAccountMail,
@@ -38,7 +38,7 @@ export async function requestMail(
     action: "account_mail.request",
     subjectType: "account_mail",
     subjectId: id,
-    // Not the address: anybody can name any.
+    // Not by address, because anyone can enter any address.
     details: { kind: mail.kind },
   });
 }

@@ -215,7 +215,7 @@ async function createFromLink(
   }
 }
 
-/** Otherwise whoever signs up with the address of somebody else would know the password of their account. */
+/** Without this check, a stranger who signs up with your address would know the password of your account. */
 function otherPassword(): ApiError {
   return invalidInput([
     {

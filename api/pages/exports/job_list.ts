@@ -72,7 +72,7 @@ async function openNames(
 
 /**
  * GET /dashboard/exports/jobs: a page of the list, which scripts also read to bring rows up to date. They name the
- * organization of their rows, because another one may be chosen meanwhile.
+ * organization of their rows, because another one may be chosen in the meantime.
  */
 export async function showJobs(page: SignedInPage): Promise<PageResult> {
   const named = page.url.searchParams.get("organization");

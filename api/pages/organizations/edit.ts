@@ -93,7 +93,7 @@ ${mayEnd && html`<p><a href="${orgPath(slug, "end")}">Delete this organization</
   });
 }
 
-/** Owners who have no second factor, or have not used it lately, are told so by the API. */
+/** The API refuses owners without a second factor, or who have not used it recently. */
 function factorForm(token: Html, { requireSecondFactor }: Org): Html {
   return html`<section class="card form-card" aria-labelledby="factor-title">
   <h2 id="factor-title">Second factor</h2>

@@ -9,7 +9,7 @@ import { confirm, showConfirm, showSignUp, signUp } from "./sign_up.ts";
 
 /** An email and a password, in percent-encoded UTF-8. */
 const FORM_MAX_BYTES = 16 * 1024;
-/** Whoever is signed in here: a link may be opened in any browser. */
+/** Ignores the session, because a link may be opened in a browser where another user is signed in. */
 const FOR_ANYBODY = { maxFormBytes: FORM_MAX_BYTES, ignoresCookie: true } as const;
 
 /** The response of a passkey is larger. */
