@@ -47,6 +47,9 @@ export function orgCookie({ slug }: PageOrg, { publicUrl }: Pick<Config, "public
   return `${pageCookie(COOKIE, slug, YEAR_SECONDS)}${secure}`;
 }
 
+/** The `Set-Cookie` that forgets the choice, for a shared browser. */
+export const CLEARED_ORG = pageCookie(COOKIE, "", 0);
+
 /** Returns the slug in the cookie, which may be anything. */
 export function chosenSlug(headers: Headers): string | null {
   return readCookie(headers, COOKIE);

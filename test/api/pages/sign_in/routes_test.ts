@@ -65,7 +65,7 @@ test("a session started in another tab does not stop the form", async () => {
   expect(response.status).toBe(303);
 });
 
-test("POST /dashboard/sign-out ends the session and clears its cookie", async () => {
+test("POST /dashboard/sign-out ends the session and clears its cookies", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   const { token } = await api.make.session({ userId: user.id });
@@ -73,6 +73,7 @@ test("POST /dashboard/sign-out ends the session and clears its cookie", async ()
   expect([response.status, response.headers.get("location")]).toEqual([303, "/dashboard/sign-in"]);
   expect(response.headers.getSetCookie()).toEqual([
     "ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0",
+    "ulr_org=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0",
   ]);
   expect(response.headers.get("clear-site-data")).toBe('"cache", "storage"');
   expect((await api.request("/api/v1/auth/me", { key: token })).status).toBe(401);
