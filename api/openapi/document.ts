@@ -28,7 +28,7 @@ const INFO = {
     "Responses are wrapped in `data`, except files, export jobs and single models. Errors have the form " +
       "`{ error: { code, message, requestId, details? } }`. `message` says what is wrong and what to do; `code` " +
       "says what `details` has. Quote `requestId`, the X-Request-Id of the response, when you contact support.",
-    "A request body is one JSON object in UTF-8 of at most 1 MiB (32 KiB under `/auth`), with at most " +
+    "A request body is one JSON object in UTF-8 of at most 1 MiB (4 KiB under `/auth`, 32 KiB with the response of a passkey), with at most " +
       `${MAX_JSON_DEPTH} levels and ${MAX_JSON_VALUES.toLocaleString("en-US")} members and elements. ` +
       "An omitted body means `{}`.",
     "Every response has one media type: `.csv`, `.parquet`, `.md` and `.yaml` are operations of their own. NDJSON is a text " +

@@ -94,6 +94,7 @@ test("fixed limits are those of the code", async () => {
   expect(Object.fromEntries(readTable("| Fixed limit | Value |"))).toEqual({
     "JSON body": `${count(maxBodyBytes("/api/v1/definitions"))} bytes`,
     "JSON body under `/auth`": `${count(maxBodyBytes("/api/v1/auth/login"))} bytes`,
+    "JSON body with the response of a passkey": `${count(maxBodyBytes("/api/v1/auth/factors/passkeys"))} bytes`,
     "JSON nesting": `${MAX_JSON_DEPTH} levels`,
     "JSON members and elements": count(MAX_JSON_VALUES),
     "YAML document": `${count(MAX_DEFINITION_BYTES)} bytes`,

@@ -15,6 +15,7 @@ import {
 } from "../../../helpers/accounts/factors.ts";
 import { PasskeyDevice } from "../../../helpers/accounts/passkey_device.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 async function open() {
   const clock = new Clock();
@@ -175,7 +176,11 @@ describe("guessing", () => {
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
     await secondStep(api, { ...(await tokenOf(api, account)), code: "424242" });
-    const rows = await auditRows(api);
+    // The response does not wait for the entry.
+    const rows = await waitFor(async () => {
+      const all = await auditRows(api);
+      return all.some(({ action }) => action === "session.refuse") ? all : null;
+    });
     expect(rows.filter(({ action }) => action === "session.refuse")).toEqual([
       expect.objectContaining({ actorType: "anonymous", subjectId: account.id }),
     ]);
