@@ -34,7 +34,7 @@ async function addEvents({ db }: TestApp, { org }: Person, count: number): Promi
 
 /** Ends the minute for which a dead runner has claimed a webhook. */
 async function endClaims({ db }: TestApp): Promise<void> {
-  await db.sql`update webhooks set due_at = now() where due_at is not null`;
+  await db.sql`update webhooks set due_at = now() - interval '1 second' where due_at is not null`;
 }
 
 const jobsOf = ({ received }: WebhookReceiver) => received.map(({ event }) => event.data["jobId"]);

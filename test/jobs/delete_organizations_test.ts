@@ -11,7 +11,7 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 const NEVER = new AbortController().signal;
 
 async function endNow(api: TestApp, { org }: Pick<Person, "org">): Promise<void> {
-  await api.db.sql`update organizations set deletes_at = now() where id = ${org.id}`;
+  await api.db.sql`update organizations set deletes_at = now() - interval '1 second' where id = ${org.id}`;
 }
 
 async function statusOf(api: TestApp, path: string, key?: string): Promise<number> {

@@ -75,7 +75,7 @@ test("a file outlives its export by the two seconds in which a late download ope
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
-  await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
+  await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
   expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
   await expect(expireOrgExports(runner.deps, AbortSignal.abort())).rejects.toThrow();
   await expireOrgExports(runner.deps, NEVER);

@@ -108,7 +108,7 @@ test("only members download, with a user key or a session", async () => {
 test("there is no download before a job is ready, after it has failed, or after it has expired", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;
-  await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
+  await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
   const download = (jobId: string) => downloadJob(app, person.key, jobId);
   expect(await errorOf(await download(id))).toEqual([410, "EXPORT_EXPIRED"]);
   await app.db.sql`update export_jobs set status = 'expired' where id = ${id}`;

@@ -113,7 +113,7 @@ test("an API refuses within a second what another process has revoked, disabled 
   const { sql } = api.db;
   const changes = [
     (id: string) => sql`update api_keys set revoked_at = now() where user_id = ${id}`,
-    (id: string) => sql`update api_keys set expires_at = now() where user_id = ${id}`,
+    (id: string) => sql`update api_keys set expires_at = now() - interval '1 second' where user_id = ${id}`,
     (id: string) => sql`update users set disabled_at = now() where id = ${id}`,
     (id: string) => sql`delete from users where id = ${id}`,
   ];

@@ -62,7 +62,7 @@ test("owners learn that it was restored, by an operator too, and that it is gone
   await place.remove();
   await place.restore();
   await runJson(api.db.url, ["org", "delete", "--org", org.slug, "--confirm", org.slug]);
-  await api.db.sql`update organizations set deletes_at = now() where id = ${org.id}`;
+  await api.db.sql`update organizations set deletes_at = now() - interval '1 second' where id = ${org.id}`;
   expect(await deleteOrganizations(api.deps, new AbortController().signal)).toBe(1);
   await runner.accountMails();
   const mails: { subject: string; text: string }[] = [];

@@ -33,8 +33,8 @@ async function addEvent(app: TestApp, owner: Person): Promise<string> {
 
 /** Makes all waiting retries due. */
 async function hurry({ db }: TestApp): Promise<void> {
-  await db.sql`update webhook_deliveries set next_attempt_at = now() where status = 'pending'`;
-  await db.sql`update webhooks set due_at = now() where due_at is not null`;
+  await db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 second' where status = 'pending'`;
+  await db.sql`update webhooks set due_at = now() - interval '1 second' where due_at is not null`;
 }
 
 /** Delivers like a job runner, until it is disposed of. */

@@ -39,14 +39,14 @@ test("an invitation is pending, in lower case, for seven days", async () => {
   expect(pending).toEqual([
     { id, email: "ann@example.com", role: "viewer", invitedBy: user.username, createdAt, expiresAt },
   ]);
-  await sql`update organization_invitations set expires_at = now()`;
+  await sql`update organization_invitations set expires_at = now() - interval '1 second'`;
   expect(await scene.isPending()).toBe(false);
 });
 
 test("a later invitation of the same address revokes the earlier one, also an expired one", async () => {
   await using scene = await openScene();
   const first = await scene.invite();
-  await scene.sql`update organization_invitations set expires_at = now()`;
+  await scene.sql`update organization_invitations set expires_at = now() - interval '1 second'`;
   const second = await scene.invite("admin");
   const pending = await listPendingInvitations(scene.sql, scene.org.id);
   expect(pending.map(({ id, role }) => ({ id, role }))).toEqual([{ id: second.id, role: "admin" }]);

@@ -89,7 +89,7 @@ describe("an authenticator app is not added", () => {
     expect(await confirm(api, key, clock.code(replaced))).toBe("400 VALIDATION_ERROR");
     const { sessionToken: otherKey } = await signIn(api, account);
     expect(await confirm(api, otherKey, clock.code(secret))).toBe("404 NOT_FOUND");
-    await api.db.sql`update factor_challenges set expires_at = now()`;
+    await api.db.sql`update factor_challenges set expires_at = now() - interval '1 second'`;
     expect(await confirm(api, key, clock.code(secret))).toBe("404 NOT_FOUND");
     const last = await begin();
     for (let tries = 0; tries < 10; tries += 1) await confirm(api, key, "no code");

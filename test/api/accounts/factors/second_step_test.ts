@@ -99,7 +99,7 @@ describe("with a code of an app", () => {
       expect(await outcomeOf(await secondStep(api, { loginToken, code }))).toBe(WRONG);
     }
     const expired = await tokenOf(api, account);
-    await api.db.sql`update factor_challenges set expires_at = now()`;
+    await api.db.sql`update factor_challenges set expires_at = now() - interval '1 second'`;
     expect(await outcomeOf(await secondStep(api, { ...expired, code }))).toBe(WRONG);
     const tried = await tokenOf(api, account);
     for (let tries = 0; tries < 5; tries += 1) {

@@ -49,7 +49,7 @@ test("a passkey proves the session again, with the options of that session, once
   await begin();
   expect(await verify(api, key, { passkey: stale })).toBe("401 UNAUTHORIZED");
   const expired = device.get({ challenge: await begin(), origin: ORIGIN });
-  await api.db.sql`update factor_challenges set expires_at = now()`;
+  await api.db.sql`update factor_challenges set expires_at = now() - interval '1 second'`;
   expect(await verify(api, key, { passkey: expired })).toBe("401 UNAUTHORIZED");
 });
 

@@ -153,7 +153,7 @@ test("a restore that waits for the deletion is too late, and one before it is no
   await api.make.member({ orgId: org.id, userId: user.id });
   expect(await restore(api, key, org.slug)).toMatchObject({ status: 200, data: { deletesAt: null } });
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
-  await api.db.sql`update organizations set deletes_at = now() where id = ${org.id}`;
+  await api.db.sql`update organizations set deletes_at = now() - interval '1 second' where id = ${org.id}`;
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
   expect(await restore(api, key, org.slug)).toMatchObject({ status: 404, error: { code: "ORG_NOT_FOUND" } });
   for (const slug of [org.slug, "no-such-org"]) {

@@ -74,11 +74,11 @@ const LOSSES: Readonly<
   "has the key revoked": (sql, { person }) =>
     sql`update api_keys set revoked_at = now() where id = ${person.keyId}`,
   "has a key that expires": (sql, { person }) =>
-    sql`update api_keys set expires_at = now() where id = ${person.keyId}`,
+    sql`update api_keys set expires_at = now() - interval '1 second' where id = ${person.keyId}`,
   "signs out": (sql, _, { sessionId }) =>
     sql`update sessions set revoked_at = now() where id = ${sessionId ?? ""}`,
   "has a session that expires": (sql, _, { sessionId }) =>
-    sql`update sessions set expires_at = now() where id = ${sessionId ?? ""}`,
+    sql`update sessions set expires_at = now() - interval '1 second' where id = ${sessionId ?? ""}`,
   "is disabled": (sql, { person }) => sql`update users set disabled_at = now() where id = ${person.user.id}`,
   "is no publisher any more": (sql, { person }) =>
     sql`update organization_members set role = 'viewer' where user_id = ${person.user.id} and org_id = ${person.org.id}`,

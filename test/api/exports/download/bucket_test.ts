@@ -233,7 +233,7 @@ test("an export that the sweep deletes while its download begins has expired, an
   const download = fetchFile();
   // The row has been read and the file has been requested.
   await arrived;
-  await app.db.sql`update export_jobs set expires_at = now() where id = ${id}`;
+  await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
   await s3.client.delete(key);
   swept.resolve();
   const { error } = (await (await download).json()) as { error: { code: string; message: string } };
