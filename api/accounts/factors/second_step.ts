@@ -83,6 +83,8 @@ export const beginSecondStep = operation(
   async ({ body }, { sql, config }) => {
     const signIn = await requirePendingSignIn(sql, body.loginToken);
     const options = await sql.begin(async (tx) => {
+      // First the sign-in, as its second step does: otherwise the two could wait for each other.
+      if (!(await lockPendingSignIn(tx, signIn.id))) throw signInExpired();
       const passkeys = await lockPasskeys(tx, signIn.user.id);
       if (passkeys.length === 0) throw noFactor();
       const { options, challengeHash } = await passkeyRequest(config, passkeys);

@@ -37,8 +37,11 @@ export const beginVerification = operation(
     secret: true,
     fails: ["UNPROCESSABLE_ENTITY"],
   },
-  async ({ caller: { userId, credential } }, { sql, config }) => {
+  async ({ caller }, { sql, config }) => {
+    const { userId, credential } = caller;
     const begun = await sql.begin(async (tx) => {
+      // Otherwise this and a verification could wait for each other.
+      await lockCaller(tx, caller);
       const passkeys = await lockPasskeys(tx, userId);
       if (passkeys.length === 0) throw noFactor();
       const { options, challengeHash } = await passkeyRequest(config, passkeys);

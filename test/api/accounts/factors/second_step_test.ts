@@ -15,6 +15,7 @@ import {
 } from "../../../helpers/accounts/factors.ts";
 import { PasskeyDevice } from "../../../helpers/accounts/passkey_device.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
+import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 async function open() {
@@ -247,6 +248,21 @@ describe("with a passkey", () => {
     const fresh = await signInChallenge(api, loginToken);
     const passkey = device.get({ challenge: fresh, origin: ORIGIN });
     expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe("200");
+  });
+
+  test("options that are asked for while the second step runs hold nothing that it waits for", async () => {
+    await using place = await open();
+    const { api } = place;
+    const { account } = await withPasskey(api, await makeAccount(api));
+    const { loginToken } = await firstStep(api, account);
+    const { options } = await api.db.sql.begin(async (tx) => {
+      await tx`select from factor_challenges for update`;
+      const asked = signInChallenge(api, loginToken);
+      await waitFor(async () => (await listWaiting(api.db.sql)).length > 0);
+      await tx`select from second_factors for update nowait`;
+      return { options: asked };
+    });
+    expect(await options).toBeString();
   });
 
   test("a copy of the passkey is not accepted, and the user is told", async () => {

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { auditRows, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
 import { Clock, ORIGIN, outcomeOf, post, withPasskey, withTotp } from "../../../helpers/accounts/factors.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 async function verify(api: TestApp, key: string, body: object): Promise<string> {
   return outcomeOf(await api.request("/api/v1/auth/factors/verify", { method: "POST", key, body }));
@@ -51,6 +53,22 @@ test("a passkey proves the session again, with the options of that session, once
   const expired = device.get({ challenge: await begin(), origin: ORIGIN });
   await api.db.sql`update factor_challenges set expires_at = now() - interval '1 second'`;
   expect(await verify(api, key, { passkey: expired })).toBe("401 UNAUTHORIZED");
+});
+
+test("options that are asked for during a verification hold nothing that it waits for", async () => {
+  await using api = await openTestApp();
+  const { key } = await withPasskey(api, await makeAccount(api));
+  const begin = () => api.request("/api/v1/auth/factors/verify/options", { method: "POST", key });
+  expect(await outcomeOf(await begin())).toBe("200");
+  const { options } = await api.db.sql.begin(async (tx) => {
+    await tx`select from users for no key update`;
+    await tx`select from factor_challenges for update`;
+    const asked = begin();
+    await waitFor(async () => (await listWaiting(api.db.sql)).length > 0);
+    await tx`select from second_factors for update nowait`;
+    return { options: asked };
+  });
+  expect(await outcomeOf(await options)).toBe("200");
 });
 
 test("wrong codes count as sign-in attempts and against the limit of the day", async () => {
