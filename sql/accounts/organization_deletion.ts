@@ -1,5 +1,6 @@
-/** The end of an organization: an owner sets the day, may take it back until then, and the sweep deletes it. */
+/** The deletion of an organization: an owner schedules it and can cancel it until then; the sweep carries it out. */
 import type { Sql } from "../connection/pool.ts";
+import { insertDefinitionEvents } from "../events/events.ts";
 
 /** Sets when an organization is deleted; null if that is set already, or it is deleted. */
 export async function updateOrgDeletesAt(
@@ -14,7 +15,7 @@ export async function updateOrgDeletesAt(
   return row?.deletesAt ?? null;
 }
 
-/** Takes the deletion of an organization back; false if none is set, or it is deleted. */
+/** Cancels the deletion of an organization; false if none is scheduled, or it is deleted. */
 export async function markOrgRestored(sql: Sql, orgId: string): Promise<boolean> {
   const { count } = await sql`
     update organizations
@@ -30,7 +31,7 @@ export interface DueOrgRow {
 }
 
 /**
- * Locks an organization whose time is over; null if there is none, or others have it. An owner who restores it at the same
+ * Locks an organization that is due for deletion; null if there is none, or others have it. An owner who restores it at the same
  * time waits, and is too late. Call inside a transaction.
  */
 export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
@@ -71,11 +72,16 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     where org_id = ${orgId} and deleted_at is null`;
   const lines = tx`select id from definition_lines where org_id = ${orgId}`;
   await tx`delete from definitions where line_id in (${lines}) and status = 'draft'`;
-  await tx`
+  const deprecated = await tx<{ id: string }[]>`
     update definitions
     set status = 'deprecated', deprecated_at = now(), updated_at = now(),
       deprecation_reason = 'The organization was deleted.'
-    where line_id in (${lines}) and status = 'published'`;
+    where line_id in (${lines}) and status = 'published'
+    returning id`;
+  await insertDefinitionEvents(tx, {
+    type: "definition.deprecated",
+    definitionIds: deprecated.map(({ id }) => id),
+  });
   await tx`update export_jobs set expires_at = now() where org_id = ${orgId} and status = 'ready'`;
   const jobs = await tx<{ id: string }[]>`
     update export_jobs

@@ -77,6 +77,11 @@ test("published definitions stay for those who depend on them, deprecated; priva
     200,
     { data: { status: "deprecated", deprecationReason: "The organization was deleted." } },
   ]);
+  const feed = await api.request("/api/v1/events?type=definition.deprecated", { key: other.key });
+  const { data } = (await feed.json()) as { data: { events: { type: string; data: object }[] } };
+  expect(data.events.map(({ type, data: about }) => [type, about])).toEqual([
+    ["definition.deprecated", expect.objectContaining({ name: "a-public", version: "1.0.0" })],
+  ]);
   for (const { key } of [owner, other]) {
     const hidden = `/definitions/agent/@${owner.org.slug}/a-private@1.0.0`;
     expect(await statusOf(api, hidden, key)).toBe(404);
