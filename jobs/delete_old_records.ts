@@ -46,7 +46,6 @@ export async function deleteOldRecords(
   signal: AbortSignal,
 ): Promise<void> {
   const deleted = {
-    organizations: await deleteOrganizations({ sql, boss }, signal),
     sessions: await deleteAll(
       () => deleteEndedSessions(sql, { days: config.sessionRetentionDays, limit: BATCH }),
       signal,
@@ -77,6 +76,8 @@ export async function deleteOldRecords(
     catalogSyncs: await deleteAll(() => deleteOldCatalogSyncs(sql, BATCH), signal),
     webhookSecrets: await deleteAll(() => deleteExpiredSecrets(sql, BATCH), signal),
     trackerChanges: await deleteAll(() => deleteOldTrackerChanges(sql, BATCH), signal),
+    // Last: one that fails stops nothing else.
+    organizations: await deleteOrganizations({ sql, boss }, signal),
   };
   const isNews = Object.values(deleted).some((count) => count > 0);
   log[isNews ? "info" : "debug"]({ event: "retention.swept", ...deleted }, "deleted old records");

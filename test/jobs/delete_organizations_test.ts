@@ -121,6 +121,17 @@ test("stopped at its last statement, it has changed nothing, and the next sweep 
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
 });
 
+test("an organization that cannot be deleted keeps nothing else from being deleted", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await endNow(api, owner);
+  await api.make.session({ userId: owner.user.id, expiresAt: "2026-01-01T00:00:00Z" });
+  await api.db.owner`alter table organizations add constraint kept_check check (deleted_at is null)`;
+  const failed = await deleteOldRecords(api.deps, NEVER).catch((error: Error) => error.message);
+  expect(failed).toContain("kept_check");
+  expect(await api.db.sql`select 1 from sessions`).toHaveLength(0);
+});
+
 test("two sweeps at once delete each organization once; one that somebody has locked waits for the next", async () => {
   await using api = await openTestApp();
   const owners: Person[] = [];
