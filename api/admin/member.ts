@@ -3,11 +3,9 @@ import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/manage_members.ts";
 import { changeWithMails } from "./change_with_mails.ts";
-import { type CommandContext, type CommandResult, defineCommand } from "./command.ts";
+import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command.ts";
 import { requireOrg, requireUser } from "./lookups.ts";
 import { fields } from "./present.ts";
-
-const ACTOR = { actorType: "operator" } as const;
 
 /** Warns if the organization has no owner, which is allowed: `org create` creates it that way. */
 async function warnOwnerless({ sql, warn }: CommandContext, org: OrgRow): Promise<void> {
@@ -39,7 +37,7 @@ export const addMemberCommand = defineCommand({
     const org = await requireOrg(context.sql, slug);
     const { id: userId } = await requireUser(context.sql, username);
     await changeWithMails(context.sql, async (tx, boss) => {
-      const change = { boss, actor: ACTOR, org, userId, role };
+      const change = { boss, actor: OPERATOR, org, userId, role };
       const isMember = await findMemberRole(tx, { orgId: org.id, userId });
       await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));
     });
@@ -59,7 +57,7 @@ export const removeMemberCommand = defineCommand({
     const org = await requireOrg(sql, slug);
     const { id: userId } = await requireUser(sql, username);
     const { role } = await changeWithMails(sql, (tx, boss) =>
-      endMembership(tx, { boss, actor: ACTOR, org, userId }),
+      endMembership(tx, { boss, actor: OPERATOR, org, userId }),
     );
     return present("Removed", { org: slug, user: username, role });
   },

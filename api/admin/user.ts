@@ -1,6 +1,5 @@
 /** `user create`: a user and their personal organization. */
 
-import { isAccountSlug } from "../../shared/slugs.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import type { OrgRow } from "../../sql/accounts/orgs.ts";
 import type { UserRow } from "../../sql/accounts/users.ts";
@@ -12,8 +11,8 @@ import {
   type PasswordOwner,
   passwordProblem,
 } from "../accounts/password_rules.ts";
-import { emailProblem, nameProblem } from "../accounts/profile_fields.ts";
-import { AdminError, checkFlags, defineCommand, UsageError } from "./command.ts";
+import { accountSlugProblem, emailProblem, nameProblem } from "../accounts/profile_fields.ts";
+import { AdminError, checkFlags, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { fields } from "./present.ts";
 
 export interface UserInput {
@@ -31,7 +30,7 @@ export async function createUser(tx: Sql, input: UserInput): Promise<{ user: Use
   const { password, ...account } = input;
   const passwordHash = await hashPassword(password);
   try {
-    return await createAccount(tx, { ...account, passwordHash, actor: { actorType: "operator" } });
+    return await createAccount(tx, { ...account, passwordHash, actor: OPERATOR });
   } catch (error) {
     if (!(error instanceof AccountConflict)) throw error;
     throw new AdminError(`Cannot create user "${input.username}": ${error.message}`);
@@ -39,12 +38,8 @@ export async function createUser(tx: Sql, input: UserInput): Promise<{ user: Use
 }
 
 function checkInput(input: { username: string; email: string; name?: string | undefined }): void {
-  if (!isAccountSlug(input.username)) {
-    throw new UsageError(
-      "--username must be 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen, and start with a letter or digit",
-    );
-  }
   checkFlags({
+    username: accountSlugProblem(input.username),
     email: emailProblem(input.email),
     name: input.name === undefined ? null : nameProblem(input.name),
   });

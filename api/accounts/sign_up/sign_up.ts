@@ -3,7 +3,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mails.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
-import { isAccountSlug } from "../../../shared/slugs.ts";
 import {
   deleteAccountMailDetails,
   findAccountLink,
@@ -20,7 +19,7 @@ import { Text } from "../../http/schemas.ts";
 import { invalidInput, type Problem } from "../../http/validation_problems.ts";
 import { AccountConflict, createAccount } from "../create_account.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
-import { emailProblem, nameProblem } from "../profile_fields.ts";
+import { accountSlugProblem, emailProblem, nameProblem } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
@@ -149,17 +148,11 @@ function requireSignUp({ signUp: mode }: Config): void {
 function findProblems({ email, username, password, name }: SignUp): Problem[] {
   const found = {
     email: emailProblem(email),
-    username: usernameProblem(username),
+    username: accountSlugProblem(username),
     password: passwordProblem(password, { email, username }),
     name: name === undefined ? null : nameProblem(name),
   };
   return Object.entries(found).flatMap(([path, message]) => (message === null ? [] : { path, message }));
-}
-
-function usernameProblem(username: string): string | null {
-  return isAccountSlug(username)
-    ? null
-    : "must be 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen, and start with a letter or digit";
 }
 
 /** Decides by the address alone, with the same work for every address. */
@@ -181,7 +174,7 @@ async function createFromLink(
   const { name } = mail.details;
   const passwordHash = String(mail.details["passwordHash"]);
   const username = options.username ?? String(mail.details["username"]);
-  const problem = usernameProblem(username);
+  const problem = accountSlugProblem(username);
   if (problem) throw invalidInput([{ path: "username", message: problem }]);
   if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) throw otherPassword();
   // Only a username that was not in the sign-up can be a problem now.
