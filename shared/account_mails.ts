@@ -11,7 +11,7 @@ export interface AccountMailPolicy {
 }
 
 const HOURLY_MAX = 3;
-/** Higher for notices: they report what other people did, and each one matters. */
+/** Notices report what someone else has done, so they have a higher limit. */
 const HOURLY_NOTICES_MAX = 10;
 
 /** Each kind has a function in jobs/account_mail/kinds.ts, which writes the mail. */
@@ -38,7 +38,7 @@ export const ACCOUNT_MAILS = {
   deletion_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
   /** To a member whose role has changed, or who was removed. */
   membership_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
-  /** To a user: changes of their second factors, and failed sign-ins with their password. */
+  /** To a user: a change of their second factors, or someone's attempts to use one. */
   factor_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
 } as const satisfies Readonly<Record<string, AccountMailPolicy>>;
 

@@ -7,7 +7,7 @@ export type FactorNotice =
   | { event: "reset" }
   | { event: "codes_renewed" }
   | { event: "code_used"; codesLeft: number }
-  /** Someone with the right password enters wrong codes. */
+  /** Someone who knows the password or uses a session enters wrong codes. */
   | { event: "guessed" }
   /** A passkey was copied. */
   | { event: "copied" };

@@ -7,8 +7,9 @@ import { inWords, type MailContent, type MailText } from "../compose_mail.ts";
 
 const CHANGE_PASSWORD =
   "If this was not you, change your password now, and check your second factors and sessions.";
-const SOMEBODY_KNOWS =
-  "If this was you, ignore this email. If not, someone knows your password: change it now. The sign-in failed.";
+/** They may have signed in before: codes are also entered in sessions. */
+const SOMEONE_TRIES =
+  "If this was you, ignore this email. If not, someone knows your password or uses one of your sessions. Change your password now, which ends your other sessions.";
 
 /** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
 export async function writeFactorNotice(options: {
@@ -78,19 +79,19 @@ function describe(notice: FactorNotice): { subject: string; intro: MailText[]; n
       return {
         subject: "Wrong codes for your account",
         intro: [
-          "Someone entered your password and then 20 wrong codes within a day.",
+          "Someone entered 20 wrong codes for your account within a day.",
           "We do not accept codes from your authenticator app for the rest of that day. Use a passkey or a recovery code.",
         ],
-        note: SOMEBODY_KNOWS,
+        note: SOMEONE_TRIES,
       };
     case "copied":
       return {
         subject: "A copy of your passkey was used",
         intro: [
-          "Someone entered your password and used a passkey whose counter was wrong. The passkey may have been copied.",
+          "Someone used a passkey of your account whose counter was wrong. The passkey may have been copied.",
           "We did not accept it. Remove that passkey and add a new one.",
         ],
-        note: SOMEBODY_KNOWS,
+        note: SOMEONE_TRIES,
       };
   }
 }

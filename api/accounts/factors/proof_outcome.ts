@@ -6,7 +6,7 @@ import { unauthorized } from "../../http/authenticate.ts";
 import type { ProofVerdict } from "./check_proof.ts";
 import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
 
-/** Mails the user that a recovery code was used, that someone with the password guesses codes, or that a passkey was copied. */
+/** Mails the user that a recovery code was used, or that someone guesses codes or uses a copy of a passkey. */
 export async function tellOfProof(
   tx: Sql,
   deps: MailDeps,

@@ -8,6 +8,7 @@ import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
 const PUBLIC_URL = "https://ulr.example/tools";
 const IN_FULL = "If this was not you, change your password now";
+const IN_A_SESSION = "someone knows your password or uses one of your sessions";
 
 const NOTICES: [notice: FactorNotice, subject: string, ...texts: string[]][] = [
   [{ event: "added", name: "Old_phone *1*" }, "A second factor was added", "Old_phone *1*", IN_FULL],
@@ -22,8 +23,8 @@ const NOTICES: [notice: FactorNotice, subject: string, ...texts: string[]][] = [
   [{ event: "code_used", codesLeft: 3 }, "A recovery code was used", "3 are left."],
   [{ event: "code_used", codesLeft: 1 }, "A recovery code was used", "One is left."],
   [{ event: "code_used", codesLeft: 0 }, "A recovery code was used", "None are left. Replace your codes."],
-  [{ event: "guessed" }, "Wrong codes for your account", "20 wrong codes"],
-  [{ event: "copied" }, "A copy of your passkey was used", "Remove that passkey"],
+  [{ event: "guessed" }, "Wrong codes for your account", "20 wrong codes", IN_A_SESSION],
+  [{ event: "copied" }, "A copy of your passkey was used", "Remove that passkey", IN_A_SESSION],
 ];
 
 test.each(NOTICES)("%j", async (notice, subject, ...texts) => {
