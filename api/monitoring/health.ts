@@ -4,7 +4,14 @@ import { ApiError } from "../../shared/errors.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { operation, reply } from "../http/operation.ts";
 
-const BASE = { method: "GET", access: "public", tag: "Operations", unlimited: true } as const;
+/** A load balancer may add a query to a probe. */
+const BASE = {
+  method: "GET",
+  access: "public",
+  tag: "Operations",
+  unlimited: true,
+  uncheckedQuery: {},
+} as const;
 
 const Live = Type.Object(
   { data: Type.Object({ status: Type.Literal("live") }) },

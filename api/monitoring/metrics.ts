@@ -12,6 +12,8 @@ export const getMetrics = operation(
     description:
       "Metrics of this process and of the shared job queue, at most one second old. If the operator sets `METRICS_PORT`, " +
       "they are on that port only.",
+    // Scrapers may add parameters.
+    uncheckedQuery: {},
     response: {
       200: {
         description: "Prometheus text format",

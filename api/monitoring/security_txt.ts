@@ -22,7 +22,14 @@ function securityTxt({ publicUrl, securityContact }: Config, now: number): strin
   ].join("\n");
 }
 
-const BASE = { method: "GET", access: "public", tag: "Operations", conditional: true } as const;
+/** Links from elsewhere may have parameters, such as `utm_source`. */
+const BASE = {
+  method: "GET",
+  access: "public",
+  tag: "Operations",
+  conditional: true,
+  uncheckedQuery: {},
+} as const;
 
 export const getSecurityTxt = operation(
   {

@@ -110,6 +110,8 @@ const getSwaggerUi = operation(
     path: "/swagger",
     summary: "Get Swagger UI",
     description: "The page that shows the document.",
+    // Links from elsewhere may have parameters, such as `utm_source`.
+    uncheckedQuery: {},
     response: { 200: { description: "The page", files: { "text/html": null } } },
   },
   async () => {

@@ -46,6 +46,8 @@ const openDashboard = operation(
     path: "/dashboard",
     summary: "Open the exports",
     description: "Redirects to the exports.",
+    // Links from elsewhere may have parameters, such as `utm_source`.
+    uncheckedQuery: {},
     response: { 302: null },
   },
   async () => reply(302, null, { headers: { Location: "/dashboard/exports" } }),
@@ -67,6 +69,7 @@ export function createAssetOperations(): AnyOperation[] {
       path: "/favicon.ico",
       summary: "Get the icon",
       description: "Browsers request it unasked.",
+      uncheckedQuery: {},
       response: { 200: { description: "The icon", files: { "image/svg+xml": null } } },
     },
     async () => replyFile(requireAsset("favicon.svg"), ASSET_HEADERS),

@@ -18,6 +18,7 @@ const ENTRY_BYTES = 500;
 
 const TEXT_TYPES: ReadonlySet<string> = new Set([
   "application/json",
+  "application/schema+json",
   "application/yaml",
   "image/svg+xml",
   "text/css",

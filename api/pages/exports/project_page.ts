@@ -75,16 +75,24 @@ export async function downloadFiltered(
 
 /**
  * As the API, takes the id or the slug of a project. Looks in the chosen organization first; the link may be from a tab in which
- * another one is shown.
+ * another one is shown. An organization that requires a second factor hides its own projects only.
  */
 async function requireProject(page: SignedInPage, name: string): Promise<OwnProject> {
   const { org: chosen, organizations } = page.session;
+  let refusal = new ApiError("PROJECT_NOT_FOUND");
   for (const org of new Set([...(chosen ? [chosen] : []), ...organizations])) {
-    const projects = await listProjects(page, org);
-    const found = projects.find(({ id, slug }) => (isUuid(name) ? id === name.toLowerCase() : slug === name));
-    if (found) return { ...found, org };
+    try {
+      const projects = await listProjects(page, org);
+      const found = projects.find(({ id, slug }) =>
+        isUuid(name) ? id === name.toLowerCase() : slug === name,
+      );
+      if (found) return { ...found, org };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "SECOND_FACTOR_REQUIRED") throw error;
+      refusal = error;
+    }
   }
-  throw new ApiError("PROJECT_NOT_FOUND");
+  throw refusal;
 }
 
 async function renderProject(

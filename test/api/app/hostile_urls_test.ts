@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 
 /** Bun refuses more than 16 KiB of request line and headers. */
 const URL_MAX_CHARS = 15_000;
-/** Elysia writes a refused path into its error, indented, and the response names 50 problems. */
+/** The response names 50 problems. */
 const WRITTEN_MAX_CHARS = 4 * URL_MAX_CHARS;
 
 const stringify = spyOn(JSON, "stringify");

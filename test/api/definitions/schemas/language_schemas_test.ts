@@ -18,6 +18,11 @@ test("the schema of each type is served to everyone, with an ETag", async () => 
     expect(validate({ [type]: { interface: { name: "a" } } })).toBe(false);
     const again = await api.request(path, { headers: { "if-none-match": etag } });
     expect([again.status, await again.text()]).toEqual([304, ""]);
+    const compressing = { "accept-encoding": "gzip" };
+    const compressed = await api.request(path, { headers: compressing });
+    expect(compressed.headers.get("content-encoding")).toBe("gzip");
+    const known = { ...compressing, "if-none-match": compressed.headers.get("etag") ?? "" };
+    expect((await api.request(path, { headers: known })).status).toBe(304);
   }
   expect((await api.request("/schemas/robot.json")).status).toBe(404);
   expect((await api.request("/schemas/agent.json?x=1")).status).toBe(400);

@@ -234,6 +234,21 @@ describe("/dashboard/exports/projects/{project}", () => {
     );
   });
 
+  test("is shown although another organization requires a second factor that the session lacks", async () => {
+    await using api = await openTestApp();
+    const { token, org: closed, user } = await openMember(api);
+    const open = await api.make.org({ name: "Open" });
+    await api.make.member({ orgId: open.id, userId: user.id, role: "publisher" });
+    const make = (org: { id: string }, slug: string) =>
+      api.make.project({ orgId: org.id, ownerId: user.id, name: slug, slug });
+    await make(open, "shop");
+    await make(closed, "secret");
+    await api.db.sql`update organizations set require_second_factor = true where id = ${closed.id}`;
+    const statusOf = async (name: string) =>
+      (await openPage(api, `${HOME}/projects/${name}`, token, closed.slug)).status;
+    expect([await statusOf("shop"), await statusOf("secret")]).toEqual([200, 403]);
+  });
+
   test("is 404 for members of other organizations, as for a project that does not exist", async () => {
     await using api = await openTestApp();
     const owner = await openMember(api);
