@@ -12,8 +12,8 @@ import {
   findExportJobWait,
   insertExportJob,
 } from "../../sql/exports/jobs.ts";
+import { listNodes } from "../../sql/exports/open_on_node.ts";
 import { enqueueJob } from "../../sql/queue.ts";
-import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
 import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { JsonObject } from "../http/body/request_body.ts";
@@ -191,13 +191,8 @@ async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<Q
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
-  const { nodes: known } = deps;
-  const nodes = known && (await listTrackerNodes(deps.sql)).map((address) => known.at(address));
-  const asOf = await settleCutoff(deps, {
-    asOf: newJob.options.asOf,
-    since: newJob.options.since,
-    nodes: nodes ?? [],
-  });
+  const nodes = await listNodes(deps.sql, deps.nodes);
+  const asOf = await settleCutoff(deps, { asOf: newJob.options.asOf, since: newJob.options.since, nodes });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, newJob.orgId);
     const first = await findActiveExportJob(tx, newJob.orgId);

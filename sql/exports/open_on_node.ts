@@ -2,7 +2,8 @@
 import { type Node, type Nodes, NodeUnavailable } from "../connection/nodes.ts";
 import { hasSqlState, type Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
-import { findTrackerPlace, type TrackerShards } from "../tracker/tracker_shards.ts";
+import { hasDistributedFunctions } from "../tracker/tracker_functions.ts";
+import { findTrackerPlace, listTrackerNodes, type TrackerShards } from "../tracker/tracker_shards.ts";
 
 /** SQLSTATE undefined_table: the shard has moved to another node, and the old copy has been dropped. */
 const UNDEFINED_TABLE = "42P01";
@@ -50,5 +51,19 @@ export async function openOnNode(
 export async function requireOneMachine(snapshot: ExportSnapshot, nodes: Nodes | null): Promise<void> {
   if (nodes !== null || !snapshot.isDistributed) return;
   await snapshot.close();
-  throw new NodeUnavailable("The tracker tables were distributed after this process started. Restart it");
+  throw distributedSinceStart();
+}
+
+/**
+ * Lists the nodes whose writes hold back the watermark of all projects; none if the tables are not distributed. Throws
+ * NodeUnavailable if they were distributed after this process started.
+ */
+export async function listNodes(sql: Sql, nodes: Nodes | null): Promise<Node[]> {
+  if (nodes !== null) return (await listTrackerNodes(sql)).map((address) => nodes.at(address));
+  if (await hasDistributedFunctions(sql)) throw distributedSinceStart();
+  return [];
+}
+
+function distributedSinceStart(): NodeUnavailable {
+  return new NodeUnavailable("The tracker tables were distributed after this process started. Restart it");
 }

@@ -4,6 +4,7 @@ import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/data
 import { migrate } from "../../sql/migrate.ts";
 import { readMigrations, toMigration } from "../../sql/migration_files.ts";
 import { runCommand, runJson } from "../helpers/accounts/admin.ts";
+import { postJob } from "../helpers/exports/export_job.ts";
 import {
   AFTER_ALL,
   type ExportProject,
@@ -78,8 +79,9 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
 
   expect(run.out).toContain("Restart the API and the job runners.");
-  // It knows no nodes, and would read two snapshots with two connections.
+  // It knows no nodes: it would read two snapshots with two connections, and settle a cutoff without their writes.
   expect((await exportDataset(app, large, "issues")).status).toBe(503);
+  expect((await postJob(app, large.person)).status).toBe(503);
   await using restarted = await openTestApp({
     database: { ...app.db, [Symbol.asyncDispose]: async () => {} },
   });
