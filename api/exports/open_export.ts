@@ -20,7 +20,6 @@ import { settleCutoff } from "./cutoff.ts";
 import { type ExportPolicy, mayContinue, requireExportProject } from "./export_project.ts";
 import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 
-/** SQLSTATE query_canceled, as after a statement timeout. */
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
 const MISSING_TRACKER =
