@@ -61,7 +61,7 @@ test("markApiKeyRevoked() keeps the first time and knows no unknown key", async 
   expect(first).toEqual({ id: row.id, orgId: row.orgId, revokedAt: expect.any(String) });
   await db.sql`update api_keys set revoked_at = revoked_at - interval '1 day'`;
   const [earlier] = await db.sql<[{ revokedAt: string }]>`select revoked_at from api_keys`;
-  expect(await markApiKeyRevoked(db.sql, row.id)).toMatchObject({ id: row.id, ...earlier });
+  expect(await markApiKeyRevoked(db.sql, row.id)).toEqual({ id: row.id, orgId: row.orgId, ...earlier });
   expect(await markApiKeyRevoked(db.sql, crypto.randomUUID())).toBeNull();
 });
 
