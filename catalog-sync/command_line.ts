@@ -53,8 +53,8 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
 
 const KNOWN: ReadonlySet<string> = new Set(["once", "dry-run", "force", "if-empty", "json"]);
 
-function modeOf(options: (name: string) => boolean): SyncMode {
-  if (options("dry-run")) return "dry-run";
-  if (options("if-empty")) return "if-empty";
-  return options("once") || options("force") || options("json") ? "once" : "schedule";
+function modeOf(has: (name: string) => boolean): SyncMode {
+  if (has("dry-run")) return "dry-run";
+  if (has("if-empty")) return "if-empty";
+  return has("once") || has("force") || has("json") ? "once" : "schedule";
 }

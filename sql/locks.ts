@@ -22,7 +22,7 @@ export const LOCKS = {
 
 export type LockName = keyof typeof LOCKS;
 
-/** Locks of single rows, addresses or networks. The key is a 64-bit hash of the name and the id. */
+/** Locks of single rows, email addresses or networks. The key is a 64-bit hash of the name and the id. */
 export type RowLockName = "account_mail" | "account_mail_network" | "export_mail";
 
 /** Waits for the lock and holds it until the transaction ends. Call inside a transaction. */

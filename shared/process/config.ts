@@ -129,8 +129,8 @@ export function readConfig(variables: VariableValues): ConfigResult {
   return { ok: true, config: toConfig(given as Environment) };
 }
 
-function findSignUpProblems(options: Record<string, unknown>): [name: string, problem: string][] {
-  if (options["SIGN_UP"] !== "domains" || options["SIGN_UP_DOMAINS"] !== undefined) return [];
+function findSignUpProblems(variables: Record<string, unknown>): [name: string, problem: string][] {
+  if (variables["SIGN_UP"] !== "domains" || variables["SIGN_UP_DOMAINS"] !== undefined) return [];
   return [["SIGN_UP_DOMAINS", "SIGN_UP_DOMAINS: must be set with SIGN_UP=domains"]];
 }
 

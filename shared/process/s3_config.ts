@@ -20,22 +20,22 @@ const ECS_ORIGIN = "http://169.254.170.2";
 /** Hosts that AWS's own clients call without TLS: localhost, ECS and EKS. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
 
-type Given = Partial<Environment>;
+type Variables = Partial<Environment>;
 
 /** Returns what is wrong with the variables of the bucket, one line per variable. */
-export function findS3Problems(options: Given): Map<string, string> {
+export function findS3Problems(variables: Variables): Map<string, string> {
   const problems = new Map<string, string>();
-  if (!options.ARTIFACT_URL?.startsWith("s3://")) return problems;
-  const uri = options.AWS_CONTAINER_CREDENTIALS_FULL_URI;
-  if (options.S3_ACCESS_KEY_ID || options.S3_SECRET_ACCESS_KEY || !hasRole(options)) {
+  if (!variables.ARTIFACT_URL?.startsWith("s3://")) return problems;
+  const uri = variables.AWS_CONTAINER_CREDENTIALS_FULL_URI;
+  if (variables.S3_ACCESS_KEY_ID || variables.S3_SECRET_ACCESS_KEY || !hasRole(variables)) {
     for (const name of ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const) {
-      if (!options[name]) problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
+      if (!variables[name]) problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
     }
-  } else if (options.AWS_WEB_IDENTITY_TOKEN_FILE) {
-    if (!options.AWS_ROLE_ARN) {
+  } else if (variables.AWS_WEB_IDENTITY_TOKEN_FILE) {
+    if (!variables.AWS_ROLE_ARN) {
       problems.set("AWS_ROLE_ARN", "AWS_ROLE_ARN: must be set with AWS_WEB_IDENTITY_TOKEN_FILE");
     }
-  } else if (!options.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI && uri && !isSafeUrl(uri)) {
+  } else if (!variables.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI && uri && !isSafeUrl(uri)) {
     const name = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
     problems.set(name, `${name}: must be an https URL, or an http URL of a loopback, ECS or EKS address`);
   }
@@ -82,11 +82,11 @@ function toCredentialSource(env: Environment): S3CredentialSource {
   };
 }
 
-function hasRole(options: Given): boolean {
+function hasRole(variables: Variables): boolean {
   return Boolean(
-    options.AWS_WEB_IDENTITY_TOKEN_FILE ||
-      options.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI ||
-      options.AWS_CONTAINER_CREDENTIALS_FULL_URI,
+    variables.AWS_WEB_IDENTITY_TOKEN_FILE ||
+      variables.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI ||
+      variables.AWS_CONTAINER_CREDENTIALS_FULL_URI,
   );
 }
 
