@@ -185,7 +185,8 @@ test("from its expiry on, a file that is not swept yet is not offered any more",
     await page.reload();
     const download = page.getByRole("link", { name: /^Download ZIP/ });
     await download.waitFor();
-    await dashboard.db.sql`update export_jobs set expires_at = now() - interval '1 second' where org_id = ${member.org.id}`;
+    await dashboard.db
+      .sql`update export_jobs set expires_at = now() - interval '1 second' where org_id = ${member.org.id}`;
     await page.clock.runFor(31_000);
     await page.getByText("The file has expired.").waitFor();
     expect(await page.locator(".badge").textContent()).toBe("Expired");

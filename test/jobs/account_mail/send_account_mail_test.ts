@@ -202,7 +202,8 @@ test("a mail that was replaced or has waited for a day is not sent", async () =>
   const { app, runner, server } = place;
   const users = [await app.make.user(), await app.make.user()];
   for (const { email } of users) await queueMail(app, { kind: "password_reset", email });
-  await app.db.sql`update account_mails set expires_at = now() - interval '1 second' where email = ${users[0]?.email ?? ""}`;
+  await app.db
+    .sql`update account_mails set expires_at = now() - interval '1 second' where email = ${users[0]?.email ?? ""}`;
   await queueMail(app, { kind: "password_reset", email: users[1]?.email.toUpperCase() ?? "" });
   await runner.accountMails();
   expect(server.received.map(({ to }) => to)).toEqual([[users[1]?.email ?? ""]]);

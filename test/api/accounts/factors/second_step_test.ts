@@ -232,37 +232,15 @@ describe("with a passkey", () => {
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));
     const { loginToken } = await firstStep(api, account);
-    const unasked = device.get({ challenge: "AAAA", origin: ORIGIN });
-    expect(await outcomeOf(await secondStep(api, { loginToken, passkey: unasked }))).toBe(WRONG);
+    const use = async (challenge: string, origin = ORIGIN) =>
+      outcomeOf(await secondStep(api, { loginToken, passkey: device.get({ challenge, origin }) }));
+    expect(await use("AAAA")).toBe(WRONG);
     const replaced = await signInChallenge(api, loginToken);
     const challenge = await signInChallenge(api, loginToken);
-    const wrong = [
-      { challenge: replaced, origin: ORIGIN },
-      { challenge, origin: "http://localhost:3001" },
-    ];
-    expect(
-      await outcomeOf(await secondStep(api, { loginToken, passkey: device.get(wrong[0] ?? never()) })),
-    ).toBe(WRONG);
-    const right = () => device.get({ challenge, origin: ORIGIN });
-    expect(await outcomeOf(await secondStep(api, { loginToken, passkey: right() }))).toBe(WRONG);
-    const fresh = await signInChallenge(api, loginToken);
-    const passkey = device.get({ challenge: fresh, origin: ORIGIN });
-    expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe("200");
-  });
-
-  test("options that are asked for while the second step runs hold nothing that it waits for", async () => {
-    await using place = await open();
-    const { api } = place;
-    const { account } = await withPasskey(api, await makeAccount(api));
-    const { loginToken } = await firstStep(api, account);
-    const { options } = await api.db.sql.begin(async (tx) => {
-      await tx`select from factor_challenges for update`;
-      const asked = signInChallenge(api, loginToken);
-      await waitFor(async () => (await listWaiting(api.db.sql)).length > 0);
-      await tx`select from second_factors for update nowait`;
-      return { options: asked };
-    });
-    expect(await options).toBeString();
+    expect(await use(replaced)).toBe(WRONG);
+    expect(await use(challenge)).toBe(WRONG);
+    expect(await use(await signInChallenge(api, loginToken), "http://localhost:3001")).toBe(WRONG);
+    expect(await use(await signInChallenge(api, loginToken))).toBe("200");
   });
 
   test("a copy of the passkey is not accepted, and the user is told", async () => {
@@ -309,6 +287,21 @@ describe("with a passkey", () => {
     expect(await ask((await tokenOf(api, account)).loginToken)).toBe("422 UNPROCESSABLE_ENTITY");
     expect(await ask("ull_unknown")).toBe(WRONG);
   });
+});
+
+test("options of a passkey that are asked for while the second step runs hold nothing that it waits for", async () => {
+  await using place = await open();
+  const { api } = place;
+  const { account } = await withPasskey(api, await makeAccount(api));
+  const { loginToken } = await firstStep(api, account);
+  const { options } = await api.db.sql.begin(async (tx) => {
+    await tx`select from factor_challenges for update`;
+    const asked = signInChallenge(api, loginToken);
+    await waitFor(async () => (await listWaiting(api.db.sql)).length > 0);
+    await tx`select from second_factors for update nowait`;
+    return { options: asked };
+  });
+  expect(await options).toBeString();
 });
 
 describe("between the two steps", () => {
@@ -366,8 +359,4 @@ test("expired sign-ins are deleted by later ones", async () => {
 async function tokenOf(...given: Parameters<typeof firstStep>): Promise<{ loginToken: string }> {
   const { loginToken } = await firstStep(...given);
   return { loginToken };
-}
-
-function never(): never {
-  throw new Error("Cannot be");
 }
