@@ -2,8 +2,9 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
+import { getMe } from "../accounts/me.ts";
 import type { Documents } from "../documents/documents.ts";
-import { type ApiCall, type RequestContext, requestContext } from "../http/request_context.ts";
+import { type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
@@ -33,11 +34,6 @@ export interface Page extends ApiClient {
   notice: Notice | null;
   /** The fields of a POST; its origin and token have been checked. Empty otherwise. */
   form: URLSearchParams;
-  /**
-   * Calls a path under /api/v1 and returns the JSON of the response, null without one. Throws the ApiError of the API:
-   * uncaught, it becomes the error page with its status.
-   */
-  api<T>(path: string, call?: ApiCall): Promise<T>;
   deps: PageDeps;
 }
 
@@ -143,10 +139,6 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
     session: null,
     notice: null,
     form: formOf(context),
-    async api<T>(path: string, call?: ApiCall) {
-      const text = await (await callApi(path, call)).text();
-      return (text === "" ? null : JSON.parse(text)) as T;
-    },
     ...createApiClient(callApi),
     deps,
   };
@@ -168,8 +160,7 @@ export async function findSession(
   const formToken = caller && callApi && formTokenOf(request.headers, config);
   if (!callApi || formToken === null) return null;
   try {
-    const response = await callApi("/auth/me");
-    const { data } = (await response.json()) as { data: Pick<PageSession, "user" | "organizations"> };
+    const { data } = await createApiClient(callApi).call(getMe);
     const { user, organizations } = data;
     return { user, organizations, org: findOrg(organizations, context), formToken };
   } catch (error) {

@@ -1,9 +1,10 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
 
-import type { SignificantChange } from "../../../shared/definitions/significance.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { diffVersions } from "../../definitions/diff.ts";
 import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
@@ -15,22 +16,14 @@ import { apiParams, type PageAddress, pageNotFound } from "./page_address.ts";
 const MAX_VERSIONS = 100;
 const MAX_FIELDS = 200;
 
-interface SectionsJson {
-  hasPromptChanges: boolean;
-  sectionsAdded: readonly string[];
-  sectionsRemoved: readonly string[];
-  sectionsModified: readonly string[];
-}
-
-interface FieldsJson {
-  classified: readonly SignificantChange[];
-  suggestedBump: string;
-}
+type Diff = ResponseOf<typeof diffVersions>;
 
 interface Versions {
   from: string;
   to: string;
 }
+
+type DiffQuery = Versions & { format: "sections" | "fields" | "unified" };
 
 /** Shows two selects, and below them the comparison of the chosen versions; by default the two highest. */
 export async function showCompare(page: Page, address: PageAddress): Promise<PageContent> {
@@ -56,9 +49,10 @@ ${
 export async function downloadPatch(page: Page, address: PageAddress): Promise<Response> {
   const { searchParams } = page.url;
   const [from, to] = [searchParams.get("from") ?? "", searchParams.get("to") ?? ""];
-  const { unified } = await page.api<{ unified: string }>(
-    diffPath({ ...address, version: null }, { from, to }, "unified"),
-  );
+  const { unified = "" } = await page.call(diffVersions, {
+    params: apiParams({ ...address, version: null }),
+    query: { from, to, format: "unified" },
+  });
   return new Response(unified, {
     headers: {
       "Content-Type": "text/x-patch; charset=utf-8",
@@ -93,20 +87,13 @@ function renderForm(versions: readonly string[], chosen: Versions | null, path: 
 ${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</button></form>`;
 }
 
-function diffPath(line: PageAddress, { from, to }: Versions, format: string): string {
-  return withQuery(definitionPath(line, "diff"), { from, to, format });
-}
-
 async function renderComparison(page: Page, line: PageAddress, versions: Versions): Promise<Html> {
   const [sections, fields, patch] = await Promise.all([
-    compare<SectionsJson>(page, diffPath(line, versions, "sections")),
-    comparePaid<FieldsJson>(page, diffPath(line, versions, "fields")),
-    comparePaid<{ unified: string }>(page, diffPath(line, versions, "unified")),
+    compare(page, line, { ...versions, format: "sections" }),
+    comparePaid(page, line, { ...versions, format: "fields" }),
+    comparePaid(page, line, { ...versions, format: "unified" }),
   ]);
-  const patchPath = withQuery(definitionPath(line, "compare", "patch"), {
-    from: versions.from,
-    to: versions.to,
-  });
+  const patchPath = withQuery(definitionPath(line, "compare", "patch"), { ...versions });
   return html`${renderSections(sections)}
 ${
   fields === null || patch === null
@@ -114,14 +101,14 @@ ${
         !page.session && html` <a href="${signInPath(page.url.pathname + page.url.search)}">Sign in</a>`
       }</p>`
     : html`${renderFields(fields)}
-${renderPatch(patch.unified, patchPath)}`
+${renderPatch(patch.unified ?? "", patchPath)}`
 }`;
 }
 
 /** Versions that cannot be compared, because one of them does not exist, are an unknown address. */
-async function compare<T>(page: Page, path: string): Promise<T> {
+async function compare({ call }: Page, line: PageAddress, query: DiffQuery): Promise<Diff> {
   try {
-    return await page.api<T>(path);
+    return await call(diffVersions, { params: apiParams(line), query });
   } catch (error) {
     if (error instanceof ApiError && error.code === "VALIDATION_ERROR") throw pageNotFound();
     throw error;
@@ -129,21 +116,16 @@ async function compare<T>(page: Page, path: string): Promise<T> {
 }
 
 /** Null without a paid plan. */
-async function comparePaid<T>(page: Page, path: string): Promise<T | null> {
+async function comparePaid(page: Page, line: PageAddress, query: DiffQuery): Promise<Diff | null> {
   try {
-    return await compare<T>(page, path);
+    return await compare(page, line, query);
   } catch (error) {
     if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;
     throw error;
   }
 }
 
-function renderSections({
-  sectionsAdded,
-  sectionsRemoved,
-  sectionsModified,
-  hasPromptChanges,
-}: SectionsJson): Html {
+function renderSections({ sectionsAdded, sectionsRemoved, sectionsModified, hasPromptChanges }: Diff): Html {
   const groups: [string, readonly string[]][] = [
     ["Added", sectionsAdded],
     ["Removed", sectionsRemoved],
@@ -161,7 +143,7 @@ ${items.length === 0 ? html`<p>No section differs.</p>` : html`<dl class="facts"
 <p class="quiet">${hasPromptChanges ? "The Markdown that agents load changes." : "The Markdown that agents load stays the same."}</p></section>`;
 }
 
-function renderFields({ classified, suggestedBump }: FieldsJson): Content {
+function renderFields({ classified = [], suggestedBump }: Diff): Content {
   if (classified.length === 0) return null;
   const rows = classified.slice(0, MAX_FIELDS).map(
     ({

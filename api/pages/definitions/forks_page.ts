@@ -3,6 +3,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { getLineage, listForks } from "../../definitions/forks/forks.ts";
+import { getDefinition } from "../../definitions/read.ts";
 import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -47,10 +48,7 @@ async function findSlugs(page: Page, versions: readonly NamedVersion[]): Promise
   for (let from = 0; from < asked.length; from += LOOKUPS_AT_ONCE) {
     await Promise.all(
       asked.slice(from, from + LOOKUPS_AT_ONCE).map(async ({ type, id, orgId }) => {
-        const slug = await findSlug(
-          page,
-          `/definitions${pathOf(type, id)}?includeYaml=false&includeRuntime=false`,
-        );
+        const slug = await findSlug(page, { type, name: id });
         if (slug !== null) slugs.set(orgId, slug);
       }),
     );
@@ -59,9 +57,10 @@ async function findSlugs(page: Page, versions: readonly NamedVersion[]): Promise
 }
 
 /** Null for a version that was deleted meanwhile. */
-async function findSlug({ api }: Page, path: string): Promise<string | null> {
+async function findSlug({ call }: Page, params: { type: string; name: string }): Promise<string | null> {
+  const query = { includeYaml: false, includeRuntime: false };
   try {
-    return organizationOf((await api<{ data: { namespace: string } }>(path)).data);
+    return organizationOf((await call(getDefinition, { params, query })).data);
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;

@@ -47,7 +47,7 @@ export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): 
 
 async function requireFactor(page: SignedInPage, slug: string, isRequired: boolean): Promise<PageResult> {
   const body = { requireSecondFactor: isRequired };
-  const refused = await findProblems(() => page.api(orgPath(slug), { method: "PATCH", body }));
+  const refused = await findProblems(() => page.call(updateOrganization, { params: { slug }, body }));
   // The API names its own endpoints; the section below links to the page.
   const problems = refused && { ...refused, message: NEEDS_OWN_FACTOR[refused.code] ?? refused.message };
   if (!problems) return seeOtherWith(orgPath(slug, "edit"), "factor");

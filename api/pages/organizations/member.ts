@@ -1,7 +1,8 @@
 /** /orgs/{slug}/members/{userId}: the role of a member; below it, removing a member or leaving. */
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
-import type { MemberList } from "../../accounts/organizations/schemas.ts";
+import { removeMember, updateMember } from "../../accounts/members/change.ts";
+import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import { orgPath } from "../addresses.ts";
 import { confirmPage } from "../confirm.ts";
 import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
@@ -22,12 +23,9 @@ export async function showMember(page: SignedInPage, address: MemberAddress): Pr
 }
 
 export async function changeMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
-  const { slug, userId } = address;
   const body = { role: page.form.get("role") ?? "" };
-  const problems = await findProblems(() =>
-    page.api(orgPath(slug, "members", userId), { method: "PATCH", body }),
-  );
-  if (!problems) return seeOtherWith(orgPath(slug, "members"), "role");
+  const problems = await findProblems(() => page.call(updateMember, { params: { ...address }, body }));
+  if (!problems) return seeOtherWith(orgPath(address.slug, "members"), "role");
   return renderPage(page, address, problems);
 }
 
@@ -37,7 +35,7 @@ export async function confirmRemoval(page: SignedInPage, address: MemberAddress)
 
 export async function removeMemberOf(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { slug, userId } = address;
-  const problems = await findProblems(() => page.api(orgPath(slug, "members", userId), { method: "DELETE" }));
+  const problems = await findProblems(() => page.call(removeMember, { params: { ...address } }));
   if (problems) return removalPage(page, address, problems);
   if (userId === page.session.user.id) return seeOtherWith(orgPath(slug), "left");
   return seeOtherWith(orgPath(slug, "members"), "remove");
@@ -47,7 +45,7 @@ async function loadMember(
   page: SignedInPage,
   { slug, userId }: MemberAddress,
 ): Promise<{ member: Member; org: PageOrg }> {
-  const { data } = await page.api<typeof MemberList.static>(orgPath(slug, "members"));
+  const { data } = await page.call(listOrganizationMembers, { params: { slug } });
   const member = data.members.find((one) => one.userId === userId);
   const org = findOwnOrg(page, slug);
   if (!member || !org) throw new ApiError("NOT_FOUND", { details: { reason: "member" } });

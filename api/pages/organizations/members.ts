@@ -1,6 +1,7 @@
 /** /orgs/{slug}/members: who belongs to an organization and who is invited; owners and admins invite here. */
 import { hasOrgRole, mayManageMembers } from "../../../shared/policy.ts";
 import { ORG_ROLES, type OrgRole } from "../../../shared/vocabulary.ts";
+import { createInvitation, listInvitations, revokeInvitation } from "../../accounts/members/invitations.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import type { MemberList } from "../../accounts/organizations/schemas.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
@@ -12,7 +13,7 @@ import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { idempotencyKeyOf, onceField } from "../write_once.ts";
-import { type PendingInvitation, renderInvitations } from "./invitations.ts";
+import { renderInvitations } from "./invitations.ts";
 import { orgPage } from "./org_page.ts";
 
 export type Member = (typeof MemberList.static)["data"]["members"][number];
@@ -38,18 +39,18 @@ export async function showMembers(page: SignedInPage, { slug }: { slug: string }
 
 /** Invites or revokes, as the button says. */
 export async function changeInvitations(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { form, api } = page;
+  const { form, call } = page;
   const revoked = form.get("revoke");
   const email = (form.get("email") ?? "").trim();
   const role = form.get("role") ?? "";
   const problems = await findProblems(() =>
     revoked === null
-      ? api(orgPath(slug, "invitations"), {
-          method: "POST",
+      ? call(createInvitation, {
+          params: { slug },
           body: { email, role },
           idempotencyKey: idempotencyKeyOf(form),
         })
-      : api(orgPath(slug, "invitations", revoked), { method: "DELETE" }),
+      : call(revokeInvitation, { params: { slug, id: revoked } }),
   );
   if (!problems) return seeOtherWith(orgPath(slug, "members"), revoked === null ? "invite" : "revoke");
   return renderPage(page, slug, { email, role, problems });
@@ -70,7 +71,9 @@ async function renderPage(page: SignedInPage, slug: string, form: InviteForm): P
   const org = findOwnOrg(page, slug);
   const isManager = org !== null && hasOrgRole(org.role, "admin").ok;
   const { data } = await page.call(listOrganizationMembers, { params: { slug } });
-  const invitations = isManager ? await listInvitations(page, slug) : [];
+  const invitations = isManager
+    ? (await page.call(listInvitations, { params: { slug } })).data.invitations
+    : [];
   const isAlone = isManager && data.members.length === 1 && invitations.length === 0;
   return orgPage(page, {
     slug,
@@ -83,11 +86,6 @@ ${renderMembers(page, slug, { members: data.members, isManager })}
 ${isManager && renderInvitations(page.session, invitations)}
 ${isManager && renderInviteForm(page, org, form)}`,
   });
-}
-
-async function listInvitations({ api }: SignedInPage, slug: string): Promise<readonly PendingInvitation[]> {
-  const { data } = await api<{ data: { invitations: PendingInvitation[] } }>(orgPath(slug, "invitations"));
-  return data.invitations;
 }
 
 /** Renders the table of members. Avatars are not loaded: they are addresses of strangers. */

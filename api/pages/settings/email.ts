@@ -2,6 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
+import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/change_email.ts";
 import { type FormProblems, findProblems, formField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult, SignedInPage } from "../page.ts";
@@ -11,13 +12,10 @@ import { fieldProblem } from "./password.ts";
 const CONFIRM_EMAIL_PATH = "/confirm-email";
 
 /** Asks for the change. Returns what is wrong with the form, or null. */
-export async function changeEmail({
-  api,
-  form,
-}: Pick<SignedInPage, "api" | "form">): Promise<FormProblems | null> {
+export async function changeEmail({ call, form }: SignedInPage): Promise<FormProblems | null> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
   try {
-    return await findProblems(() => api("/auth/email", { method: "POST", body }));
+    return await findProblems(() => call(requestEmailChange, { body }));
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
     return fieldProblem("password", "is wrong", error.message);
@@ -49,11 +47,9 @@ export function showConfirmEmail({ url }: Page): PageResult {
   return confirmPage(url.searchParams.get("token") ?? "", null);
 }
 
-export async function confirmEmail({ form, api }: Page): Promise<PageResult> {
+export async function confirmEmail({ form, call }: Page): Promise<PageResult> {
   const token = form.get("token") ?? "";
-  const problems = await findLimitedProblems(() =>
-    api("/auth/email/confirm", { method: "POST", body: { token } }),
-  );
+  const problems = await findLimitedProblems(() => call(confirmEmailChange, { body: { token } }));
   if (problems?.fields.has("token")) {
     return {
       ...cardPage({

@@ -1,9 +1,18 @@
 /** /settings/second-factor: authenticator apps, passkeys and recovery codes of a user. Secrets are shown once. */
 import { encode } from "uqr";
 import { ApiError } from "../../../shared/errors.ts";
+import { addPasskey } from "../../accounts/factors/add_passkey.ts";
+import { beginTotp, confirmTotp } from "../../accounts/factors/add_totp.ts";
+import {
+  listFactors,
+  removeFactor as removeOperation,
+  renewRecoveryCodes,
+} from "../../accounts/factors/factors.ts";
+import { verifyFactor } from "../../accounts/factors/verify_factor.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { attempt, type FormProblems, formField, problemSummary, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
@@ -16,18 +25,7 @@ const RECENT_MS = 12 * 60_000;
 /** An address of 320 characters, encoded, and the rest. */
 const URI_MAX_LENGTH = 1500;
 
-interface Factor {
-  id: string;
-  kind: "totp" | "passkey";
-  name: string;
-  lastUsedAt: string | null;
-}
-
-interface Factors {
-  factors: Factor[];
-  recoveryCodesLeft: number;
-  provenAt: string | null;
-}
+type Factors = ResponseOf<typeof listFactors>["data"];
 
 interface Shown {
   problems?: FormProblems | null;
@@ -41,49 +39,40 @@ export async function showFactors(page: SignedInPage): Promise<PageResult> {
 
 /** Does what the form's hidden field says. */
 export async function changeFactors(page: SignedInPage): Promise<PageResult> {
-  const { form, api } = page;
-  const shown: Shown = {};
-  const post = async <T>(path: string, body: object) =>
-    (await api<{ data: T }>(`/auth/factors${path}`, { method: "POST", body })).data;
+  const { form, call } = page;
   const code = form.get("code") ?? "";
   const name = form.get("name") ?? "";
   const passkey = form.get("passkey") ?? "";
   const password = form.get("password");
-  const forms: Readonly<Record<string, () => Promise<void>>> = {
-    verify: async () => void (await post("/verify", passkey ? { passkey } : { code })),
-    begin: async () => {
-      shown.secret = await post("/totp", password ? { password } : {});
+  const forms: Readonly<Record<string, () => Promise<Shown>>> = {
+    async verify() {
+      await call(verifyFactor, { body: passkey ? { passkey } : { code } });
+      return {};
     },
-    confirm: async () => {
-      shown.codes = (
-        await post<{ recoveryCodes: string[] | null }>("/totp/confirm", { name, code })
-      ).recoveryCodes;
-    },
-    passkey: async () => {
-      shown.codes = (
-        await post<{ recoveryCodes: string[] | null }>("/passkeys", { name, passkey })
-      ).recoveryCodes;
-    },
-    renew: async () => {
-      shown.codes = (await post<{ recoveryCodes: string[] }>("/recovery-codes", {})).recoveryCodes;
-    },
+    begin: async () => ({ secret: (await call(beginTotp, { body: password ? { password } : {} })).data }),
+    confirm: async () => ({ codes: (await call(confirmTotp, { body: { name, code } })).data.recoveryCodes }),
+    passkey: async () => ({
+      codes: (await call(addPasskey, { body: { name, passkey } })).data.recoveryCodes,
+    }),
+    renew: async () => ({ codes: (await call(renewRecoveryCodes, { body: {} })).data.recoveryCodes }),
   };
   const change = forms[form.get("form") ?? ""];
   if (!change) throw new ApiError("VALIDATION_ERROR");
-  shown.problems = await findProblems(async () => {
+  const outcome = await attempt(async () => {
     try {
-      await change();
+      return await change();
     } catch (error) {
       // The session is valid, or there would be no form: only the password or the code is wrong.
       if (!(error instanceof ApiError) || error.status !== 401) throw error;
       throw new ApiError("VALIDATION_ERROR", { message: error.message });
     }
   });
-  if (shown.problems || shown.codes || shown.secret) {
-    if (shown.problems && form.get("form") === "confirm") shown.secret = secretOf(form);
-    return render(page, shown);
+  if (!outcome.ok) {
+    const secret = form.get("form") === "confirm" ? secretOf(form) : null;
+    return render(page, { problems: outcome.problems, secret });
   }
-  return seeOtherWith(PATH, "changed");
+  const { codes, secret } = outcome.value;
+  return codes || secret ? render(page, outcome.value) : seeOtherWith(PATH, "changed");
 }
 
 /** The secret comes back with its own form, so that a mistyped code needs no new one. */
@@ -117,13 +106,13 @@ export async function confirmRemoval(page: SignedInPage, { id }: { id: string })
   });
 }
 
-export async function removeFactor({ api }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
-  await api(`/auth/factors/${encodeURIComponent(id)}`, { method: "DELETE" });
+export async function removeFactor({ call }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+  await call(removeOperation, { params: { id } });
   return seeOtherWith(PATH, "removed");
 }
 
-async function load({ api }: SignedInPage): Promise<Factors> {
-  return (await api<{ data: Factors }>("/auth/factors")).data;
+async function load({ call }: SignedInPage): Promise<Factors> {
+  return (await call(listFactors)).data;
 }
 
 function isRecent(provenAt: string | null): boolean {
@@ -153,7 +142,7 @@ ${!secret && !codes && forms}`,
   });
 }
 
-function renderFactors(factors: readonly Factor[], mayChange: boolean): Html {
+function renderFactors(factors: Factors["factors"], mayChange: boolean): Html {
   if (factors.length === 0) return html`<p class="empty">You have no second factor.</p>`;
   return html`<ul class="stack">${factors.map(
     ({

@@ -1,8 +1,9 @@
 /** /invitation: what the link of an invitation opens. Only its button joins: mail scanners follow every link. */
 import { ApiError } from "../../../shared/errors.ts";
-import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { logout } from "../../accounts/logout.ts";
+import { acceptInvitation, previewInvitation } from "../../accounts/members/accept.ts";
 import { orgPath, signInPath, withQuery } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderInstant } from "../instant.ts";
@@ -12,19 +13,12 @@ import { cardPage } from "./mail_form.ts";
 
 const INVITATION_PATH = "/invitation";
 
-interface Offer {
-  organization: { slug: string; name: string };
-  role: OrgRole;
-  email: string;
-  invitedBy: string;
-  expiresAt: string;
-}
+type Offer = ResponseOf<typeof previewInvitation>["data"];
 
 export async function showInvitation(page: Page): Promise<PageResult> {
   const token = page.url.searchParams.get("token") ?? "";
   return orRefusal(page, token, async () => {
-    const call = { method: "POST", body: { token } } as const;
-    const { data } = await page.api<{ data: Offer }>("/invitations/preview", call);
+    const { data } = await page.call(previewInvitation, { body: { token } });
     const { session } = page;
     return session ? renderOffer({ ...page, session }, data, token) : renderSignedOut(data, token);
   });
@@ -38,8 +32,7 @@ export async function answerInvitation(page: SignedInPage): Promise<PageResult> 
     return seeOther(addressOf(token), { "Set-Cookie": headers.get("set-cookie") ?? "" });
   }
   return orRefusal(page, token, async () => {
-    const call = { method: "POST", body: { token } } as const;
-    const { data } = await page.api<{ data: Pick<Offer, "organization"> }>("/invitations/accept", call);
+    const { data } = await page.call(acceptInvitation, { body: { token } });
     return seeOtherWith(orgPath(data.organization.slug), "joined");
   });
 }

@@ -1,6 +1,10 @@
 /** The pages of a forgotten password: asking for a mail, and choosing a new password behind its link. */
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
+import {
+  requestPasswordReset,
+  resetPassword as resetOperation,
+} from "../../accounts/sign_up/reset_password.ts";
 import { type FormProblems, formField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
@@ -15,11 +19,9 @@ export function showForgotten({ url }: Page): PageResult {
 }
 
 /** Says the same for every address. */
-export async function requestReset({ form, api }: Page): Promise<PageResult> {
+export async function requestReset({ form, call }: Page): Promise<PageResult> {
   const email = (form.get("email") ?? "").trim();
-  const problems = await findLimitedProblems(() =>
-    api("/auth/password/reset", { method: "POST", body: { email } }),
-  );
+  const problems = await findLimitedProblems(() => call(requestPasswordReset, { body: { email } }));
   return problems ? forgottenPage({ email, problems }) : seeOther(`${FORGOTTEN_PATH}?sent`);
 }
 
@@ -54,12 +56,10 @@ export function showReset({ url }: Page): PageResult {
   return token === null ? seeOther(FORGOTTEN_PATH) : resetPage({ token, problems: null });
 }
 
-export async function resetPassword({ form, api }: Page): Promise<PageResult> {
+export async function resetPassword({ form, call }: Page): Promise<PageResult> {
   const token = form.get("token") ?? "";
   const newPassword = form.get("newPassword") ?? "";
-  const problems = await findLimitedProblems(() =>
-    api("/auth/password/reset/confirm", { method: "POST", body: { token, newPassword } }),
-  );
+  const problems = await findLimitedProblems(() => call(resetOperation, { body: { token, newPassword } }));
   if (!problems) return seeOther(`${SIGN_IN_PATH}?reset`);
   return problems.fields.has("token") ? deadLinkPage() : resetPage({ token, problems });
 }

@@ -2,6 +2,7 @@
 import type { Config } from "../../../shared/process/config.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
+import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
 import { type FormProblems, formField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
@@ -43,7 +44,7 @@ export function showSignUp(page: Page): PageResult {
 
 /** Says the same for every address. */
 export async function signUp(page: Page): Promise<PageResult> {
-  const { form, api, url } = page;
+  const { form, call, url } = page;
   const text = (name: string) => (form.get(name) ?? "").trim();
   const name = text("name");
   const body = {
@@ -52,7 +53,7 @@ export async function signUp(page: Page): Promise<PageResult> {
     password: form.get("password") ?? "",
     ...(name === "" ? {} : { name }),
   };
-  const problems = await findLimitedProblems(() => api("/auth/sign-up", { method: "POST", body }));
+  const problems = await findLimitedProblems(() => call(signUpOperation, { body }));
   if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
   if (problems) return signUpPage(page, problems);
   return seeOther(`${SIGN_UP_PATH}?sent`, nextCookie(page, url.searchParams.get("next")));
@@ -118,9 +119,7 @@ export async function confirm(page: Page): Promise<PageResult> {
   const username = page.form.get("username")?.trim() ?? null;
   const password = page.form.get("password") ?? "";
   const body = { token, password, ...(username === null ? {} : { username }) };
-  const problems = await findLimitedProblems(() =>
-    page.api("/auth/sign-up/confirm", { method: "POST", body }),
-  );
+  const problems = await findLimitedProblems(() => page.call(confirmSignUp, { body }));
   if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
   if (problems?.fields.has("token")) return deadLinkPage();
   if (problems) return confirmPage({ token, username: username ?? "", problems });

@@ -64,19 +64,25 @@ function content(title: string, more: Content = null, status = 200): PageContent
 }
 
 async function showResponse(page: Page) {
-  const { data } = await page.api<{ data: string }>(page.url.searchParams.get("path") ?? "");
-  return content(data);
+  const path = `/api/v1${page.url.searchParams.get("path")}`;
+  const { data } = await page.call(probe(path, () => null));
+  return content(String(data));
+}
+
+/** The operation of this path, to call it. */
+function writeNote(path: string) {
+  return write(`/api/v1${path}`, () => {});
 }
 
 async function writeOnRead(page: Page) {
-  await page.api("/notes", { method: "POST", body: { text: "x" } });
+  await page.call(writeNote("/notes"), { body: { text: "x" } });
   return seeOther("/");
 }
 
 async function sendNote(page: Page) {
   const text = page.form.get("text") ?? "";
   const to = page.form.get("to") ?? "/notes";
-  const problems = await findProblems(() => page.api(to, { method: "POST", body: { text } }));
+  const problems = await findProblems(() => page.call(writeNote(to), { body: { text } }));
   if (!problems) return seeOther("/?sent");
   const field = formField(
     { name: "text", label: "Text", problems },

@@ -1,11 +1,12 @@
 /** The calls of the API behind the edit form. */
 
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
-import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { createDefinitions, validateDefinition } from "../../../definitions/batch/batch.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { createDefinition, updateDefinition } from "../../../definitions/edit.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
-import type { PageAddress, VersionPageAddress } from "../page_address.ts";
+import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
 
@@ -42,8 +43,7 @@ interface CheckRequest {
 export async function checkDocument(page: SignedInPage, options: CheckRequest): Promise<Report> {
   const { organization, name, fields, own } = options;
   const { type, yaml, visibility } = fields;
-  const { data } = await page.api<{ data: Report }>("/definitions/validate", {
-    method: "POST",
+  const { data } = await page.call(validateDefinition, {
     org: organization,
     body: { type, yaml, visibility, publish: true, ...(name === null ? {} : { name }) },
   });
@@ -56,13 +56,13 @@ export async function createNewDraft(
   { organization, fields }: { organization: string; fields: EditFields },
 ): Promise<VersionPageAddress> {
   const { type, yaml, visibility } = fields;
-  const { data } = await page.api<{ data: { definitions: Definition[] } }>("/definitions/batch", {
-    method: "POST",
+  const { data } = await page.call(createDefinitions, {
     org: organization,
     body: { definitions: [{ yaml, visibility }] },
   });
   const [stored] = data.definitions;
-  if (!stored) throw new Error(`Cannot find the ${type} that a batch has stored`);
+  // Without an id, it would be the report of a check.
+  if (!stored || !("id" in stored)) throw new Error(`Cannot find the ${type} that a batch has stored`);
   return { type: stored.type, organization, name: stored.name, version: stored.version };
 }
 
@@ -72,8 +72,8 @@ export async function createNextDraft(
   { target, fields }: { target: PageAddress; fields: EditFields },
 ): Promise<VersionPageAddress> {
   const { yaml, visibility } = fields;
-  const path = definitionPath({ ...target, version: null });
-  const { data } = await page.api<{ data: Definition }>(path, { method: "POST", body: { yaml, visibility } });
+  const params = apiParams({ ...target, version: null });
+  const { data } = await page.call(createDefinition, { params, body: { yaml, visibility } });
   return { ...target, version: data.version };
 }
 
@@ -83,8 +83,8 @@ export async function saveDraft(
   { target, fields }: { target: VersionPageAddress; fields: EditFields },
 ): Promise<VersionPageAddress> {
   const { yaml, visibility, changeSummary, expectedUpdatedAt } = fields;
-  await page.api(definitionPath(target), {
-    method: "PUT",
+  await page.call(updateDefinition, {
+    params: apiParams(target),
     body: { yaml, visibility, expectedUpdatedAt, ...(changeSummary === "" ? {} : { changeSummary }) },
   });
   return target;

@@ -3,14 +3,15 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import type { DefinitionWarning } from "../../../definitions/warnings/warnings.ts";
+import { forkDefinition } from "../../../definitions/forks/fork.ts";
+import { getForkable } from "../../../definitions/forks/forks.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormProblems, findProblems, formField } from "../../forms.ts";
+import { attempt, type FormProblems, formField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
 import { loadDefinition } from "../definition_frame.ts";
-import type { PageAddress } from "../page_address.ts";
+import { apiParams, type PageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
 
@@ -22,20 +23,12 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
 /** Forks the definition into the current organization. */
 export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireOrg(page);
-  const found: { fork: Definition | null; warnings: readonly DefinitionWarning[] } = {
-    fork: null,
-    warnings: [],
-  };
-  const problems = await findProblems(async () => {
-    const { data } = await page.api<{
-      data: { definition: Definition; warnings: readonly DefinitionWarning[] };
-    }>(definitionPath(target, "fork"), { method: "POST", org: org.slug, body: bodyOf(page) });
-    found.fork = data.definition;
-    found.warnings = data.warnings;
-  });
-  const { fork, warnings } = found;
-  if (!fork) return renderFork(page, target, problems);
-  const made = { type: target.type, organization: org.slug, name: fork.name, version: fork.version };
+  const forked = await attempt(() =>
+    page.call(forkDefinition, { params: apiParams(target), org: org.slug, body: bodyOf(page) }),
+  );
+  if (!forked.ok) return renderFork(page, target, forked.problems);
+  const { definition, warnings } = forked.value.data;
+  const made = { organization: org.slug, ...definition };
   return seeOtherWith(definitionPath(made, "edit"), "forked", warnings);
 }
 
@@ -67,10 +60,9 @@ async function renderFork(
   problems: FormProblems | null,
 ): Promise<PageResult> {
   const org = requireOrg(page);
-  const path = definitionPath(target);
   const [definition, forkable] = await Promise.all([
     loadDefinition(page, target),
-    page.api<{ data: { canFork: boolean; reason?: ForkDenial } }>(`${path}/forkable`, { org: org.slug }),
+    page.call(getForkable, { params: apiParams(target), org: org.slug }),
   ]);
   const { reason } = forkable.data;
   const source = `${definition.namespace}@${definition.version}`;

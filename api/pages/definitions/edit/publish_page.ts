@@ -3,6 +3,7 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/submit.ts";
+import { diffVersions } from "../../../definitions/diff.ts";
 import { publishDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
@@ -66,10 +67,12 @@ async function loadPatch(
   { diff }: Report,
 ): Promise<string | null> {
   if (!diff) return null;
-  const query = new URLSearchParams({ from: diff.against, to: target.version, format: "unified" });
   try {
-    const path = `${definitionPath({ ...target, version: null }, "diff")}?${query}`;
-    return (await page.api<{ unified: string }>(path)).unified;
+    const { unified = null } = await page.call(diffVersions, {
+      params: apiParams({ ...target, version: null }),
+      query: { from: diff.against, to: target.version, format: "unified" },
+    });
+    return unified;
   } catch (error) {
     if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;
     throw error;

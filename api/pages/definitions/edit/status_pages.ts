@@ -1,13 +1,15 @@
 /** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
 
-import type { DependentRow } from "../../../../sql/definitions/dependents.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { getDependents } from "../../../definitions/dependencies/dependents.ts";
+import { deleteDefinition } from "../../../definitions/edit.ts";
+import { archiveDefinition, deprecateDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, formField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
-import type { VersionPageAddress } from "../page_address.ts";
+import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { countOfFindings } from "./check_report.ts";
 
@@ -69,20 +71,18 @@ async function submit(
   target: VersionPageAddress,
   action: StatusAction,
 ): Promise<PageResult> {
-  const path = definitionPath(target);
-  const problems = await findProblems(() =>
-    action === "delete"
-      ? page.api(path, { method: "DELETE" })
-      : page.api(`${path}/${action}`, { method: "POST", body: bodyOf(page, action) }),
-  );
-  if (problems) return renderAction(page, { target, action, problems });
-  return action === "delete" ? seeOther("/definitions") : seeOtherWith(path, `${action}d`);
-}
-
-function bodyOf({ form }: SignedInPage, action: StatusAction): object {
-  if (action !== "deprecate") return {};
+  const { form, call } = page;
+  const params = apiParams(target);
   const successor = (form.get("successor") ?? "").trim();
-  return { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
+  const deprecation = { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
+  const actions = {
+    deprecate: () => call(deprecateDefinition, { params, body: deprecation }),
+    archive: () => call(archiveDefinition, { params, body: {} }),
+    delete: () => call(deleteDefinition, { params }),
+  };
+  const problems = await findProblems(actions[action]);
+  if (problems) return renderAction(page, { target, action, problems });
+  return action === "delete" ? seeOther("/definitions") : seeOtherWith(definitionPath(target), `${action}d`);
 }
 
 async function renderAction(
@@ -109,9 +109,7 @@ async function renderAction(
 const DEPENDENTS_SHOWN = 20;
 
 async function renderDependents(page: SignedInPage, target: VersionPageAddress): Promise<Content> {
-  const { data } = await page.api<{ data: { dependents: DependentRow[]; totalCount: number } }>(
-    definitionPath(target, "dependents"),
-  );
+  const { data } = await page.call(getDependents, { params: apiParams(target) });
   const { dependents, totalCount: total } = data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
   const shown = dependents.slice(0, DEPENDENTS_SHOWN);

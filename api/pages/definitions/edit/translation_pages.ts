@@ -1,24 +1,21 @@
 /** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
 
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import type { RetranslateResult } from "../../../definitions/retranslate.ts";
-import { getTranslatorVersion } from "../../../definitions/translation.ts";
-import type { UpgradeResult } from "../../../definitions/upgrade.ts";
-import type { DefinitionWarning } from "../../../definitions/warnings/warnings.ts";
+import {
+  getTranslatorVersion,
+  retranslateDefinition,
+  upgradeDefinition,
+} from "../../../definitions/translation.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormProblems, findProblems, formField } from "../../forms.ts";
+import type { ResponseOf } from "../../api_client.ts";
+import { attempt, type FormProblems, formField } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
-import type { VersionPageAddress } from "../page_address.ts";
+import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
 import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
-
-interface Answer<T> {
-  data: T;
-  warnings: readonly DefinitionWarning[];
-}
 
 /** Shows what rendering again will do. */
 export async function showRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
@@ -27,20 +24,19 @@ export async function showRetranslate(page: SignedInPage, target: VersionPageAdd
 
 /** Renders the Markdown again, in place or as a new draft. */
 export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  const found: { answer: Answer<RetranslateResult> | null } = { answer: null };
-  const problems = await findProblems(async () => {
-    found.answer = await page.api<Answer<RetranslateResult>>(definitionPath(target, "retranslate"), {
-      method: "POST",
-      body: { createNewVersion: page.form.get("createNewVersion") === "true" },
-    });
-  });
-  if (!found.answer) return renderRetranslate(page, target, problems);
-  const { data: result, warnings } = found.answer;
+  const body = { createNewVersion: page.form.get("createNewVersion") === "true" };
+  const rendered = await attempt(() => page.call(retranslateDefinition, { params: apiParams(target), body }));
+  if (!rendered.ok) return renderRetranslate(page, target, rendered.problems);
+  const { data: result, warnings } = rendered.value;
   const shown = { ...target, version: result.newVersion ?? target.version };
   return seeOtherWith(definitionPath(shown), noticeOf(result), warnings);
 }
 
-function noticeOf({ changes, newVersionCreated, translationError }: RetranslateResult): string {
+function noticeOf({
+  changes,
+  newVersionCreated,
+  translationError,
+}: ResponseOf<typeof retranslateDefinition>["data"]): string {
   if (translationError) return "untranslatable";
   if (newVersionCreated) return "saved";
   return changes ? "retranslated" : "unchanged";
@@ -81,13 +77,11 @@ export async function showUpgrade(page: SignedInPage, target: VersionPageAddress
 export async function submitUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, target, { withTexts: true });
   const yaml = page.form.get("yaml") ?? "";
-  const found: { answer: Answer<UpgradeResult> | null } = { answer: null };
-  const problems = await findProblems(async () => {
-    const path = definitionPath(target, "upgrade");
-    found.answer = await page.api<Answer<UpgradeResult>>(path, { method: "POST", body: { yaml } });
-  });
-  if (!found.answer) return renderUpgrade(page, { target, definition, yaml, problems });
-  const { data, warnings } = found.answer;
+  const upgraded = await attempt(() =>
+    page.call(upgradeDefinition, { params: apiParams(target), body: { yaml } }),
+  );
+  if (!upgraded.ok) return renderUpgrade(page, { target, definition, yaml, problems: upgraded.problems });
+  const { data, warnings } = upgraded.value;
   const made = { ...target, version: data.version };
   return seeOtherWith(definitionPath(made, "edit"), "saved", warnings);
 }
