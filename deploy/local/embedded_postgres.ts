@@ -1,18 +1,16 @@
 /** The embedded PostgreSQL: binaries from npm, a free local port, random passwords. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readText } from "./machine.ts";
 import {
-  type Cluster,
   type ClusterRole,
-  createCluster,
   OWNER_ROLE,
+  openCluster,
   RUNTIME_ROLE,
   SUPERUSER,
   setUpRoles,
 } from "./postgres_cluster.ts";
-import { findPostgresBinaries, openPostgresDirectory, type PostgresDirectory } from "./postgres_files.ts";
 import { clearLeftovers, HOST, startServer } from "./postgres_server.ts";
 import type { Child, Supervisor } from "./supervisor.ts";
 
@@ -55,18 +53,13 @@ export function databaseUrlPath(dataDirectory: string, role: ClusterRole = RUNTI
  * process uses the directory.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { supervisor, dataDirectory, settings, hasSuperuser } = options;
-  const toCluster = (directory: PostgresDirectory): Cluster => {
-    const binaries = findPostgresBinaries(directory.runAs, options.binDirectory);
-    return { ...directory, supervisor, binaries };
-  };
+  const { supervisor, dataDirectory, settings, hasSuperuser, binDirectory } = options;
+  const location = join(dataDirectory, "postgres");
   mkdirSync(dataDirectory, { recursive: true });
-  const directory = await openPostgresDirectory(join(dataDirectory, "postgres"), async (made) => {
-    await createCluster(toCluster(made), { database: DATABASE, durable: settings?.["fsync"] !== "off" });
-    // The old file has the password of another cluster.
-    rmSync(databaseUrlPath(dataDirectory), { force: true });
-  });
-  const cluster = toCluster(directory);
+  // A file that is left has the password of another cluster.
+  if (!existsSync(location)) rmSync(databaseUrlPath(dataDirectory), { force: true });
+  const durable = settings?.["fsync"] !== "off";
+  const cluster = await openCluster({ supervisor, location, database: DATABASE, durable, binDirectory });
   await clearLeftovers(cluster);
   const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE];
   if (hasSuperuser) roles.push(SUPERUSER);
@@ -89,7 +82,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     rmSync(path, { force: true });
     writeFileSync(path, `${urls[role]}\n`, { mode: 0o600 });
   }
-  return { ...server, urls, majorVersion: cluster.binaries.majorVersion };
+  return { ...server, urls, majorVersion: cluster.majorVersion };
 }
 
 function readUrl(path: string): URL | null {

@@ -4,7 +4,12 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { PostgresBinaries, PostgresDirectory } from "./postgres_files.ts";
+import {
+  findPostgresBinaries,
+  openPostgresDirectory,
+  type PostgresBinaries,
+  type PostgresDirectory,
+} from "./postgres_files.ts";
 import type { Child, ChildOptions, Supervisor } from "./supervisor.ts";
 
 /** The cluster's superuser. It has no password while the server runs, so it cannot connect. */
@@ -22,18 +27,39 @@ const POSTGRES_ENV = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const HOST_BASED_AUTHENTICATION = "host all all 127.0.0.1/32 scram-sha-256\n";
 
 /** A cluster and the programs to run on it. */
-export interface Cluster extends PostgresDirectory {
+export interface Cluster extends PostgresDirectory, PostgresBinaries {
   supervisor: Supervisor;
-  binaries: PostgresBinaries;
+}
+
+export interface ClusterOptions {
+  supervisor: Supervisor;
+  /** The folder of the cluster, or a link to it. */
+  location: string;
+  database: string;
+  /** Unless it is, a power failure may lose a new cluster. */
+  durable: boolean;
+  /** The folder of `initdb` and `postgres`; the npm package's if omitted. */
+  binDirectory?: string | undefined;
+}
+
+/** Opens the cluster at `location`, or creates it there with one database. */
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  const { supervisor, location, binDirectory } = options;
+  const toCluster = (directory: PostgresDirectory): Cluster => {
+    return { ...directory, ...findPostgresBinaries(directory.runAs, binDirectory), supervisor };
+  };
+  return toCluster(
+    await openPostgresDirectory(location, (directory) => createCluster(toCluster(directory), options)),
+  );
 }
 
 /** Starts one of PostgreSQL's programs. */
 export function spawnProgram(
-  { supervisor, binaries, runAs }: Cluster,
+  { supervisor, bin, runAs }: Cluster,
   program: "initdb" | "postgres",
   options: Pick<ChildOptions, "args" | "output" | "input" | "stopSignals" | "graceMs">,
 ): Promise<Child> {
-  const command = join(binaries.bin, program);
+  const command = join(bin, program);
   return supervisor.spawn({ name: program, command, ...options, cwd: "/", env: POSTGRES_ENV, runAs });
 }
 
@@ -72,14 +98,11 @@ export function runSingleUser(
   });
 }
 
-/** Creates a cluster with one database in an empty folder. Unless it is `durable`, a power failure may lose it. */
-export async function createCluster(
-  cluster: Cluster,
-  { database, durable }: { database: string; durable: boolean },
-): Promise<void> {
+/** Creates a cluster with one database in an empty folder. */
+async function createCluster(cluster: Cluster, { database, durable }: ClusterOptions): Promise<void> {
   // Strings compare the same on every machine: by code point, with Unicode's upper and lower case.
   const locale =
-    cluster.binaries.majorVersion < 17
+    cluster.majorVersion < 17
       ? ["--locale=C.UTF-8"]
       : ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"];
   const flags = ["-D", cluster.path, "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--no-instructions"];
@@ -95,27 +118,28 @@ declare
   object text;
 begin
   for object in
-    select format('%s %s', case c.relkind when 'S' then 'sequence' else 'table' end, c.oid::regclass)
-    from pg_class c
-    where c.relnamespace::regnamespace::text in ('public', 'pgboss')
-      and c.relkind in ('r', 'p', 'S')
+    select o.object
+    from (
+      select 'pg_class'::regclass, oid, relnamespace,
+        format('%s %s', case relkind when 'S' then 'sequence' else 'table' end, oid::regclass)
+      from pg_class
+      where relkind in ('r', 'p', 'S')
+      union all
+      select 'pg_proc'::regclass, oid, pronamespace, format('routine %s', oid::regprocedure) from pg_proc
+      union all
+      select 'pg_type'::regclass, oid, typnamespace, format('type %s', oid::regtype)
+      from pg_type
+      where typtype in ('e', 'd')
+    ) o (catalog, oid, namespace, object)
+    where o.namespace::regnamespace::text in ('public', 'pgboss')
+      -- The sequence of a column follows its table.
       and not exists (
         select from pg_depend d
-        where d.classid = 'pg_class'::regclass and d.objid = c.oid
-          and (d.deptype = 'e' or c.relkind = 'S' and d.deptype in ('a', 'i'))
+        where d.classid = o.catalog and d.objid = o.oid
+          and (d.deptype = 'e' or o.object like 'sequence %' and d.deptype in ('a', 'i'))
       )
     union all
-    select format('routine %s', p.oid::regprocedure)
-    from pg_proc p
-    where p.pronamespace::regnamespace::text in ('public', 'pgboss')
-      and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
-    union all
-    select format('type %s', t.oid::regtype)
-    from pg_type t
-    where t.typnamespace::regnamespace::text in ('public', 'pgboss') and t.typtype in ('e', 'd')
-      and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid and d.deptype = 'e')
-    union all
-    select format('schema %I', n.nspname) from pg_namespace n where n.nspname = 'pgboss'
+    select 'schema pgboss' where to_regnamespace('pgboss') is not null
   loop
     execute format('alter %s owner to ${OWNER_ROLE}', object);
   end loop;

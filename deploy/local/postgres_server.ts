@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { openLogFile } from "./log_file.ts";
 import { chooseFreePort, commandLineOf, readText } from "./machine.ts";
 import { type Cluster, spawnProgram } from "./postgres_cluster.ts";
-import { type Child, endProcess, pollUntil } from "./supervisor.ts";
+import { type Child, pollUntil } from "./supervisor.ts";
 
 export const HOST = "127.0.0.1";
 /** Crash recovery may read gigabytes before the server is ready. */
@@ -14,9 +14,7 @@ const READY_TIMEOUT_MS = 300_000;
 const ATTEMPTS = 10;
 const RETRYABLE =
   /could not bind|Address already in use|pre-existing shared memory|lock file .* already exists/;
-/** PostgreSQL's "fast" and "immediate" shutdown. */
-const SHUTDOWNS = ["SIGINT", "SIGQUIT"] as const;
-const FAST_SHUTDOWN_MS = 20_000;
+const SHUTDOWN_MS = 20_000;
 
 export interface ServerOptions {
   /** The local address to listen on; 127.0.0.1 by default. */
@@ -41,24 +39,19 @@ export function findPostmaster(directory: string): number | null {
 }
 
 /** Prepares the cluster for a start or for single-user mode: stops a server that a killed start has left. */
-export async function clearLeftovers({ path, supervisor: { force } }: Cluster): Promise<void> {
+export async function clearLeftovers({ path }: Cluster): Promise<void> {
   const pid = findPostmaster(path);
   if (pid !== null) {
+    try {
+      // "Immediate shutdown": the next start recovers what was committed.
+      process.kill(pid, "SIGQUIT");
+    } catch {
+      // It has just ended, or we lack permission; the check below decides.
+    }
     const hasEnded = () => findPostmaster(path) === null;
-    await endProcess({
-      signals: SHUTDOWNS,
-      graceMs: FAST_SHUTDOWN_MS,
-      force,
-      endsWithin: (timeoutMs) => pollUntil(hasEnded, { timeoutMs, intervalMs: 20 }),
-      kill(signal) {
-        try {
-          process.kill(pid, signal);
-        } catch {
-          // It has just ended, or we lack permission; the check below decides.
-        }
-      },
-    });
-    if (!hasEnded()) throw new Error(`Cannot stop PostgreSQL: process ${pid} does not end`);
+    if (!(await pollUntil(hasEnded, { timeoutMs: SHUTDOWN_MS, intervalMs: 20 }))) {
+      throw new Error(`Cannot stop PostgreSQL: process ${pid} does not end`);
+    }
   }
   // PostgreSQL takes every live pid for a running server, even a zombie's, so the file gets one that no process has. The rest of
   // it shows whether backends of that server still run.
@@ -80,8 +73,9 @@ async function tryStart(cluster: Cluster, options: ServerOptions, port: number):
   const child = await spawnProgram(cluster, "postgres", {
     args: ["-D", cluster.path, ...Object.entries(settings).flatMap((pair) => ["-c", pair.join("=")])],
     output: log.fd,
-    stopSignals: SHUTDOWNS,
-    graceMs: FAST_SHUTDOWN_MS,
+    // PostgreSQL's "fast" and "immediate" shutdown.
+    stopSignals: ["SIGINT", "SIGQUIT"],
+    graceMs: SHUTDOWN_MS,
   });
   // The last line of the file, once it accepts connections; a standby may accept none.
   const isReady = () => {

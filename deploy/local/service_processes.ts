@@ -10,14 +10,12 @@ export interface ServiceProcess {
   entry: string;
   /** Responds 200 once the process is ready; null for a process without HTTP. */
   readyPath: string | null;
-  /** Added to METRICS_PORT: here the processes share a machine. */
-  metricsPortOffset: number;
 }
 
 export const SERVICE_PROCESSES: readonly ServiceProcess[] = [
-  { name: "api", entry: "api/main.ts", readyPath: "/health/ready", metricsPortOffset: 0 },
-  { name: "jobs", entry: "jobs/main.ts", readyPath: null, metricsPortOffset: 1 },
-  { name: "catalog-sync", entry: "catalog-sync/main.ts", readyPath: null, metricsPortOffset: 2 },
+  { name: "api", entry: "api/main.ts", readyPath: "/health/ready" },
+  { name: "jobs", entry: "jobs/main.ts", readyPath: null },
+  { name: "catalog-sync", entry: "catalog-sync/main.ts", readyPath: null },
 ];
 
 const READY_TIMEOUT_MS = 30_000;
@@ -53,9 +51,9 @@ async function waitUntilReady(child: Child, url: string): Promise<void> {
   if (!settled) throw new Error(`Cannot start ${child.name}: not ready after ${READY_TIMEOUT_MS / 1000} s`);
 }
 
-/** Returns the METRICS_PORT of a process. Port 0 stays 0: each process takes a free one. */
-export function metricsPortOf({ metricsPortOffset }: ServiceProcess, metricsPort: number): number {
-  return metricsPort === 0 ? 0 : metricsPort + metricsPortOffset;
+/** Returns the METRICS_PORT of a process: here they share a machine. Port 0 stays 0: each process takes a free one. */
+export function metricsPortOf(service: ServiceProcess, metricsPort: number): number {
+  return metricsPort === 0 ? 0 : metricsPort + SERVICE_PROCESSES.indexOf(service);
 }
 
 /** Starts a process and waits until it is ready; throws with its last lines if it exits first. */

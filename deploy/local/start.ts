@@ -1,10 +1,11 @@
 /** `bun run start` with the dependencies installed: database, migrations, demo data, processes, then waits. */
+import { Database as LockFile } from "bun:sqlite";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Config, readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { readVariableFiles } from "../../shared/process/variable_files.ts";
 import type { Command } from "./bootstrap.ts";
-import { lockDataDirectory } from "./data_lock.ts";
 import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
 import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_cluster.ts";
@@ -146,15 +147,12 @@ async function launchAll(stack: Stack, env: NodeJS.ProcessEnv): Promise<Child[]>
     const onNotice = (notice: string) => void stderr.write(`${notice}\n`);
     const { metricsPort } = settings;
     const own = metricsPort === null ? {} : { METRICS_PORT: String(metricsPortOf(service, metricsPort)) };
-    const options = {
-      supervisor,
-      root,
-      env: { ...env, ...own },
-      baseUrl: toBaseUrl(settings),
-      logPath,
-      onNotice,
-    };
-    started.push(await progress.step(`Starting ${service.name}`, () => launchProcess(service, options)));
+    const launch = { supervisor, root, env: { ...env, ...own }, baseUrl: toBaseUrl(settings) };
+    started.push(
+      await progress.step(`Starting ${service.name}`, () =>
+        launchProcess(service, { ...launch, logPath, onNotice }),
+      ),
+    );
   }
   return started;
 }
@@ -203,6 +201,37 @@ async function bringUp(stack: Stack): Promise<never> {
   const services = await launchAll(stack, { ...ours, DATABASE_URL: database.url });
   announce(stack);
   throw new StartError(`Cannot go on: ${await untilOneEnds(stack, services, database)}`);
+}
+
+/**
+ * Creates and locks the data directory until disposed; `wasAbandoned` is true if the last start there was killed. Throws
+ * StartError if another start holds the lock.
+ */
+function lockDataDirectory(dataDirectory: string): Disposable & Pick<Stack, "wasAbandoned"> {
+  const pidPath = join(dataDirectory, "start.pid");
+  try {
+    mkdirSync(dataDirectory, { recursive: true });
+    // Until this process ends, even by a crash: the kernel releases SQLite's locks.
+    const lock = new LockFile(join(dataDirectory, "start.lock"));
+    lock.run("begin exclusive");
+    const wasAbandoned = readText(pidPath) !== null;
+    writeFileSync(pidPath, `${process.pid}\n`);
+    return {
+      wasAbandoned,
+      [Symbol.dispose]() {
+        rmSync(pidPath, { force: true });
+        lock.close();
+      },
+    };
+  } catch (cause) {
+    const { code, message } = cause as { code?: string; message: string };
+    const pid = readText(pidPath)?.trim();
+    const reason =
+      code === "SQLITE_BUSY"
+        ? `another \`bun run start\` (process ${pid}) is running there. Stop it with Ctrl-C in its terminal or with \`kill ${pid}\`.`
+        : message;
+    throw new StartError(`Cannot use ${dataDirectory}: ${reason}`, { cause });
+  }
 }
 
 /** Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. */

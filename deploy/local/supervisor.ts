@@ -25,7 +25,7 @@ export interface ChildOptions {
   /** Holds stdin open, so that a child of ours that watches it also stops when this process is killed. */
   stopsOnStdinEnd?: boolean;
   /** Signals that end it, the polite one first; SIGTERM by default. SIGKILL follows. */
-  stopSignals?: readonly NodeJS.Signals[];
+  stopSignals?: readonly [polite: NodeJS.Signals, ...stronger: NodeJS.Signals[]];
   /** How long the polite signal may take. */
   graceMs?: number;
 }
@@ -46,8 +46,6 @@ export interface Child extends AsyncDisposable {
 }
 
 export interface Supervisor extends AsyncDisposable {
-  /** Aborted when the polite endings should be cut short. */
-  force: AbortSignal;
   /** Throws when the program cannot be run, or the supervisor has been disposed. */
   spawn(options: ChildOptions): Promise<Child>;
 }
@@ -114,27 +112,9 @@ function launch(options: ChildOptions): Bun.Subprocess {
   }
 }
 
-interface Ending {
-  signals: readonly NodeJS.Signals[];
-  graceMs: number;
-  /** Skips the polite signal. */
-  force: AbortSignal;
-  kill(signal: NodeJS.Signals): void;
-  endsWithin(timeoutMs: number): Promise<boolean>;
-}
-
-/** Ends a process by the signals, the polite one first, and by SIGKILL at last. */
-export async function endProcess({ signals, graceMs, force, kill, endsWithin }: Ending): Promise<void> {
-  for (const [index, signal] of [...signals, "SIGKILL" as const].entries()) {
-    if (index === 0 && force.aborted) continue;
-    kill(signal);
-    const ended = endsWithin(index === 0 ? graceMs : 5000);
-    if (await (index === 0 ? untilAborted(ended, force).catch(() => false) : ended)) return;
-  }
-}
-
 function startChild(options: ChildOptions, force: AbortSignal): Child {
-  const { name, output, stopSignals: signals = ["SIGTERM"], graceMs = 25_000 } = options;
+  const { name, output, stopSignals = ["SIGTERM"], graceMs = 25_000 } = options;
+  const [polite, ...stronger] = stopSignals;
   const subprocess = launch(options);
   const onLine = typeof output === "function" ? output : () => {};
   const read = Promise.all([
@@ -142,10 +122,14 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
     readLines(subprocess.stderr, (line) => onLine(line, "stderr")),
   ]);
   const hasExited = () => subprocess.exitCode !== null || subprocess.signalCode !== null;
-  const kill = (signal: NodeJS.Signals) => subprocess.kill(signal);
-  const endsWithin = (timeoutMs: number) => settlesWithin(subprocess.exited, timeoutMs);
+  const endBy = (signal: NodeJS.Signals, timeoutMs: number) => {
+    subprocess.kill(signal);
+    return settlesWithin(subprocess.exited, timeoutMs);
+  };
   const stop = async () => {
-    if (!hasExited()) await endProcess({ signals, graceMs, force, kill, endsWithin });
+    if (hasExited()) return;
+    if (!force.aborted && (await untilAborted(endBy(polite, graceMs), force).catch(() => false))) return;
+    for (const signal of [...stronger, "SIGKILL" as const]) if (await endBy(signal, 5000)) return;
   };
   return {
     name,
@@ -161,12 +145,11 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
   };
 }
 
-/** Opens a supervisor; disposing it ends the children that are left, newest first. */
+/** Opens a supervisor; disposing it ends the children that are left, newest first; by force once `force` is aborted. */
 export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
   const children: Child[] = [];
   let isClosed = false;
   return {
-    force,
     async spawn(options) {
       if (isClosed) throw new Error(`Cannot run ${options.name}: everything is being stopped`);
       const child = startChild(options, force);

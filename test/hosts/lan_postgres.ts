@@ -1,12 +1,7 @@
 /** A test's own PostgreSQL that listens on a network, configured by `deploy/postgresql.conf`. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Cluster, createCluster, SUPERUSER } from "../../deploy/local/postgres_cluster.ts";
-import {
-  findPostgresBinaries,
-  openPostgresDirectory,
-  type PostgresDirectory,
-} from "../../deploy/local/postgres_files.ts";
+import { openCluster, SUPERUSER } from "../../deploy/local/postgres_cluster.ts";
 import { startServer } from "../../deploy/local/postgres_server.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { makeClusterFolder } from "../helpers/postgres/cluster_folder.ts";
@@ -34,17 +29,17 @@ export async function startLanPostgres(given: {
   };
   try {
     const binDirectory = given.binDirectory ?? (process.env["TEST_POSTGRES_BIN"] || undefined);
-    const toCluster = (directory: PostgresDirectory): Cluster => ({
-      ...directory,
+    const location = join(root, "postgres");
+    const cluster = await openCluster({
       supervisor,
-      binaries: findPostgresBinaries(directory.runAs, binDirectory),
+      location,
+      database: "ulr",
+      durable: false,
+      binDirectory,
     });
-    const directory = await openPostgresDirectory(join(root, "postgres"), (made) =>
-      createCluster(toCluster(made), { database: "ulr", durable: false }),
-    );
-    writeFileSync(join(directory.path, "pg_hba.conf"), `host all all ${given.network} trust\n`);
-    appendFileSync(join(directory.path, "postgresql.conf"), readFileSync(CONFIGURATION));
-    const { port } = await startServer(toCluster(directory), {
+    writeFileSync(join(cluster.path, "pg_hba.conf"), `host all all ${given.network} trust\n`);
+    appendFileSync(join(cluster.path, "postgresql.conf"), readFileSync(CONFIGURATION));
+    const { port } = await startServer(cluster, {
       logPath: join(root, "postgres.log"),
       settings: { fsync: "off", ...given.settings },
       address: given.address,

@@ -1,18 +1,9 @@
 /** `bun run start` from the first start on, with real processes and real kills. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort, commandLineOf } from "../../../deploy/local/machine.ts";
-import { runSingleUser } from "../../../deploy/local/postgres_cluster.ts";
-import { findPostgresBinaries } from "../../../deploy/local/postgres_files.ts";
+import { openCluster, runSingleUser } from "../../../deploy/local/postgres_cluster.ts";
 import { openSupervisor, pollUntil } from "../../../deploy/local/supervisor.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import {
@@ -260,10 +251,8 @@ async function expectCannotGoOn(
 /** Creates a data directory from before the service had its own roles: the superuser owns everything. */
 async function withoutRoles(directory: DataDirectory): Promise<void> {
   await using supervisor = openSupervisor({ force: new AbortController().signal });
-  const path = realpathSync(join(directory.path, "postgres"));
-  const { uid, gid } = statSync(path);
-  const runAs = process.getuid?.() === 0 ? { uid, gid } : undefined;
-  const cluster = { path, supervisor, runAs, binaries: findPostgresBinaries(runAs) };
+  const location = join(directory.path, "postgres");
+  const cluster = await openCluster({ supervisor, location, database: "ulr", durable: true });
   const statements = [
     "reassign owned by ulr_owner to postgres",
     "drop owned by ulr_owner",
