@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { hashSecret, mintSessionToken } from "../../../api/accounts/credentials.ts";
+import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import { auditRows, login, makeAccount, type SignedIn } from "../../helpers/accounts/accounts.ts";
 import { runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
@@ -124,7 +125,7 @@ describe("POST /auth/login refuses", () => {
 
   test("an unknown account after verifying a password too, so that both are the same work", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 100 } });
-    const { email } = await makeAccount(api);
+    const { email } = await makeAccount(api, { passwordHash: await hashPassword("right password") });
     const known = await cpuOfAttempts(api, () => email);
     const unknown = await cpuOfAttempts(api, (round) => `nobody-${round}@example.com`);
     // The verification is nearly all of it: without one, what is left would be a twentieth.

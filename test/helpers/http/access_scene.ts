@@ -1,10 +1,9 @@
 /** Two organizations, one of them on the free tier, every kind of caller, and all resources that requests need. */
 
-import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import { makeMailToken } from "../accounts/account_mail.ts";
-import { type Account, makeAccount } from "../accounts/accounts.ts";
+import { type Account, hashCheaply, makeAccount } from "../accounts/accounts.ts";
 import { makeInvitation } from "../accounts/organization.ts";
 import { makeDefinition } from "../definitions/definitions.ts";
 import { jobOf, postJob } from "../exports/export_job.ts";
@@ -214,7 +213,7 @@ export const foreignSession: Subject = async ({ scene: { api } }) =>
 export const knownPassword: Subject = async ({ scene, userId }) => {
   const password = `pass-${crypto.randomUUID()}`;
   await scene.api.db.sql`
-    update users set password_hash = ${await hashPassword(password)} where id = ${userId}`;
+    update users set password_hash = ${await hashCheaply(password)} where id = ${userId}`;
   return password;
 };
 
@@ -244,7 +243,7 @@ export const emailToken: Subject = async ({ scene }) => {
 /** The token of a mail to somebody who signs up. */
 export const signUpToken: Subject = async ({ scene }) => {
   const username = freeName();
-  const details = { username, passwordHash: await hashPassword("seven quiet lamps at noon"), name: null };
+  const details = { username, passwordHash: await hashCheaply("seven quiet lamps at noon"), name: null };
   return makeMailToken(scene.api, { kind: "sign_up", email: `${username}@example.com`, details });
 };
 

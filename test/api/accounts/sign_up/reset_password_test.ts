@@ -1,9 +1,15 @@
 /** A forgotten password: the mail, the link, and all that must not work. */
 import { expect, test } from "bun:test";
-import { hashPassword } from "../../../../api/accounts/password_rules.ts";
 import { setPassword } from "../../../../api/accounts/set_password.ts";
 import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
-import { type Account, auditRows, login, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import {
+  type Account,
+  auditRows,
+  hashCheaply,
+  login,
+  makeAccount,
+  signIn,
+} from "../../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../../../helpers/http/app.ts";
 import { openMailServer } from "../../../helpers/network/mail_server.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
@@ -133,7 +139,7 @@ const ENDINGS: Readonly<Record<string, (api: TestApp, account: Account) => Promi
     await api.request("/api/v1/auth/password", { method: "POST", key, body });
   },
   "a new password by an operator": async (api, account) => {
-    const passwordHash = await hashPassword("another long password");
+    const passwordHash = await hashCheaply("another long password");
     await api.db.sql.begin((tx) =>
       setPassword(tx, {
         user: account,

@@ -1,15 +1,14 @@
 /** The pages of signing up. */
 import { expect, test } from "bun:test";
-import { hashPassword } from "../../../../../api/accounts/password_rules.ts";
 import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
-import { login } from "../../../../helpers/accounts/accounts.ts";
+import { hashCheaply, login } from "../../../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 import { BROWSER, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
 const PASSWORD = "seven quiet lamps at noon";
 
 async function makeLink(api: TestApp, username = "ann") {
-  const details = { username, name: null, passwordHash: await hashPassword(PASSWORD) };
+  const details = { username, name: null, passwordHash: await hashCheaply(PASSWORD) };
   return makeMailToken(api, { kind: "sign_up", email: "ann@example.com", details });
 }
 
