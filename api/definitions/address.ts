@@ -26,7 +26,6 @@ export interface VersionAddress extends DefinitionAddress {
   version: string;
 }
 
-/** One version by its id. */
 export interface VersionId {
   type: DefinitionType;
   id: string;

@@ -34,7 +34,6 @@ export async function createDraft(
   });
 }
 
-/** A draft that is about to be added. */
 export interface AddedDraft {
   key: DefinitionLineKey;
   yamlBytes: number;

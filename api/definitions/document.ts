@@ -63,7 +63,6 @@ export async function readWritten(
   return { ok: false, error: invalidDocument(problems), problems };
 }
 
-/** Returns the error for a document with problems. */
 export function invalidDocument(problems: readonly DefinitionProblem[]): ApiError {
   const [first] = problems;
   return new ApiError("UNPROCESSABLE_ENTITY", {

@@ -18,7 +18,6 @@ import type { DefinitionAddress, VersionAddress } from "./address.ts";
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_readable.ts";
 import type { Writer } from "./new_draft.ts";
 
-/** A write to a definition that exists. */
 interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
   address: Address;
   caller: Caller;

@@ -22,17 +22,12 @@ import {
   DOCUMENT_FAILURES,
   dataAndWarnings,
   LINE_WRITE_FAILURES,
+  POST,
   VersionNeeded,
 } from "./schemas.ts";
 import { rejectUnstorable } from "./storable_text.ts";
 
-const BASE = {
-  method: "POST",
-  access: "caller",
-  tag: "Definitions",
-  usesOrg: true,
-  params: VersionNeeded,
-} as const;
+const BASE = { ...POST, params: VersionNeeded } as const;
 
 const Publication = Type.Object(
   { expectedUpdatedAt: ExpectedUpdatedAt },

@@ -23,7 +23,6 @@ export interface Writer {
   caller: Pick<Caller, "userId" | "platformRole">;
   /** Decides which references resolve. */
   viewer: DefinitionViewer;
-  /** The actor in the audit log. */
   actor: AuditActor;
   /** The resolved organization. */
   org: MembershipRow;
@@ -116,7 +115,6 @@ export function naturalTier(org: Pick<MembershipRow, "isPersonal">): DefinitionT
   return org.isPersonal ? "user" : "org";
 }
 
-/** Returns the audit entry for a change of one version. */
 export function auditOf(
   { actor, org }: Writer,
   row: { id: string; type: DefinitionType; name: string; version: string },

@@ -12,9 +12,10 @@ import { archiveDefinition, deprecateDefinition, publishDefinition } from "./lif
 import { listDefinitions } from "./list.ts";
 import { getDefinition } from "./read.ts";
 import { recordExecution } from "./record_execution.ts";
+import { getTranslatorVersion, retranslateDefinition } from "./retranslate.ts";
 import { getDefinitionSchema } from "./schemas/language_schemas.ts";
 import { getLanguage, listLanguages } from "./schemas/languages.ts";
-import { getTranslatorVersion, retranslateDefinition, upgradeDefinition } from "./translation.ts";
+import { upgradeDefinition } from "./upgrade.ts";
 import { listVersions } from "./versions.ts";
 
 export const DEFINITION_OPERATIONS: readonly AnyOperation[] = [

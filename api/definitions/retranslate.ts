@@ -1,5 +1,6 @@
-/** Retranslates a version: renders it with the current translator, in place or as a new version. */
+/** POST …/retranslate: renders a version with the current translator, in place or as a new version. Also GET /definitions/translation/version. */
 import { isDeepStrictEqual } from "node:util";
+import { type Static, Type } from "@sinclair/typebox";
 import { allowedTransitions, allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { nextPatch } from "../../shared/definitions/versions.ts";
@@ -7,33 +8,109 @@ import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { updateDefinitionRuntime } from "../../sql/definitions/changes.ts";
-import type { DefinitionRow, TranslationErrorJson } from "../../sql/definitions/fields.ts";
+import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { lockLine } from "../../sql/definitions/lines.ts";
 import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
-import type { VersionAddress } from "./address.ts";
+import { operation, reply } from "../http/operation.ts";
+import { data, Nullable, Text } from "../http/schemas.ts";
+import { parseVersionAddress, type VersionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
 import { type EditedDocument, editDocument } from "./edit_document.ts";
-import { lockVersion, requireOwnLine } from "./find_writable.ts";
+import { findLineWriter, lockVersion, requireOwnLine } from "./find_writable.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
+import { dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionNeeded } from "./schemas.ts";
 import type { DefinitionWarning } from "./warnings/warnings.ts";
 
-export interface RetranslateResult {
-  type: string;
-  name: string;
-  version: string;
-  /** Null if the document cannot be rendered and has no stored text. */
-  translatorVersion: string | null;
-  previousTranslatorVersion: string | null;
-  newVersionCreated: boolean;
-  newVersion: string | null;
-  /** Whether the current translator renders another text. */
-  changes: boolean;
-  /** Why the current translator cannot render the document; absent where it can. */
-  translationError?: TranslationErrorJson;
-}
+export const getTranslatorVersion = operation(
+  {
+    id: "getTranslatorVersion",
+    method: "GET",
+    path: "/api/v1/definitions/translation/version",
+    access: "public",
+    tag: "Definitions",
+    summary: "Get the translator version",
+    description:
+      "The translator renders YAML to Markdown. Each definition has the `translatorVersion` that rendered it.",
+    response: {
+      200: data(
+        { translatorVersion: Type.String({ examples: ["1.0.0"] }) },
+        "Raised whenever the same YAML would render to another text",
+      ),
+    },
+  },
+  async () => reply(200, { data: { translatorVersion: TRANSLATOR_VERSION } }),
+);
+
+const Retranslation = Type.Object(
+  { createNewVersion: Type.Optional(Type.Boolean()) },
+  { title: "Retranslation", additionalProperties: false, examples: [{ createNewVersion: true }] },
+);
+const RetranslatedDefinition = Type.Object(
+  {
+    type: Text,
+    name: Text,
+    version: Text,
+    translatorVersion: Nullable(Text, {
+      description: "If the document cannot be rendered, that of the stored text; null without one",
+    }),
+    previousTranslatorVersion: Nullable(Text),
+    newVersionCreated: Type.Boolean(),
+    newVersion: Nullable(Text),
+    changes: Type.Boolean(),
+    translationError: Type.Optional(
+      Type.Object(
+        { reason: Text, path: Text },
+        { description: "Why the document cannot be rendered; absent if it can" },
+      ),
+    ),
+  },
+  {
+    title: "RetranslatedDefinition",
+    examples: [
+      {
+        type: "agent",
+        name: "reviewer",
+        version: "1.0.0",
+        translatorVersion: "1.0.0",
+        previousTranslatorVersion: "1.0.0",
+        newVersionCreated: false,
+        newVersion: null,
+        changes: false,
+      },
+    ],
+  },
+);
+
+export const retranslateDefinition = operation(
+  {
+    ...POST,
+    id: "retranslateDefinition",
+    path: "/api/v1/definitions/{type}/{name}/retranslate",
+    summary: "Render a version again with the current translator",
+    description:
+      "Replaces `runtimeMd` if the current translator renders another text; with `createNewVersion`, the new text goes into a new " +
+      "PATCH draft instead. The YAML stays the same. If the text is the same, or the document cannot be rendered, `changes` is " +
+      "false and the stored text is kept.",
+    params: VersionNeeded,
+    body: Retranslation,
+    response: { 200: dataAndWarnings(RetranslatedDefinition, "The outcome") },
+    fails: [
+      ...LINE_WRITE_FAILURES,
+      ...(["UNPROCESSABLE_ENTITY", "INVALID_TRANSITION", "VERSION_EXISTS", "QUOTA_EXCEEDED"] as const),
+    ],
+  },
+  async ({ params, body, caller, request }, deps) => {
+    const asked = parseVersionAddress(params);
+    const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
+    const { createNewVersion = false } = body;
+    return reply(200, await retranslateVersion(deps, { writer, address, createNewVersion }));
+  },
+);
+
+type Retranslated = Static<typeof RetranslatedDefinition>;
 
 /** The rows that a retranslation reads and locks first. */
 interface Loaded {
@@ -50,48 +127,45 @@ interface Prepared {
   draft: EditedDocument | null;
 }
 
-export async function retranslateVersion(
+async function retranslateVersion(
   { sql, documents }: DefinitionDeps,
   options: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
-): Promise<{ data: RetranslateResult; warnings: DefinitionWarning[] }> {
+): Promise<{ data: Retranslated; warnings: DefinitionWarning[] }> {
   const { writer, address, createNewVersion } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
-  return writeOptimistically<Loaded, Prepared, { data: RetranslateResult; warnings: DefinitionWarning[] }>(
-    sql,
-    {
-      load: async (on) => {
-        const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
-        const row = await lockVersion(on, lineId, address);
-        rejectArchived(row);
-        if (used === null) return { row, versions: [] };
-        // The size of the new YAML is not known yet, but it is close to the present one.
-        requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
-        await lockLine(on, lineId);
-        return { row, versions: await listVersionNumbers(on, lineId) };
-      },
-      prepare: async ({ row, versions }) => {
-        const document = await requireDocument(work, row.yaml, row);
-        // A stored text is kept if the current translator cannot render the document.
-        const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
-        const isNew = changes && createNewVersion;
-        return { document, changes, draft: isNew ? await nextDraft(work, row, versions) : null };
-      },
-      isStale: (seen, locked) =>
-        seen.row.yaml !== locked.row.yaml ||
-        seen.row.runtimeMd !== locked.row.runtimeMd ||
-        !isDeepStrictEqual(seen.versions, locked.versions),
-      apply: async (tx, { row }, prepared) => {
-        if (await storeRetranslated(tx, { row, prepared, writer })) {
-          await insertAuditEntry(tx, auditOf(writer, row, "definition.retranslate"));
-        }
-        return { data: present(row, prepared), warnings: prepared.draft?.warnings ?? [] };
-      },
+  return writeOptimistically<Loaded, Prepared, { data: Retranslated; warnings: DefinitionWarning[] }>(sql, {
+    load: async (on) => {
+      const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
+      const row = await lockVersion(on, lineId, address);
+      rejectArchived(row);
+      if (used === null) return { row, versions: [] };
+      // The size of the new YAML is not known yet, but it is close to the present one.
+      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
+      await lockLine(on, lineId);
+      return { row, versions: await listVersionNumbers(on, lineId) };
     },
-  );
+    prepare: async ({ row, versions }) => {
+      const document = await requireDocument(work, row.yaml, row);
+      // A stored text is kept if the current translator cannot render the document.
+      const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
+      const isNew = changes && createNewVersion;
+      return { document, changes, draft: isNew ? await nextDraft(work, row, versions) : null };
+    },
+    isStale: (seen, locked) =>
+      seen.row.yaml !== locked.row.yaml ||
+      seen.row.runtimeMd !== locked.row.runtimeMd ||
+      !isDeepStrictEqual(seen.versions, locked.versions),
+    apply: async (tx, { row }, prepared) => {
+      if (await storeRetranslated(tx, { row, prepared, writer })) {
+        await insertAuditEntry(tx, auditOf(writer, row, "definition.retranslate"));
+      }
+      return { data: present(row, prepared), warnings: prepared.draft?.warnings ?? [] };
+    },
+  });
 }
 
-function present(row: DefinitionRow, { document, changes, draft }: Prepared): RetranslateResult {
+function present(row: DefinitionRow, { document, changes, draft }: Prepared): Retranslated {
   const { translationError } = document.content;
   return {
     type: row.type,
@@ -120,7 +194,6 @@ function rejectArchived(row: DefinitionRow): void {
   });
 }
 
-/** Returns the document as the next PATCH version. */
 async function nextDraft(
   work: DocumentWork,
   row: DefinitionRow,

@@ -29,6 +29,9 @@ export const READ = {
   fails: ["NOT_FOUND", "ORG_ACCESS_DENIED"],
 } as const;
 
+/** A POST of the registry. */
+export const POST = { method: "POST", access: "caller", tag: "Definitions", usesOrg: true } as const;
+
 /** Errors of every write. */
 export const WRITE_FAILURES: readonly ErrorCode[] = [
   "ORG_ACCESS_DENIED",
@@ -61,7 +64,6 @@ function address(name: string, example: string) {
   };
 }
 
-/** The name of a new definition. */
 export const NewName = address("`name`, the same as in the YAML", "reviewer");
 /** For writes. The example is what the prefilled request of `createDefinition` creates. */
 export const VersionNeeded = address("`name@version`", "reviewer@1.0.0");
@@ -91,7 +93,6 @@ const REFERENCE = record({
   resolvedVersion: nullable(TEXT),
 });
 
-/** Returns the schemas of the fields by name. */
 function schemasOf(fields: FieldMap) {
   return Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
 }
@@ -169,7 +170,6 @@ export function objectOf<const Fields extends FieldMap>(fields: Fields, title?: 
   return Type.Unsafe<FieldValues<Fields>>(title === undefined ? shape : { title, ...shape });
 }
 
-/** A definition of a list. */
 export type ListedDefinition = FieldValues<typeof SUMMARY_FIELDS> & {
   /** With `publishedFirst`: the highest draft that the caller can see. */
   draftVersion?: string | null;

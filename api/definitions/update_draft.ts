@@ -35,7 +35,6 @@ const WORKFLOW_COLUMNS: readonly string[] = ["subdomain", "tags"];
 /** The rows that an update reads and locks first. */
 interface Loaded {
   row: DefinitionRow;
-  /** Quotas that the organization has used. */
   used: DefinitionQuotas;
 }
 

@@ -1,32 +1,83 @@
-/** Upgrades a line whose latest version has no Markdown: adds a new major version that has. */
+/** POST …/upgrade: adds a new major version with Markdown to a line whose latest version has none. */
 import { isDeepStrictEqual } from "node:util";
+import { type Static, Type } from "@sinclair/typebox";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { nextMajor } from "../../shared/definitions/versions.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import type { DefinitionRow } from "../../sql/definitions/fields.ts";
+import { type DefinitionRow, EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { lockLine } from "../../sql/definitions/lines.ts";
 import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
-import type { DefinitionAddress } from "./address.ts";
+import { operation, reply } from "../http/operation.ts";
+import { Text } from "../http/schemas.ts";
+import { type DefinitionAddress, parseAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
 import { type EditedDocument, editDocument } from "./edit_document.ts";
 import { definitionNotFound } from "./find_readable.ts";
-import { requireOwnLine } from "./find_writable.ts";
+import { findLineWriter, requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
+import { DOCUMENT_FAILURES, dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionPossible } from "./schemas.ts";
 import type { DefinitionWarning } from "./warnings/warnings.ts";
 
-export interface UpgradeResult {
-  type: string;
-  name: string;
-  version: string;
-  previousVersion: string;
-  translatorVersion: string;
-  /** Always true: a document that cannot be rendered is refused. */
-  upgraded: true;
-}
+const Upgrade = Type.Object(
+  { yaml: Type.String() },
+  { title: "Upgrade", additionalProperties: false, examples: [{ yaml: EXAMPLE_YAML }] },
+);
+
+const UpgradedDefinition = Type.Object(
+  {
+    type: Text,
+    name: Text,
+    version: Text,
+    previousVersion: Text,
+    translatorVersion: Text,
+    upgraded: Type.Boolean({ description: "Always true" }),
+  },
+  {
+    title: "UpgradedDefinition",
+    examples: [
+      {
+        type: "agent",
+        name: "reviewer",
+        version: "2.0.0",
+        previousVersion: "1.0.0",
+        translatorVersion: "1.0.0",
+        upgraded: true,
+      },
+    ],
+  },
+);
+
+export const upgradeDefinition = operation(
+  {
+    ...POST,
+    id: "upgradeDefinition",
+    path: "/api/v1/definitions/{type}/{name}/upgrade",
+    summary: "Upgrade a definition without Markdown to a new major version",
+    description:
+      "Creates a draft of the next MAJOR version from the YAML in the body; the service sets its version. The latest version " +
+      "must have no `runtimeMd`, and the YAML must be renderable.",
+    params: VersionPossible,
+    body: Upgrade,
+    yamlQuery: {},
+    response: { 201: dataAndWarnings(UpgradedDefinition, "The new draft") },
+    fails: [
+      ...LINE_WRITE_FAILURES,
+      ...DOCUMENT_FAILURES,
+      "ALREADY_DUAL_STORAGE",
+      "TRANSLATION_FAILED",
+      "QUOTA_EXCEEDED",
+    ],
+  },
+  async ({ params, body, caller, request }, deps) => {
+    const asked = parseAddress(params);
+    const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
+    return reply(201, await upgradeVersion(deps, { writer, address, yaml: body.yaml }));
+  },
+);
 
 /** The rows that an upgrade reads and locks first. */
 interface Loaded {
@@ -39,10 +90,10 @@ interface Loaded {
  * NOT_FOUND if the path names a version that does not exist, and TRANSLATION_FAILED for a document without a
  * rendering; then nothing has changed.
  */
-export async function upgradeVersion(
+async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
   options: { writer: Writer; address: DefinitionAddress; yaml: string },
-): Promise<{ data: UpgradeResult; warnings: DefinitionWarning[] }> {
+): Promise<{ data: Static<typeof UpgradedDefinition>; warnings: DefinitionWarning[] }> {
   const { writer, address } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, {
@@ -59,7 +110,7 @@ export async function upgradeVersion(
       const { type, name, version } = row;
       const previousVersion = latest.version;
       const translatorVersion = TRANSLATOR_VERSION;
-      const data = { type, name, version, previousVersion, translatorVersion, upgraded: true as const };
+      const data = { type, name, version, previousVersion, translatorVersion, upgraded: true };
       return { data, warnings };
     },
   });

@@ -8,7 +8,7 @@ import { nextTurn } from "../../http/yield_event_loop.ts";
 import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
 import { readProvenance } from "../provenance.ts";
-import { DOCUMENT_FAILURES, WRITE_FAILURES } from "../schemas.ts";
+import { DOCUMENT_FAILURES, POST, WRITE_FAILURES } from "../schemas.ts";
 import {
   BATCH_YAML_QUERY,
   BatchBody,
@@ -24,11 +24,9 @@ import type { Submission } from "./submission.ts";
 import { storeBatch, tryBatch } from "./submit.ts";
 import type { WrittenItem } from "./write_batch.ts";
 
-const BASE = { method: "POST", access: "caller", tag: "Definitions", usesOrg: true } as const;
-
 export const validateDefinition = operation(
   {
-    ...BASE,
+    ...POST,
     id: "validateDefinition",
     path: "/api/v1/definitions/validate",
     reads: true,
@@ -63,7 +61,7 @@ export const validateDefinition = operation(
 
 export const createDefinitions = operation(
   {
-    ...BASE,
+    ...POST,
     id: "createDefinitions",
     path: "/api/v1/definitions/batch",
     summary: "Create or publish several definitions",

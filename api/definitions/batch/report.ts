@@ -3,9 +3,7 @@
 import semver from "semver";
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import { writtenName } from "../../../shared/definitions/references.ts";
-import type { SignificantChange } from "../../../shared/definitions/significance.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
-import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { listDependents, listReferencedRanges } from "../../../sql/definitions/dependents.ts";
 import { type LineVersionRow, listLineVersions } from "../../../sql/definitions/line_versions.ts";
@@ -15,6 +13,7 @@ import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import { type Batch, findInBatch } from "./order.ts";
+import type { Report } from "./schemas.ts";
 import type { WrittenItem } from "./write_batch.ts";
 
 /** Further broken dependents are left out. */
@@ -69,17 +68,8 @@ export function reportVersion(value: string, versions: readonly string[]) {
   return { given: value, exists, nextAvailable: exists ? nextPatch(value, versions) : value };
 }
 
-export interface ReportedReference {
-  type: DefinitionType;
-  name: string;
-  range: string;
-  resolvedVersion: string | null;
-  /** Slug of the organization that has the definition. */
-  organization: string | null;
-}
-
 /** Returns references as their author resolves them; those to drafts of the batch count. */
-export function reportReferences(references: WrittenItem["references"], batch: Batch): ReportedReference[] {
+export function reportReferences(references: WrittenItem["references"], batch: Batch): Report["references"] {
   return references.map(({ reference, target }) => {
     const { type, range } = reference;
     const own = target ? null : findInBatch(batch, reference);
@@ -93,21 +83,12 @@ export function reportReferences(references: WrittenItem["references"], batch: B
   });
 }
 
-export interface BrokenDependent {
-  /** Slug of its organization. */
-  organization: string;
-  type: DefinitionType;
-  name: string;
-  version: string;
-  range: string;
-}
-
 /** Returns the published dependents, visible to the author, whose ranges accept the predecessor but not the version. */
 export async function reportBreaks(
   sql: Sql,
   { viewer }: Writer,
   { document, predecessor }: { document: WrittenDocument; predecessor: Predecessor | null },
-): Promise<BrokenDependent[]> {
+): Promise<Report["breaks"]> {
   const { type, name, version } = document;
   if (!predecessor?.isPublished || semver.gte(predecessor.version, version)) return [];
   const accepts = (range: string, candidate: string) =>
@@ -130,24 +111,17 @@ export async function reportBreaks(
   });
 }
 
-export interface ReportedDiff {
-  against: string;
-  suggestedBump: string;
-  classified: SignificantChange[];
-}
-
-/** Compares a document with its predecessor. */
 export async function reportDiff(
   { sql, work }: { sql: Sql; work: Pick<DocumentWork, "compare"> },
   { type, name, content }: WrittenDocument,
   predecessor: Predecessor | null,
-): Promise<ReportedDiff | null> {
+): Promise<Report["diff"]> {
   const from = predecessor && (await findYaml(sql, predecessor.id));
   // A draft may have been deleted meanwhile.
   if (!predecessor || from === null) return null;
   const mode = { format: "fields", full: false } as const;
   const { yaml } = content;
   const compared = await work.compare({ type, name, mode, from, to: yaml });
-  const { suggestedBump, classified }: Omit<ReportedDiff, "against"> = JSON.parse(compared);
+  const { suggestedBump, classified }: Omit<NonNullable<Report["diff"]>, "against"> = JSON.parse(compared);
   return { against: predecessor.version, suggestedBump, classified };
 }

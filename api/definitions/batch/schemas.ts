@@ -1,5 +1,6 @@
 /** Bodies and reports of documents that are tried, or stored together. */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
+import type { ErrorCode } from "../../../shared/errors.ts";
 import {
   CHANGE_TYPES,
   DEFINITION_STATUSES,
@@ -12,7 +13,6 @@ import { data, listOf, Nullable, NullableText, oneOf, Text } from "../../http/sc
 import { ClassifiedChange } from "../diff.ts";
 import { Provenance } from "../provenance.ts";
 import { TypeName, Warning } from "../schemas.ts";
-import type { Report } from "./submit.ts";
 
 const Visibility = Type.Optional(oneOf(DEFINITION_VISIBILITIES));
 const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definitions. Default: `private`");
@@ -77,17 +77,21 @@ export const BATCH_YAML_QUERY = {
 
 const Line = Type.Integer({ minimum: 1, description: "From 1" });
 
+/** A reason why a document is rejected. */
 const DocumentError = Type.Object(
   {
-    code: Type.String({ description: "The error code with which the document would be rejected" }),
+    code: Type.Unsafe<ErrorCode>(
+      Type.String({ description: "The error code with which the document would be rejected" }),
+    ),
     message: Text,
     path: Type.Optional(Type.String({ description: "Path in the YAML; `yaml` is the whole document" })),
     line: Type.Optional(Line),
     column: Type.Optional(Line),
-    details: Type.Optional(Type.Unsafe<object>({ type: "object" })),
+    details: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" })),
   },
   { title: "DocumentError" },
 );
+export type DocumentError = Static<typeof DocumentError>;
 
 const ValidatedReference = Type.Object(
   {
@@ -166,10 +170,12 @@ const EXAMPLE_REPORT = {
   runtimeMd: null,
 };
 
-/** The report on one document. */
-export const ValidationReport = Type.Unsafe<Report>(
-  Type.Object(REPORT_FIELDS, { title: "ValidationReport", examples: [EXAMPLE_REPORT] }),
-);
+export const ValidationReport = Type.Object(REPORT_FIELDS, {
+  title: "ValidationReport",
+  examples: [EXAMPLE_REPORT],
+});
+/** The report on one document: what storing it would say. */
+export type Report = Static<typeof ValidationReport>;
 
 const Index = Type.Integer({ minimum: 0 });
 

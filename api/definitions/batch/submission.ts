@@ -1,5 +1,5 @@
 /** Documents that a client submits together, and what is found wrong with each of them. */
-import type { ApiError, ErrorCode } from "../../../shared/errors.ts";
+import type { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
@@ -8,6 +8,7 @@ import type { Writer } from "../new_draft.ts";
 import { listSameNames } from "../warnings/same_names.ts";
 import { listUnknownNames } from "../warnings/unknown_names.ts";
 import type { DefinitionWarning } from "../warnings/warnings.ts";
+import type { DocumentError } from "./schemas.ts";
 
 /** A document as it was submitted. */
 export interface Submission {
@@ -19,16 +20,6 @@ export interface Submission {
   provenance: object | null;
   /** Line of the request's text at which the document begins, from 1. */
   firstLine: number;
-}
-
-/** A reason why a document is rejected. */
-export interface DocumentError {
-  code: ErrorCode;
-  message: string;
-  path?: string;
-  line?: number;
-  column?: number;
-  details?: Readonly<Record<string, unknown>>;
 }
 
 /** A submitted document and what became of it so far. */

@@ -10,19 +10,16 @@ import type { Writer } from "../new_draft.ts";
 import type { PublishDeps } from "../publish.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
-import type { DefinitionWarning } from "../warnings/warnings.ts";
 import {
-  type BrokenDependent,
   type LineState,
-  type ReportedDiff,
-  type ReportedReference,
   readLineStates,
   reportBreaks,
   reportDiff,
   reportReferences,
   reportVersion,
 } from "./report.ts";
-import { type DocumentError, readSubmissions, type Submission, type SubmittedItem } from "./submission.ts";
+import type { Report } from "./schemas.ts";
+import { readSubmissions, type Submission, type SubmittedItem } from "./submission.ts";
 import { applyBatch, batchOf, isRead, type WrittenItem } from "./write_batch.ts";
 
 interface SubmitRequest {
@@ -88,19 +85,6 @@ function requireNoErrors(items: readonly SubmittedItem[]): void {
 
 /** Further problems are left out of an error response. */
 const MAX_ERRORS = 200;
-
-/** What storing a document would say. */
-export interface Report {
-  valid: boolean;
-  errors: DocumentError[];
-  warnings: DefinitionWarning[];
-  riskProfile: object | null;
-  references: ReportedReference[];
-  version: { given: string | null; exists: boolean; nextAvailable: string | null };
-  diff: ReportedDiff | null;
-  breaks: BrokenDependent[];
-  runtimeMd: string | null;
-}
 
 /** The facts of a report that only the transaction knows. */
 interface Tried extends Pick<Report, "warnings" | "references"> {

@@ -22,9 +22,9 @@ import {
 } from "../publish.ts";
 import type { DefinitionWarning, VersionCheck } from "../warnings/warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
-import { type DocumentError, type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
+import type { DocumentError } from "./schemas.ts";
+import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
 
-/** An item whose document could be read. */
 export type ReadItem = SubmittedItem & { document: WrittenDocument };
 
 /** A version that the transaction has added. */

@@ -27,6 +27,7 @@ import {
   Definition,
   EXAMPLE_DEFINITION,
   exampleOfRow,
+  POST,
   VersionOrId,
   Warning,
   WRITE_FAILURES,
@@ -85,12 +86,9 @@ export type NewFork = Static<typeof NewFork>;
 
 export const forkDefinition = operation(
   {
+    ...POST,
     id: "forkDefinition",
-    method: "POST",
     path: "/api/v1/definitions/{type}/{name}/fork",
-    access: "caller",
-    tag: "Definitions",
-    usesOrg: true,
     summary: "Fork a definition",
     description:
       "The source must be published or deprecated, or belong to one of the caller's organizations. The fork is a draft " +

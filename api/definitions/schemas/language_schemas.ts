@@ -18,7 +18,6 @@ export function schemaUrlOf({ publicUrl }: Pick<Config, "publicUrl">, type: Defi
 /** By URL: a schema takes a tenth of a second. */
 const MADE = new Map<string, JsonSchema>();
 
-/** Returns the JSON Schema of a type. */
 export function languageSchemaOf(config: Pick<Config, "publicUrl">, type: DefinitionType): JsonSchema {
   const url = schemaUrlOf(config, type);
   const schema = MADE.get(url) ?? jsonSchemaOf(type, url);

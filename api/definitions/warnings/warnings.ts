@@ -44,7 +44,6 @@ export interface CheckedVersion {
   isPublic: boolean;
 }
 
-/** What a check of a version has found. */
 export interface VersionCheck {
   warnings: DefinitionWarning[];
   /** In document order, as the author resolves them. */

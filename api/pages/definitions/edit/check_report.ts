@@ -1,6 +1,6 @@
 /** What a check of a document has found: errors, warnings, the version, dependents that would break. */
 
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { renderProblems } from "./document_problems.ts";

@@ -2,7 +2,7 @@
 
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import { createDefinitions, validateDefinition } from "../../../definitions/batch/batch.ts";
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 import { createDefinition, updateDefinition } from "../../../definitions/edit.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";

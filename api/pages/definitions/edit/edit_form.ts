@@ -4,7 +4,7 @@ import {
   DEFINITION_VISIBILITIES,
   type DefinitionType,
 } from "../../../../shared/vocabulary.ts";
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 import { type FormProblems, type FormSession, formField, tokenField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { renderReport } from "./check_report.ts";

@@ -2,7 +2,7 @@
 
 import { nextPatch } from "../../../../shared/definitions/versions.ts";
 import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 import { listVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";

@@ -3,7 +3,7 @@
 import { ApiError } from "../../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../../shared/policy.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 import { requireAllowed } from "../../../http/require_allowed.ts";
 import { withQuery } from "../../addresses.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";

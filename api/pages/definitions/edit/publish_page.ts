@@ -2,7 +2,7 @@
 
 import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 import { diffVersions } from "../../../definitions/diff.ts";
 import { publishDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";

@@ -1,6 +1,6 @@
 /** The version that a document should have, by what has changed in it. */
 import semver from "semver";
-import type { Report } from "../../../definitions/batch/submit.ts";
+import type { Report } from "../../../definitions/batch/schemas.ts";
 
 export interface SuggestedVersion {
   version: string;

@@ -1,11 +1,8 @@
 /** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
 
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import {
-  getTranslatorVersion,
-  retranslateDefinition,
-  upgradeDefinition,
-} from "../../../definitions/translation.ts";
+import { getTranslatorVersion, retranslateDefinition } from "../../../definitions/retranslate.ts";
+import { upgradeDefinition } from "../../../definitions/upgrade.ts";
 import { definitionPath } from "../../addresses.ts";
 import type { ResponseOf } from "../../api_client.ts";
 import { attempt, type FormProblems, formField } from "../../forms.ts";
