@@ -58,7 +58,6 @@ export function findDoubts(
     });
 }
 
-/** Describes doubts in one line. */
 export function describeDoubts(doubts: readonly Doubt[]): string {
   const reasons = doubts.slice(0, MAX_REASONS).map(({ reason }) => reason);
   const more = doubts.length - reasons.length;

@@ -44,7 +44,6 @@ export interface DocumentToStore {
   /** Names the source. */
   label: string;
   startedAt: string;
-  /** The last good sync. */
   last: GoodSync | null;
   /** Takes whatever is doubtful. */
   force: boolean;

@@ -321,7 +321,6 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The details of a code's errors. */
 export type ErrorDetails<Code extends ErrorCode> = (typeof ERRORS)[Code] extends {
   details: infer Details extends TObject;
 }

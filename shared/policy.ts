@@ -49,7 +49,6 @@ export function mayWrite(credential: Credential): Verdict {
   return { ok: false, code: "INSUFFICIENT_SCOPE" };
 }
 
-/** Requires the role or a higher one. */
 export function hasOrgRole(currentRole: OrgRole, requiredRole: OrgRole): Verdict {
   if (ORG_ROLES.indexOf(currentRole) >= ORG_ROLES.indexOf(requiredRole)) return ALLOWED;
   return { ok: false, code: "INSUFFICIENT_ORG_ROLE", details: { currentRole, requiredRole } };

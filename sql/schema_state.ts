@@ -33,7 +33,6 @@ export async function createHistory(sql: Sql): Promise<void> {
     )`;
 }
 
-/** Records an applied migration. */
 export async function insertApplied(sql: Sql, { name, checksum }: Migration): Promise<void> {
   await sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
 }

@@ -5,7 +5,6 @@ import { defineCommand } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { table } from "./present.ts";
 
-/** Formats keys as a table. */
 export function keyTable(keys: readonly ApiKeyRow[]): string {
   return table(
     ["KEY", "NAME", "KIND", "SCOPE", "LAST USED", "EXPIRES", "CREATED", "ID"],

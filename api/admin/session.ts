@@ -37,7 +37,6 @@ function disabledUserError(attempt: string, username: string): AdminError {
   );
 }
 
-/** Formats sessions as a table. */
 export function sessionTable(sessions: readonly SessionRow[]): string {
   return table(
     ["SESSION", "CREATED", "LAST USED", "EXPIRES", "ADDRESS", "USER AGENT"],

@@ -11,7 +11,6 @@ import { requireUser } from "./lookups.ts";
 import { fields, table } from "./present.ts";
 import { sessionTable } from "./session.ts";
 
-/** Presents a user as JSON. */
 export function presentUser(user: UserRow) {
   const { id, username, email, name, platformRole, disabledAt, createdAt } = user;
   return { id, username, email, name, platformRole, disabledAt, createdAt };

@@ -59,7 +59,6 @@ function findUnknown(value: URLSearchParams, known: readonly string[]): Problem[
   return others.map((path) => ({ path, message: `is not a parameter of this endpoint; ${choice}` }));
 }
 
-/** The query of a request. */
 export function queryOf(request: Request): URLSearchParams {
   return new URL(request.url).searchParams;
 }
@@ -243,7 +242,6 @@ function rejectLong(value: string, maxLength: number, addProblem: AddProblem): v
   if (value.length > maxLength) addProblem(`must have at most ${maxLength} characters`);
 }
 
-/** Maps the value of a parameter. */
 export function mapped<Value, Result>(
   parameter: QueryParameter<Value>,
   map: (value: Value) => Result,

@@ -29,7 +29,6 @@ export interface Route {
   respond(request: Request, params: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** Removes a trailing slash. */
 function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }

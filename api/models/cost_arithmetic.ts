@@ -27,7 +27,6 @@ export class UnpricedKind extends Error {
   }
 }
 
-/** The prices that were charged. */
 export interface ChargedPrices extends Omit<Cost, "tiers"> {
   /** The tier they come from; omitted for the base prices. */
   contextOver?: number;

@@ -31,7 +31,6 @@ function presentLimits({ contextTokens, inputTokens, outputTokens }: ModelRow): 
   return known.length === 0 ? null : Object.fromEntries(known);
 }
 
-/** Presents a model in a list. */
 export function presentListItem(row: ModelRow): ModelSummary {
   return {
     provider: row.provider,

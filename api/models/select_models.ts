@@ -68,7 +68,6 @@ function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; o
   };
 }
 
-/** Returns a function that tells whether a model matches all filters. */
 function createFilter(parameters: ModelSelection): Test {
   const { facets, others } = makeTests(parameters);
   const tests = [others, ...Object.values(facets)];

@@ -21,7 +21,6 @@ export interface ServerOptions {
   address?: string;
   logPath: string;
   settings: Readonly<Record<string, string>>;
-  /** The preferred port. */
   preferredPort?: number | undefined;
 }
 

@@ -34,7 +34,6 @@ export type ParsedDefinition =
   | ({ ok: true; source: DefinitionSource; document: YamlDocument } & Pick<YamlDocument, "locate" | "nodeAt">)
   | { ok: false; problems: DefinitionProblem[] };
 
-/** Adds a problem at a path. */
 export type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
 
 /**

@@ -1,6 +1,5 @@
 /** Describes an exported column, and the functions that declare one in `datasets.ts`. */
 
-/** The type of a column in an export. */
 export type ExportColumnType = "uuid" | "text" | "integer" | "number" | "boolean" | "timestamp" | "json";
 
 export interface ExportColumn {
@@ -72,7 +71,6 @@ export function canExceed(
   return type === "json" || (type === "text" && !values && maxLength > length);
 }
 
-/** The same column, nullable. */
 export function nullableColumn(column: ExportColumn): ExportColumn {
   return { ...column, nullable: true };
 }

@@ -361,7 +361,6 @@ export const EXPORT_DATASETS: Readonly<Record<ExportDatasetName, ExportDataset>>
   "analysis-records": analysisRecords,
 };
 
-/** Returns the dataset of this name; null if there is none. */
 export function findExportDataset(name: string): ExportDataset | null {
   return (EXPORT_DATASET_NAMES as readonly string[]).includes(name)
     ? EXPORT_DATASETS[name as ExportDatasetName]

@@ -41,7 +41,6 @@ export interface BundleContents extends Head, ProjectContents {}
 /** Name of the entry with the rows that left the export, whatever the format of the others. */
 export const DELETED_ENTRY = "deleted.ndjson";
 
-/** Returns the name of a dataset's entry in an archive. */
 export function entryName(dataset: ExportDatasetName, format: ExportFormat): string {
   return `${dataset}.${format}`;
 }

@@ -28,7 +28,6 @@ export interface ZipEntry {
   content: AsyncIterable<Uint8Array>;
 }
 
-/** Returns an entry for a text. */
 export function textEntry(name: string, text: string): ZipEntry {
   async function* content(): AsyncGenerator<Uint8Array, void, void> {
     yield new TextEncoder().encode(text);

@@ -64,7 +64,6 @@ function serializeError(error: Error): object {
 
 export interface LogOptions {
   level: string;
-  /** The process. */
   process: string;
   /** Stdout, line by line, if omitted. */
   destination?: LogDestination;

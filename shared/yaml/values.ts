@@ -66,7 +66,6 @@ export function toItems(value: unknown): unknown[] {
   return typeof value === "string" && value.trim() !== "" ? [value] : [];
 }
 
-/** Returns the value if it is a list, else an empty one. */
 export function toList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -120,7 +120,6 @@ export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChal
   return row.expiresAt;
 }
 
-/** A challenge of a session. */
 export interface SessionChallengeRow {
   id: string;
   challengeHash: Uint8Array | null;

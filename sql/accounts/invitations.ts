@@ -74,7 +74,6 @@ export async function insertInvitation(
   return row;
 }
 
-/** What an invitation offers. */
 export interface InvitationOffer extends InvitationRow {
   orgId: string;
   orgSlug: string;

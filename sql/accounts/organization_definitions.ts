@@ -28,7 +28,6 @@ export async function countDefinitionUsage(sql: Sql, orgId: string): Promise<Def
   return row;
 }
 
-/** The public profile of an organization. */
 export interface OrgProfileRow {
   slug: string;
   name: string;

@@ -45,7 +45,6 @@ export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
   return row ?? null;
 }
 
-/** What was deleted with an organization. */
 export interface DeletedOrg {
   /** Of export jobs that were queued or running. */
   jobIds: string[];

@@ -48,7 +48,6 @@ export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<str
   return row?.id ?? null;
 }
 
-/** An organization in the list of all. */
 export interface OrgListRow extends OrgRow {
   memberCount: number;
 }
@@ -130,7 +129,6 @@ export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<stri
   return row?.userId ?? null;
 }
 
-/** Returns true if there is any organization. */
 export async function existsOrg(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ exists: boolean }]>`
     select exists (select from organizations)`;

@@ -193,7 +193,6 @@ export async function updateProjectNames(
   return row;
 }
 
-/** Marks a project as deleted, or as not deleted. */
 export async function updateProjectDeleted(
   sql: Sql,
   { id, isDeleted }: { id: string; isDeleted: boolean },

@@ -29,7 +29,6 @@ export async function markRecoveryCodeUsed(
   return rows.length > 0;
 }
 
-/** Counts the unused recovery codes of a user. */
 export async function countRecoveryCodes(sql: Sql, userId: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count

@@ -22,7 +22,6 @@ export async function listSecondFactors(sql: Sql, userId: string): Promise<Secon
     order by created_at, id`;
 }
 
-/** Returns true if the user has a second factor. */
 export async function existsSecondFactor(sql: Sql, userId: string): Promise<boolean> {
   const [row] = await sql<[{ exists: boolean }]>`
     select exists (select from second_factors where user_id = ${userId})`;
@@ -156,7 +155,6 @@ export async function lockPasskeys(sql: Sql, userId: string): Promise<PasskeyRow
     for update`;
 }
 
-/** Records the use of a passkey. */
 export async function updatePasskeyUse(sql: Sql, passkey: { id: string; signCount: number }): Promise<void> {
   await sql`
     update second_factors

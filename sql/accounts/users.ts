@@ -61,7 +61,6 @@ export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow 
   return row ?? null;
 }
 
-/** An account with its password hash. */
 export type UserWithPassword = UserRow & { passwordHash: string };
 
 /** Finds an account by its email, ignoring case, with its password hash; null if there is none. */

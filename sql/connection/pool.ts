@@ -131,7 +131,6 @@ export function readPoolUsage(pool: Pool): PoolUsage {
   return (pool as unknown as { usage(): PoolUsage }).usage();
 }
 
-/** Returns true if `error` is a violation of the named constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
 }

@@ -16,7 +16,6 @@ export interface SnapshotOptions {
   shared?: SharedSnapshot;
   /** Runs on the connection before the snapshot is taken; throws if it must not be taken. */
   before?: (tx: Sql) => Promise<void>;
-  /** `CLOSE_TIMEOUT_MS` if omitted. */
   closeTimeoutMs?: number;
 }
 

@@ -62,7 +62,6 @@ export async function insertExecutions(
   return row?.executionCount ?? null;
 }
 
-/** Returns the number of executions of a line. */
 export async function findExecutionCount(sql: Sql, lineId: string): Promise<number> {
   const [row] = await sql<{ executionCount: number }[]>`
     select execution_count

@@ -7,19 +7,16 @@ export interface DefinitionField<Value> {
   sql: string;
   /** Expression for the value in JSON: times as text, null where the viewer may not see the value. */
   json: string;
-  /** JSON Schema. */
   schema: schemas.JsonSchema;
   example: Value | null;
 }
 
 export type FieldMap = Readonly<Record<string, DefinitionField<unknown>>>;
 
-/** The values of these fields. */
 export type FieldValues<Fields extends FieldMap> = {
   -readonly [Name in keyof Fields]: Fields[Name] extends DefinitionField<infer Value> ? Value : never;
 };
 
-/** Returns a field with this schema. */
 export function field<Value>(
   schema: schemas.JsonSchema,
   { sql, example, description }: { sql: string; example: Value | null; description?: string | undefined },
@@ -45,7 +42,6 @@ export function instantField(
   return { ...field<string>(schemas.INSTANT, { sql, example, description }), json: isoText(sql) };
 }
 
-/** Returns a field with one of these words. */
 export function wordField<Word extends string>(
   sql: string,
   words: readonly Word[],

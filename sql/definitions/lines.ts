@@ -103,7 +103,6 @@ export async function findVisibleLine(
   return row ?? null;
 }
 
-/** Returns the number of existing forks of a line. */
 export async function countLineForks(sql: Sql, id: string): Promise<number> {
   const [row] = await sql<{ forkCount: number }[]>`
     select fork_count
@@ -152,7 +151,6 @@ export async function insertForkLine(
   return row?.id ?? null;
 }
 
-/** A line and its name. */
 export interface NamedLine extends Pick<DefinitionLineKey, "type" | "name"> {
   id: string;
 }

@@ -8,7 +8,6 @@ export interface DefinitionQuotas {
   yamlBytes: number;
 }
 
-/** Returns the used quotas of an organization. */
 export async function countDefinitionQuotas(sql: Sql, orgId: string): Promise<DefinitionQuotas> {
   const [row] = await sql<[DefinitionQuotas]>`
     select

@@ -55,7 +55,6 @@ export interface ReferenceKey {
 
 /** A version that a reference may resolve to. */
 export interface ReferenceCandidateRow {
-  /** Index of the key in `keys`. */
   keyIndex: number;
   id: string;
   orgId: string;

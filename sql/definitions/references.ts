@@ -94,7 +94,6 @@ export async function listBareTargets(
     end`;
 }
 
-/** A reference of the dependency tree. */
 export interface TreeReferenceRow extends Omit<DefinitionReferenceRow, "inTree"> {
   definitionId: string;
 }

@@ -35,7 +35,6 @@ const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
   parquet: "format binary",
 };
 
-/** Returns the COPY of a query. */
 export function copyStatement(query: string, { format, quoted = [] }: CopyOptions): string {
   const quotes = quoted.length > 0 ? `, force_quote ("${quoted.join('", "')}")` : "";
   return `copy (${query}) to stdout with (${COPY_OPTIONS[format]}${quotes})`;

@@ -23,7 +23,6 @@ export interface StagedRows {
   dataset: ExportDataset;
   /** The project that the rows name. */
   fromProjectId: string;
-  /** The project that they are for. */
   projectId: string;
   /** Added to every time. */
   shiftMs: number;
@@ -63,7 +62,6 @@ function assignments(dataset: ExportDataset): { columns: string[]; values: strin
   return { columns: [quoteName("project_id"), ...columns], values: ["$1::uuid", ...values] };
 }
 
-/** Counts the staged lines. */
 export async function countStaged(tx: Sql): Promise<number> {
   const [row] = await tx<[{ count: number }]>`select count(*) from import_stage`;
   return row.count;

@@ -24,7 +24,6 @@ export interface HeldPricesRow extends HeldPrices {
   isDue: boolean;
 }
 
-/** Lists all held prices by provider and model. */
 export async function listHeldPrices(sql: Sql): Promise<HeldPricesRow[]> {
   return sql<HeldPricesRow[]>`
     select

@@ -52,7 +52,6 @@ export async function listDeliveries(sql: Sql, webhookId: string): Promise<Deliv
     limit ${KEPT_MAX}`;
 }
 
-/** Counts the pending deliveries of a webhook. */
 export async function countPendingDeliveries(sql: Sql, webhookId: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) as count

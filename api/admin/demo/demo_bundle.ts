@@ -37,7 +37,6 @@ export interface DemoVersion {
   deprecation?: { reason: string; successor: string };
 }
 
-/** The content of `demo.json`. */
 export interface DemoContent {
   /** ISO 8601; no row is later. The rows become as much later as the demo is loaded later. */
   madeAt: string;
@@ -64,7 +63,6 @@ export async function openDemo(path: string): Promise<DemoBundle> {
   return { ...archive, ...(JSON.parse(await readText(content)) as DemoContent) };
 }
 
-/** Returns the organization of a project. */
 export function orgOf({ orgs }: DemoBundle, { id, name }: ImportProject): DemoOrg {
   const org = orgs.find(({ projects }) => projects.includes(id));
   if (!org) throw new Error(`Cannot load the demo: project "${name}" has no organization`);

@@ -78,7 +78,6 @@ export const importCommand = defineCommand({
   },
 });
 
-/** Adds the number of imported projects to an error. */
 function withImportedCount(error: unknown, count: number): unknown {
   if (!(error instanceof AdminError) || count === 0) return error;
   return new AdminError(`${error.message} (imported before: ${count})`);

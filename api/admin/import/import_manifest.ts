@@ -112,7 +112,6 @@ function projectProblem({ id, name }: { id: string; name: string }): string | nu
   return problem ? `the name of project ${id} ${problem}` : null;
 }
 
-/** Returns the file of a dataset; `null` if the manifest has no row count for it. */
 function planFile({ directory, rowCounts, files }: Part, dataset: ExportDatasetName): ImportFile | null {
   const file = files?.[dataset];
   const rows = file?.rows ?? rowCounts[dataset];

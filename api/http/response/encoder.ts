@@ -29,7 +29,6 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-/** An encoded response. */
 export interface EncodedResponse {
   response: Response;
   /** Length of the body; 0 for files, which are read as they are sent. */

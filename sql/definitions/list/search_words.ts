@@ -8,7 +8,6 @@ const MIN_PART_LETTERS = 3;
 /** Maximum length of the suffix lexemes. */
 const MAX_PART_LETTERS = 30;
 
-/** A word of a search. */
 export interface SearchWord {
   word: string;
   /** Its own stem, or those of the words that a misspelled one is corrected to. */

@@ -30,7 +30,6 @@ export function orderColumns(sql: Sql, order: DefinitionOrder): Fragment {
   return sql.unsafe(`v.definition_id, v.line_id, ${SORT_COLUMNS[order.sortBy]} as sort_key`);
 }
 
-/** Joins the line `l` if the order needs it. */
 export function joinLine(sql: Sql, order: DefinitionOrder): Fragment {
   return isOfLine(order) ? sql`join definition_lines as l on l.id = v.line_id` : sql``;
 }
