@@ -5,6 +5,7 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DefinitionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import type { CreateDefinition } from "./edit_bodies.ts";
+import { requireStillWriter } from "./find_writable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { readProvenance } from "./provenance.ts";
 import { requireQuota } from "./quotas.ts";
@@ -21,6 +22,7 @@ export async function createDraft(
   const document = await requireDocument(workOf(documents, writer), body.yaml, address);
   return sql.begin(async (tx) => {
     await requireDraftQuota(tx, writer, [added]);
+    await requireStillWriter(tx, writer);
     const [line] = await upsertLines(tx, writer.org.orgId, [document]);
     if (!line) throw new Error(`Cannot find the line of ${document.name} after its insert`);
     const visibility = body.visibility ?? "private";

@@ -9,6 +9,7 @@ import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
 import { lockDefinition } from "../../sql/definitions/versions.ts";
+import { lockActorRole } from "../accounts/organizations/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, resolveOrg } from "../http/organization.ts";
@@ -102,6 +103,15 @@ export async function requireOwnLine(sql: Sql, writer: Writer, address: Definiti
   return lineId;
 }
 
+/**
+ * Checks the writer's role again in the transaction of the write: it may have changed since the request was authorized. Call it after
+ * the quotas are locked.
+ */
+export async function requireStillWriter(tx: Sql, { actor, org }: Writer): Promise<void> {
+  const role = await lockActorRole(tx, { actor, org: { id: org.orgId } });
+  requireAllowed(mayWriteDefinitions(role), org);
+}
+
 /** Finds and locks the version that a write names. Throws NOT_FOUND. */
 export async function lockVersion(sql: Sql, lineId: string, address: VersionAddress): Promise<DefinitionRow> {
   const row = await lockDefinition(sql, { lineId, version: address.version });
@@ -119,5 +129,9 @@ export async function changeVersion<Result>(
   change: (tx: Sql, row: DefinitionRow) => Promise<Result>,
 ): Promise<Result> {
   const lineId = await requireOwnLine(sql, writer, address);
-  return (await sql.begin(async (tx) => change(tx, await lockVersion(tx, lineId, address)))) as Result;
+  return (await sql.begin(async (tx) => {
+    const row = await lockVersion(tx, lineId, address);
+    await requireStillWriter(tx, writer);
+    return change(tx, row);
+  })) as Result;
 }

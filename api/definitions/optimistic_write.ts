@@ -2,6 +2,8 @@
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { requireStillWriter } from "./find_writable.ts";
+import type { Writer } from "./new_draft.ts";
 
 /** A try fails only if another writer succeeds, so a write fails only if this many writers overtake it. */
 const MAX_TRIES = 5;
@@ -17,11 +19,12 @@ export interface OptimisticWrite<Loaded, Prepared, Result> {
 }
 
 /**
- * Prepares a write, then locks and applies it; starts again if another writer changed the row in between. Throws
+ * Prepares a write, then locks and applies it if the writer still may; starts again if another writer changed the row in between. Throws
  * SERVICE_UNAVAILABLE after five tries, and whatever the steps throw; nothing is written then.
  */
 export async function writeOptimistically<Loaded, Prepared, Result>(
   sql: Pool,
+  writer: Writer,
   { load, prepare, isStale, apply }: OptimisticWrite<Loaded, Prepared, Result>,
 ): Promise<Result> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -30,6 +33,7 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
     // The driver's return type unwraps arrays of queries; this callback returns none.
     const applied = (await sql.begin(async (tx) => {
       const locked = await load(tx);
+      await requireStillWriter(tx, writer);
       return isStale(seen, locked) ? null : { result: await apply(tx, locked, prepared) };
     })) as { result: Result } | null;
     if (applied) return applied.result;

@@ -48,7 +48,7 @@ export async function publishDraft(
 ): Promise<{ row: ShownDefinitionRow; warnings: DefinitionWarning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
-  return writeOptimistically(sql, {
+  return writeOptimistically(sql, writer, {
     load: async (on) => {
       const row = await lockVersion(on, lineId, address);
       requireMove(row, "published");

@@ -55,7 +55,7 @@ export async function updateVersion(
     const yamlBytes = Buffer.byteLength(yaml) - Buffer.byteLength(row.yaml);
     if (yamlBytes > 0) requireRoom(writer.org, used, { drafts: 0, lines: 0, yamlBytes });
   };
-  return writeOptimistically<Loaded, EditedDocument | null, UpdatedDraft>(sql, {
+  return writeOptimistically<Loaded, EditedDocument | null, UpdatedDraft>(sql, writer, {
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
       const row = await lockVersion(on, lineId, address);

@@ -96,7 +96,7 @@ async function upgradeVersion(
 ): Promise<{ data: Static<typeof UpgradedDefinition>; warnings: DefinitionWarning[] }> {
   const { writer, address } = options;
   const lineId = await requireOwnLine(sql, writer, address);
-  return writeOptimistically(sql, {
+  return writeOptimistically(sql, writer, {
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
       const loaded = await findUpgradable(on, lineId, address);

@@ -10,6 +10,7 @@ import {
   markExportJobCanceled,
 } from "../../sql/exports/jobs.ts";
 import { cancelJob } from "../../sql/queue.ts";
+import { requireActorRole } from "../accounts/organizations/require_own_org.ts";
 import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
@@ -148,10 +149,12 @@ async function cancelUnlessOver(
   return deps.sql.begin(async (tx) => {
     const job = await markExportJobCanceled(tx, cancellation);
     if (!job) return null;
+    const actor = auditActor(cancellation.request, cancellation.caller);
+    await requireActorRole(tx, { actor, org: { id: job.orgId }, role: "publisher" });
     await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
     await insertExportEvent(tx, job);
     await insertAuditEntry(tx, {
-      ...auditActor(cancellation.request, cancellation.caller),
+      ...actor,
       action: "export_job.cancel",
       subjectType: "export_job",
       subjectId: job.id,

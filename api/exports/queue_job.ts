@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { toVisibility } from "../../shared/exports/selection.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {
@@ -14,6 +14,7 @@ import {
 } from "../../sql/exports/jobs.ts";
 import { listNodes } from "../../sql/exports/open_on_node.ts";
 import { enqueueJob } from "../../sql/queue.ts";
+import { requireActorRole } from "../accounts/organizations/require_own_org.ts";
 import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { JsonObject } from "../http/body/request_body.ts";
@@ -195,10 +196,12 @@ async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<Q
   const asOf = await settleCutoff(deps, { asOf: newJob.options.asOf, since: newJob.options.since, nodes });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, newJob.orgId);
+    const actor = auditActor(newJob.request, newJob.caller);
+    await requireActorRole(tx, { actor, org: { id: newJob.orgId }, role: "publisher" });
     const first = await findActiveExportJob(tx, newJob.orgId);
     if (first) return { job: first, isNew: false };
     await requireBelowLimit(tx, newJob.orgId, deps.config.exportJobsPerHour);
-    return { job: await insertQueued(tx, deps, { ...newJob, asOf }), isNew: true };
+    return { job: await insertQueued(tx, deps, { ...newJob, asOf, actor }), isNew: true };
   });
 }
 
@@ -215,7 +218,7 @@ async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promis
 async function insertQueued(
   tx: Sql,
   deps: OperationDeps,
-  newJob: NewJob & { asOf: string },
+  newJob: NewJob & { asOf: string; actor: AuditActor },
 ): Promise<ExportJobRow> {
   const { orgId, caller, asOf } = newJob;
   const { format, since, visibility } = newJob.options;
@@ -229,7 +232,7 @@ async function insertQueued(
     expireSeconds: deps.config.exportBuildTimeoutMinutes * 60 + EXPIRE_MARGIN_SECONDS,
   });
   await insertAuditEntry(tx, {
-    ...auditActor(newJob.request, caller),
+    ...newJob.actor,
     action: "export_job.queue",
     subjectType: "export_job",
     subjectId: job.id,

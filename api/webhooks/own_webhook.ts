@@ -6,7 +6,7 @@ import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.
 import type { OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
-import { requireOwnOrg } from "../accounts/organizations/require_own_org.ts";
+import { requireActorRole, requireOwnOrg } from "../accounts/organizations/require_own_org.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
@@ -61,12 +61,13 @@ export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedA
   return { id, url, types, enabled: disabledAt === null, disabledAt, createdAt, updatedAt };
 }
 
-/** Notes the origin only: the rest of a URL may hold a secret of the receiver. */
+/** Adds the entry to the audit log, if the actor may still manage webhooks. It has the origin only: the rest of a URL may hold a secret of the receiver. */
 export async function auditWebhook(
   tx: Sql,
   actor: AuditActor,
   { row, action, changed }: { row: WebhookRow; action: string; changed?: string },
 ): Promise<void> {
+  await requireActorRole(tx, { actor, org: { id: row.orgId }, role: "admin" });
   await insertAuditEntry(tx, {
     ...actor,
     action,

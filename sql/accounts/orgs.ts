@@ -84,6 +84,19 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
   return row?.role ?? null;
 }
 
+/**
+ * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. Call it after `lockOrg`:
+ * changes of members lock in this order.
+ */
+export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
+  const [row] = await tx<{ role: OrgRole }[]>`
+    select role
+    from organization_members
+    where org_id = ${key.orgId} and user_id = ${key.userId}
+    for share`;
+  return row?.role ?? null;
+}
+
 /** Finds the id of the organization's longest-standing owner; null if it has no owner. */
 export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string | null> {
   const [row] = await sql<{ userId: string }[]>`

@@ -3,7 +3,6 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { isUuid } from "../../../shared/uuid.ts";
-import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
@@ -16,7 +15,7 @@ import {
   markInvitationRevoked,
 } from "../../../sql/accounts/invitations.ts";
 import type { OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
-import { findMemberRole, lockOrg } from "../../../sql/accounts/orgs.ts";
+import { lockOrg } from "../../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
@@ -27,7 +26,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { data, Instant, listOf, Text } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { requireOwnOrg } from "../organizations/require_own_org.ts";
+import { lockActorRole, requireOwnOrg } from "../organizations/require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { emailProblem } from "../profile_fields.ts";
 import { OrgRoleSchema } from "../schemas.ts";
@@ -100,10 +99,9 @@ export const createInvitation = operation(
     const { network, span } = requestContext(request);
     const invitation = await deps.sql.begin(async (tx) => {
       const actor = auditActor(request, caller);
-      const sender = { orgId: org.id, userId: caller.userId };
       await lockOrg(tx, org.id);
-      await requireStillManager(tx, { ...sender, role });
-      await requireRoom(tx, { ...sender, email });
+      requireAllowed(mayManageMembers(await lockActorRole(tx, { actor, org }), role));
+      await requireRoom(tx, { orgId: org.id, userId: caller.userId, email });
       const row = await insertInvitation(tx, { orgId: org.id, email, role, invitedBy: caller.userId });
       const details = { invitationId: row.id };
       const mail = { kind: "invitation", email, orgId: org.id, details, network } as const;
@@ -149,13 +147,14 @@ export const revokeInvitation = operation(
   },
   async ({ params, caller, request }, { sql }) => {
     const org = await requireManagedOrg(sql, { slug: params.slug, caller, request });
+    const actor = auditActor(request, caller);
     await sql.begin(async (tx) => {
       await lockOrg(tx, org.id);
+      const actorRole = await lockActorRole(tx, { actor, org });
       const invitation = isUuid(params.id) ? await findPendingInvitation(tx, params.id) : null;
       if (invitation?.orgId !== org.id) throw invitationNotFound(org);
-      await requireStillManager(tx, { orgId: org.id, userId: caller.userId, role: invitation.role });
+      requireAllowed(mayManageMembers(actorRole, invitation.role));
       await markInvitationRevoked(tx, invitation.id);
-      const actor = auditActor(request, caller);
       await auditInvitation(tx, { actor, action: "invitation.revoke", org, invitation });
     });
     return reply(204, null);
@@ -171,16 +170,6 @@ async function requireManagedOrg(
   requestContext(request).orgId = org.id;
   requireAllowed(mayManageMembers(org.role));
   return org;
-}
-
-/** The sender's role may have changed since the request was authorized. */
-async function requireStillManager(
-  tx: Sql,
-  { orgId, userId, role }: { orgId: string; userId: string; role: OrgRole },
-): Promise<void> {
-  const current = await findMemberRole(tx, { orgId, userId });
-  if (!current) throw new ApiError("ORG_ACCESS_DENIED");
-  requireAllowed(mayManageMembers(current, role));
 }
 
 /** Throws at the limit of the organization, and of the sender, who is locked: otherwise requests at once would pass it. */

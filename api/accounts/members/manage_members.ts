@@ -11,7 +11,6 @@ import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/organiza
 import {
   deleteMember,
   existsOtherOwner,
-  findMemberRole,
   lockOrg,
   type OrgRow,
   upsertMember,
@@ -19,6 +18,7 @@ import {
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { lockActorRole } from "../organizations/require_own_org.ts";
 import { type MembershipNews, notifyOfMembership } from "./notify.ts";
 
 export interface MemberChange {
@@ -50,7 +50,7 @@ export async function changeMemberRole(
 ): Promise<OrgMemberRow> {
   const { org, userId, role } = change;
   await lockOrg(tx, org.id);
-  const actorRole = await requireActorRole(tx, change);
+  const actorRole = await lockActorRole(tx, change);
   requireAllowed(mayManageMembers(actorRole, role));
   const member = await requireMember(tx, change);
   requireAllowed(mayManageMembers(actorRole, member.role));
@@ -69,7 +69,7 @@ export async function changeMemberRole(
 export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
   const { actor, org, userId } = change;
   await lockOrg(tx, org.id);
-  const actorRole = await requireActorRole(tx, change);
+  const actorRole = await lockActorRole(tx, change);
   const isLeaving = actor.actorUserId === userId;
   if (!isLeaving) requireAllowed(mayManageMembers(actorRole));
   const member = await requireMember(tx, change);
@@ -80,18 +80,6 @@ export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgM
   const what = { action: "member.remove", from: member.role, to: null, revokedKeys };
   await record(tx, { ...change, ...member }, what);
   return member;
-}
-
-/** Returns the actor's current role, which may have changed since the request was authorized. */
-export async function requireActorRole(
-  tx: Sql,
-  { actor, org }: { actor: AuditActor; org: { id: string } },
-): Promise<OrgRole> {
-  if (actor.actorType !== "user") return "owner";
-  const userId = actor.actorUserId;
-  const role = userId ? await findMemberRole(tx, { orgId: org.id, userId }) : null;
-  if (!role) throw new ApiError("ORG_ACCESS_DENIED");
-  return role;
 }
 
 async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<OrgMemberRow> {

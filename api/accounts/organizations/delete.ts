@@ -1,7 +1,6 @@
 /** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: the end of an organization, seven days after an owner deletes it. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
-import { hasOrgRole } from "../../../shared/policy.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { queueDeletionNotices } from "../../../sql/accounts/deletion_notices.ts";
 import { markOrgRestored, updateOrgDeletesAt } from "../../../sql/accounts/organization_deletion.ts";
@@ -10,10 +9,8 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { requireAllowed } from "../../http/require_allowed.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { requireActorRole } from "../members/manage_members.ts";
-import { requireOrgRole, requireOwnOrg } from "./require_own_org.ts";
+import { requireActorRole, requireOrgRole, requireOwnOrg } from "./require_own_org.ts";
 import { ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
 
 /** Days from the deletion until an organization is gone. */
@@ -116,11 +113,10 @@ export async function cancelOrgDeletion(tx: Sql, change: Change): Promise<OrgRow
   return requireLiveOrg(tx, change.org);
 }
 
-/** The actor's role may have changed since the request was authorized. */
 async function requireStillOwner(tx: Sql, change: Change): Promise<void> {
   await lockOrg(tx, change.org.id);
   await requireLiveOrg(tx, change.org);
-  requireAllowed(hasOrgRole(await requireActorRole(tx, change), "owner"));
+  await requireActorRole(tx, { ...change, role: "owner" });
 }
 
 async function requireLiveOrg(tx: Sql, { id }: { id: string }): Promise<OrgRow> {

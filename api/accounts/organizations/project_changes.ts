@@ -14,6 +14,7 @@ import {
   updateProjectNames,
 } from "../../../sql/accounts/projects.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
+import { requireActorRole } from "./require_own_org.ts";
 
 /** Projects of an organization, with deleted ones that can be restored. */
 export const PROJECTS_MAX = 10_000;
@@ -178,6 +179,7 @@ function nameTaken(options: {
   });
 }
 
+/** Adds the entry to the audit log, if the actor may still manage projects. */
 async function auditProject(
   tx: Sql,
   options: {
@@ -189,6 +191,7 @@ async function auditProject(
   },
 ): Promise<void> {
   const { org, actor, project, action, details } = options;
+  await requireActorRole(tx, { actor, org, role: "admin" });
   await insertAuditEntry(tx, {
     ...actor,
     action,

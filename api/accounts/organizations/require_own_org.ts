@@ -1,9 +1,10 @@
-/** Finds the organization that a path names, for one of its members. */
+/** Finds the organization that a path names, for one of its members, and checks their role again when they write. */
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole, maySeeOrg } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
+import type { AuditActor } from "../../../sql/accounts/audit_log.ts";
 import { findOwnOrg, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
-import { findOrgBySlug } from "../../../sql/accounts/orgs.ts";
+import { findOrgBySlug, lockMemberRole } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -35,4 +36,30 @@ export async function requireOrgRole(
   requestContext(options.request).orgId = org.id;
   requireAllowed(hasOrgRole(org.role, options.role));
   return org;
+}
+
+interface OrgWrite {
+  /** A user, whose role decides, or an operator, who may do what owners may. */
+  actor: AuditActor;
+  org: { id: string };
+}
+
+/**
+ * Returns the actor's role, which may have changed since the request was authorized. It cannot change until the
+ * transaction ends. Throws ORG_ACCESS_DENIED. Call it in the transaction of the write, after `lockOrg`.
+ */
+export async function lockActorRole(tx: Sql, { actor, org }: OrgWrite): Promise<OrgRole> {
+  if (actor.actorType !== "user") return "owner";
+  const userId = actor.actorUserId;
+  const role = userId ? await lockMemberRole(tx, { orgId: org.id, userId }) : null;
+  if (!role) throw new ApiError("ORG_ACCESS_DENIED");
+  return role;
+}
+
+/** As `lockActorRole`, for a write that requires this role or a higher one. */
+export async function requireActorRole(
+  tx: Sql,
+  { role, ...write }: OrgWrite & { role: OrgRole },
+): Promise<void> {
+  requireAllowed(hasOrgRole(await lockActorRole(tx, write), role));
 }

@@ -25,7 +25,7 @@ import {
   websiteProblem,
 } from "../profile_fields.ts";
 import { OrgProfile } from "./profile.ts";
-import { requireOwnOrg } from "./require_own_org.ts";
+import { requireActorRole, requireOwnOrg } from "./require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const OrgUpdate = Type.Object(
@@ -82,10 +82,13 @@ export const updateOrganization = operation(
     checkProfileUpdate(body, { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem });
     const changed = Object.keys(body);
     if (changed.length > 0) {
+      const actor = auditActor(request, caller);
       await sql.begin(async (tx) => {
         await updateOrg(tx, org.slug, body);
+        const role = body.requireSecondFactor === undefined ? "admin" : "owner";
+        await requireActorRole(tx, { actor, org, role });
         await insertAuditEntry(tx, {
-          ...auditActor(request, caller),
+          ...actor,
           action: "org.update",
           subjectType: "organization",
           subjectId: org.id,

@@ -10,6 +10,7 @@ import { nextTurn } from "../../http/yield_event_loop.ts";
 import { splitAddress } from "../address.ts";
 import { lineKeyOf, requireDraftQuota } from "../create.ts";
 import type { WrittenDocument } from "../document.ts";
+import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
 import {
@@ -71,6 +72,7 @@ export async function applyBatch(
   }));
   if (added.length === 0) return [];
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
+  if (!options.isDryRun) await requireStillWriter(tx, writer);
   const { sorted, circles } = await sortBatch(batch);
   if (options.rejectsCircles) noteCircles(read, circles);
   const written = await addDrafts(tx, writer, { read, options });

@@ -20,7 +20,7 @@ import { parseReadAddress } from "../address.ts";
 import { type DefinitionDeps, workOf } from "../document.ts";
 import { editDocument } from "../edit_document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_readable.ts";
-import { findWriter } from "../find_writable.ts";
+import { findWriter, requireStillWriter } from "../find_writable.ts";
 import { addDraft, type Writer } from "../new_draft.ts";
 import { requireQuota } from "../quotas.ts";
 import {
@@ -180,6 +180,7 @@ export async function forkVersion(
     if (!held) throw definitionNotFound(original, "version");
     await requireForkable(tx, held, writer.viewer);
     await requireQuota(tx, writer.org, added);
+    await requireStillWriter(tx, writer);
     const lineId = await insertForkLine(tx, { ...key, forkedFromId: original.id });
     if (lineId === null) throw nameTaken({ ...key, orgSlug: writer.org.slug });
     const definition = await addDraft(tx, writer, {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { hashSecret } from "../../../api/accounts/credentials.ts";
 import { auditRows } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 const PATH = "/api/v1/auth/keys";
 
@@ -142,6 +143,18 @@ test("POST /auth/keys refuses a name that would not be shown as it is stored", a
 });
 
 describe("POST /auth/keys limits", () => {
+  test("binds no key to an organization that removes the caller meanwhile", async () => {
+    await using api = await openTestApp();
+    const { token, user, org } = await makeSession(api);
+    const response = await commitDuring(
+      api.db,
+      (tx) => tx`delete from organization_members where org_id = ${org.id} and user_id = ${user.id}`,
+      () => api.request(PATH, { method: "POST", key: token, body: { organization: org.slug } }),
+    );
+    expect(response.status).toBe(403);
+    expect(await api.db.sql`select 1 from api_keys where org_id = ${org.id}`).toHaveLength(0);
+  });
+
   test("binds the key only to an organization of the caller", async () => {
     await using api = await openTestApp();
     const { token, org } = await makeSession(api);

@@ -4,8 +4,7 @@ import type { OrgRole } from "../../../../shared/vocabulary.ts";
 import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import { runCommand, runFailing, runJson } from "../../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
-import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
-import { waitFor } from "../../../helpers/wait_for.ts";
+import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -182,14 +181,13 @@ test("the commands share it: admin org delete and org restore", async () => {
 test("an owner who is demoted while the request waits deletes nothing", async () => {
   await using place = await openPlace();
   const { api, org, user, key } = place;
-  const waiting = await api.db.sql.begin(async (tx) => {
-    await tx`select from organizations where id = ${org.id} for no key update`;
-    await tx`update organization_members set role = 'admin' where org_id = ${org.id} and user_id = ${user.id}`;
-    const response = remove(api, key, org.slug);
-    await waitFor(async () => (await listWaiting(api.db.admin)).length > 0);
-    return { response };
-  });
-  expect(await waiting.response).toMatchObject({ status: 403, error: { code: "INSUFFICIENT_ORG_ROLE" } });
+  const answer = await commitDuring(
+    api.db,
+    (tx) =>
+      tx`update organization_members set role = 'admin' where org_id = ${org.id} and user_id = ${user.id}`,
+    () => remove(api, key, org.slug),
+  );
+  expect(answer).toMatchObject({ status: 403, error: { code: "INSUFFICIENT_ORG_ROLE" } });
   expect(await auditRows(api)).not.toContainEqual(
     expect.objectContaining({ action: "org.schedule-deletion" }),
   );

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { auditRows, makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";
 import { Clock, outcomeOf, withTotp } from "../../../../helpers/accounts/factors.ts";
 import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
+import { commitDuring } from "../../../../helpers/postgres/waiting_sessions.ts";
 
 async function open() {
   const clock = new Clock();
@@ -71,4 +72,17 @@ test("who adds a factor comes in again; who removes the last one is out", async 
   expect(await statusOf()).toBe(200);
   await api.request(`/api/v1/auth/factors/${factorId}`, { method: "DELETE", key });
   expect(await statusOf()).toBe(403);
+});
+
+test("an owner who becomes an admin meanwhile changes nothing", async () => {
+  await using place = await open();
+  const { api, clock, account, org } = place;
+  const { key } = await withTotp(api, clock, account);
+  const outcome = await commitDuring(
+    api.db,
+    (tx) => tx`update organization_members set role = 'admin' where org_id = ${org.id}`,
+    () => set(api, org.slug, key, true),
+  );
+  expect(outcome).toBe("403 INSUFFICIENT_ORG_ROLE");
+  expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
 });
