@@ -1,52 +1,32 @@
 /** Verifies and hashes passwords, two at a time: each takes 64 MiB and 0.1 s of a processor, and anyone can request it. */
 import { ApiError } from "../../shared/errors.ts";
+import { FairQueue } from "../http/limits/fair_queue.ts";
 import { hashPassword, verifyPassword } from "./password_rules.ts";
 
 const RUNNING_MAX = 2;
 /** About five seconds of waiting on two slow processors. */
 const WAITING_MAX = 64;
 
-export interface PasswordQueue {
-  /** Whether a password is the one that was hashed. */
-  verify(password: string, passwordHash: string, options: { isFirst: boolean }): Promise<boolean>;
-  /** Hashes a password for storage. */
-  hash(password: string, options?: { isFirst: boolean }): Promise<string>;
-}
-
 /**
- * Creates an empty queue. `isFirst` work (the account has signed in from this network before) has its own line, which goes
- * first, so that a flood of guesses does not lock users out. Throws SERVICE_UNAVAILABLE when a line is full.
+ * `isFirst` work (the account has signed in from this network before) has its own line, which goes first, so that a flood
+ * of guesses does not lock users out. Throws SERVICE_UNAVAILABLE when a line is full.
  */
-export function createPasswordQueue(): PasswordQueue {
-  const first: (() => void)[] = [];
-  const others: (() => void)[] = [];
-  let running = 0;
+export class PasswordQueue {
+  readonly #queue = new FairQueue({ max: RUNNING_MAX, maxPerCaller: RUNNING_MAX, maxWaiting: WAITING_MAX });
 
-  async function run<Result>(isFirst: boolean, work: () => Promise<Result>): Promise<Result> {
-    if (running < RUNNING_MAX) running += 1;
-    else await waitIn(isFirst ? first : others);
-    try {
-      return await work();
-    } finally {
-      // The next caller in the queue takes this place.
-      const next = first.shift() ?? others.shift();
-      if (next) next();
-      else running -= 1;
-    }
+  /** Whether a password is the one that was hashed. */
+  verify(password: string, passwordHash: string, { isFirst }: { isFirst: boolean }): Promise<boolean> {
+    return this.#run(isFirst, () => verifyPassword(password, passwordHash));
   }
 
-  return {
-    verify: (password, passwordHash, { isFirst }) =>
-      run(isFirst, () => verifyPassword(password, passwordHash)),
-    hash: (password, { isFirst } = { isFirst: true }) => run(isFirst, () => hashPassword(password)),
-  };
-}
-
-async function waitIn(line: (() => void)[]): Promise<void> {
-  if (line.length >= WAITING_MAX) {
-    throw new ApiError("SERVICE_UNAVAILABLE", {
-      message: `Too many sign-ins at once: ${line.length} are waiting. Retry after the time in Retry-After.`,
-    });
+  /** Hashes a password for storage. */
+  hash(password: string, { isFirst } = { isFirst: true }): Promise<string> {
+    return this.#run(isFirst, () => hashPassword(password));
   }
-  await new Promise<void>((resolve) => line.push(resolve));
+
+  #run<Result>(isFirst: boolean, work: () => Promise<Result>): Promise<Result> {
+    const message = `Too many sign-ins at once: ${WAITING_MAX} are waiting. Retry after the time in Retry-After.`;
+    const refuse = () => new ApiError("SERVICE_UNAVAILABLE", { message });
+    return this.#queue.run({ caller: isFirst ? "known" : "unknown", isFirst, refuse }, work);
+  }
 }

@@ -9,7 +9,7 @@ import type { Metrics } from "../http/metrics.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { createLoginLimit, type LoginLimit } from "./login_limit.ts";
-import { createPasswordQueue, type PasswordQueue } from "./password_queue.ts";
+import { PasswordQueue } from "./password_queue.ts";
 
 export interface SignInResources {
   limit: LoginLimit;
@@ -28,7 +28,7 @@ export function createSignInResources(deps: {
   const { now = Date.now } = deps;
   return {
     limit: createLoginLimit({ ...deps, now }),
-    passwords: createPasswordQueue(),
+    passwords: new PasswordQueue(),
     auditFailure: createAuditFailure(deps),
   };
 }

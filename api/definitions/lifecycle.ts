@@ -58,7 +58,7 @@ export const publishDefinition = operation(
     const asked = parseVersionAddress(params);
     const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
     const publish = () => publishDraft(deps, { writer, address, expectedUpdatedAt });
-    const { row, warnings } = await deps.turns.publications.run(request, publish);
+    const { row, warnings } = await deps.turns.publications(request, publish);
     return reply(200, { data: row.shown, warnings });
   },
 );

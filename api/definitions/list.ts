@@ -113,7 +113,7 @@ export const listDefinitions = operation(
       filters: { ...filters, organization: filters.organization ?? written?.orgSlug ?? null, tags: tag },
       ...scope,
     };
-    const { items, total } = await turns.lists.run(request, () => requirePage(sql, page));
+    const { items, total } = await turns.lists(request, () => requirePage(sql, page));
     const hasMore = offset + limit < total;
     const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
     return reply(200, jsonText(`{"data":{"definitions":[${items}],${rest}}`));

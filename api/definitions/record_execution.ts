@@ -102,7 +102,7 @@ export const recordExecution = operation(
     // Members see a quarantined version, but it resolves for no run.
     if (row.quarantinedAt !== null) throw definitionNotFound(target.address, "version");
     const execution = { address: target.address, row, body, request, caller };
-    const count = await turns.recordings.run(request, () => storeExecution(sql, execution));
+    const count = await turns.recordings(request, () => storeExecution(sql, execution));
     const { id, type, name, version, lineId } = row;
     const definition = { id, type, name, version };
     if (count !== null) {

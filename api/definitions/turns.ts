@@ -1,28 +1,65 @@
 /** The limits of one process for work on definitions that holds connections for long. */
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
-import { Turns } from "../http/limits/fair_queue.ts";
+import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
+import { requestContext } from "../http/request_context.ts";
 
 /** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
 export const PUBLICATIONS_MAX = 4;
+export const PUBLICATIONS_WAITING_MAX = 20;
 
 /** Lists of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
 export const LISTS_WAITING_MAX = 100;
 
+/**
+ * Runs a task of a request when it is the turn of its user, or of its network if it is anonymous. One caller may have half
+ * of the places. Throws RATE_LIMITED if too many of the caller's tasks wait, and SERVICE_UNAVAILABLE without running the
+ * task if the request is over by then.
+ */
+export type RunInTurn = <Result>(request: Request, task: () => Promise<Result>) => Promise<Result>;
+
 export interface DefinitionTurns {
   /** Publications, validations and batches share them. */
-  publications: Turns;
+  publications: RunInTurn;
   /** Those of one definition wait for each other, each with a connection: they get at most half of those. */
-  recordings: Turns;
+  recordings: RunInTurn;
   /** Lists get at most half of the connections, and a caller half of those, so that slow ones keep no other request waiting. */
-  lists: Turns;
+  lists: RunInTurn;
 }
 
 export function createDefinitionTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">): DefinitionTurns {
   const half = Math.ceil(databasePoolMax / 2);
   const publications = Math.min(PUBLICATIONS_MAX, Math.max(1, Math.floor(databasePoolMax / 2)));
   return {
-    publications: new Turns({ max: publications, what: "publications" }),
-    recordings: new Turns({ max: half, maxWaiting: 200, what: "recordings of executions" }),
-    lists: new Turns({ max: half, maxWaiting: LISTS_WAITING_MAX, what: "lists of definitions" }),
+    publications: takeTurns({
+      max: publications,
+      maxWaiting: PUBLICATIONS_WAITING_MAX,
+      what: "publications",
+    }),
+    recordings: takeTurns({ max: half, maxWaiting: 200, what: "recordings of executions" }),
+    lists: takeTurns({ max: half, maxWaiting: LISTS_WAITING_MAX, what: "lists of definitions" }),
+  };
+}
+
+/** `what` is the plural noun for the error message. */
+function takeTurns({ max, maxWaiting, what }: { max: number; maxWaiting: number; what: string }): RunInTurn {
+  const maxPerCaller = Math.max(1, Math.floor(max / 2));
+  const queue = new FairQueue({ max, maxPerCaller, maxWaiting });
+  const limit = maxPerCaller + maxWaiting;
+  const message = `${limit} of your ${what} are running or waiting, which is the limit. Retry when one has finished.`;
+  return (request, task) => {
+    const context = requestContext(request);
+    const { caller, network } = context;
+    const refuse = (reason: Refusal) => {
+      if (reason === "over") return new ApiError("SERVICE_UNAVAILABLE", { retryAfter: RETRY_AFTER.queue });
+      return new ApiError("RATE_LIMITED", {
+        message,
+        details: { share: caller ? "user" : "network", limit },
+      });
+    };
+    // Over if the client has disconnected or has been sent a timeout.
+    const isOver = () => request.signal.aborted || context.error !== null;
+    return queue.run({ caller: caller?.userId ?? network, refuse, isOver }, task);
   };
 }

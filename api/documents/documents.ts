@@ -5,9 +5,8 @@ import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
-import { MAX_TASKS_PER_CALLER } from "./task_queue.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
-import { TaskThread, ThreadError, type ThreadTask } from "./thread.ts";
+import { MAX_TASKS_PER_CALLER, TaskThread, ThreadError, type ThreadTask } from "./thread.ts";
 
 type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Name }>["given"];
 
@@ -26,7 +25,7 @@ export interface DocumentWork {
 
 /**
  * Results depend on the texts alone, so they are cached. Large documents are processed in a worker thread that callers
- * share fairly (`TaskQueue`). Operations throw SERVICE_UNAVAILABLE if too many tasks wait for it.
+ * share fairly. Operations throw SERVICE_UNAVAILABLE if too many tasks wait for it.
  */
 export interface Documents {
   /**

@@ -1,6 +1,9 @@
 /** A worker thread that runs one task at a time, so that long tasks do not block the process. */
 import { Worker } from "node:worker_threads";
-import { hasWaiter, MAX_TASKS_PER_CALLER, type QueuedTask, TaskQueue, type Waiter } from "./task_queue.ts";
+import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
+
+/** Maximum waiting tasks of one caller, without the running one. */
+export const MAX_TASKS_PER_CALLER = 2;
 
 /** The response of the thread's entry point to a message. */
 export type ThreadAnswer = { ok: true; text: string } | { ok: false; message: string };
@@ -37,21 +40,22 @@ export interface ThreadTask {
   maxWaiting: number;
 }
 
-interface Waiting extends Waiter {
+interface Running {
   resolve: (text: string) => void;
   reject: (error: Error) => void;
-}
-
-interface Running {
-  task: QueuedTask<Waiting>;
   timer: Timer;
-  startedAt: number;
 }
 
 /** Starts the thread with its first task, and again after an aborted one. An idle thread does not keep the process alive. */
 export class TaskThread {
   readonly #options: ThreadOptions;
-  readonly #queue = new TaskQueue<Waiting>();
+  /** By time: a large document takes a hundred times as long as a small one. */
+  readonly #queue = new FairQueue({
+    max: 1,
+    maxPerCaller: 1,
+    maxWaiting: MAX_TASKS_PER_CALLER,
+    isByTime: true,
+  });
   #worker: Worker | null = null;
   #running: Running | null = null;
   #isClosed = false;
@@ -61,42 +65,30 @@ export class TaskThread {
   }
 
   /**
-   * Returns the response to a message, in its caller's turn (`TaskQueue`). Throws a ThreadRefusal, at once if the caller
-   * has two tasks waiting or `maxWaiting` wait in all. Any other Error is one that the thread threw.
+   * Returns the response to a message, in its caller's turn. Throws a ThreadError, at once if the caller has two tasks
+   * waiting or `maxWaiting` wait in all. Any other Error is one that the thread threw.
    */
   run({ key, message, caller, maxWaiting }: ThreadTask): Promise<string> {
-    if (this.#isClosed) return Promise.reject(new ThreadError("closed"));
-    const running = this.#running?.task;
-    if (running?.key === key) return join(running, caller);
-    const waiting = this.#queue.find(key);
-    if (waiting && hasWaiter(waiting, caller)) return join(waiting, caller);
-    if (this.#queue.count(caller) >= MAX_TASKS_PER_CALLER) return Promise.reject(new ThreadError("own"));
-    if (waiting) return join(waiting, caller);
-    if (this.#queue.size >= maxWaiting) return Promise.reject(new ThreadError("full"));
-    const task = { key, message, waiters: [], since: performance.now() };
-    const answer = join(task, caller);
-    this.#queue.add(task);
-    this.#next();
-    return answer;
+    const refuse = (reason: Refusal) => new ThreadError(reason === "caller" ? "own" : "full");
+    const turn = { caller, key, maxWaitingInAll: maxWaiting, refuse };
+    return this.#queue.run(turn, () => this.#perform(message));
   }
 
   /** Ends the thread immediately; waiting tasks are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const task of this.#queue.clear()) rejectTask(task, new ThreadError("closed"));
     await this.#end(new ThreadError("closed"));
   }
 
-  #next(): void {
-    if (this.#running) return;
-    const startedAt = performance.now();
-    const task = this.#queue.take(startedAt);
-    if (!task) return;
+  async #perform(message: unknown): Promise<string> {
+    if (this.#isClosed) throw new ThreadError("closed");
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
     // The timer keeps the process alive until the response arrives.
-    const timer = setTimeout(() => this.#giveUp(), this.#options.timeLimitMs);
-    this.#running = { task, timer, startedAt };
+    const timer = setTimeout(() => void this.#end(new ThreadError("too_long")), this.#options.timeLimitMs);
+    this.#running = { resolve, reject, timer };
     this.#worker ??= this.#start();
-    this.#worker.postMessage(task.message);
+    this.#worker.postMessage(message);
+    return promise;
   }
 
   #start(): Worker {
@@ -116,43 +108,22 @@ export class TaskThread {
   }
 
   #settle(answer: ThreadAnswer): void {
-    const task = this.#takeRunning();
-    if (task && answer.ok) for (const { resolve } of task.waiters) resolve(answer.text);
-    if (task && !answer.ok) rejectTask(task, new Error(`Cannot do the task: ${answer.message}`));
-    this.#next();
-  }
-
-  #giveUp(): void {
-    void this.#end(new ThreadError("too_long"));
-    this.#next();
+    const running = this.#takeRunning();
+    if (answer.ok) running?.resolve(answer.text);
+    else running?.reject(new Error(`Cannot do the task: ${answer.message}`));
   }
 
   async #end(reason: ThreadError): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
-    const task = this.#takeRunning();
-    if (task) rejectTask(task, reason);
+    this.#takeRunning()?.reject(reason);
     await worker?.terminate();
   }
 
-  /** Clears the running task and charges its time. */
-  #takeRunning(): QueuedTask<Waiting> | null {
+  #takeRunning(): Running | null {
     const running = this.#running;
     this.#running = null;
-    if (!running) return null;
-    clearTimeout(running.timer);
-    const now = performance.now();
-    this.#queue.charge(running.task, { ms: now - running.startedAt, now });
-    return running.task;
+    clearTimeout(running?.timer);
+    return running;
   }
-}
-
-function join({ waiters }: QueuedTask<Waiting>, caller: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  waiters.push({ caller, resolve, reject });
-  return promise;
-}
-
-function rejectTask({ waiters }: QueuedTask<Waiting>, reason: Error): void {
-  for (const { reject } of waiters) reject(reason);
 }

@@ -8,11 +8,10 @@ import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/pas
 import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
-import { PUBLICATIONS_MAX } from "../../api/definitions/turns.ts";
-import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_queue.ts";
+import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/turns.ts";
+import { MAX_TASKS_PER_CALLER } from "../../api/documents/thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
-import { MAX_WAITING_PER_CALLER as MAX_WAITING_TURNS } from "../../api/http/limits/fair_queue.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import { MAX_TAGS } from "../../shared/definitions/fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";
@@ -126,7 +125,7 @@ test("fixed limits are those of the code", async () => {
     "Projects of an organization, with deleted ones that can be restored": count(PROJECTS_MAX),
     Password: `${PASSWORD_MIN_LENGTH} to ${count(PASSWORD_MAX_LENGTH)} characters`,
     "Large documents a caller has waiting": count(MAX_TASKS_PER_CALLER),
-    "Publications of a caller at once": `${PUBLICATIONS_MAX / 2}, and ${MAX_WAITING_TURNS} waiting`,
+    "Publications of a caller at once": `${PUBLICATIONS_MAX / 2}, and ${PUBLICATIONS_WAITING_MAX} waiting`,
     "Drafts of an organization": count(DEFINITION_QUOTAS.drafts),
     "Definitions of an organization": count(DEFINITION_QUOTAS.lines),
     "YAML of an organization": `${count(DEFINITION_QUOTAS.yamlBytes)} bytes`,

@@ -49,7 +49,7 @@ export async function storeBatch(deps: PublishDeps, input: SubmitRequest): Promi
       requireNoErrors(items);
       return written;
     });
-  return deps.turns.publications.run(request, () => limited(() => retryOnDeadlock(store)));
+  return deps.turns.publications(request, () => limited(() => retryOnDeadlock(store)));
 }
 
 /** Timeout of one statement of a batch, locks included. */
@@ -106,7 +106,7 @@ export async function tryBatch(
       for (const [index, item] of items.entries()) item.errors = [...(errors[index] ?? [])];
       return tryItems(tx, writer, { items, options });
     });
-  const tried = await deps.turns.publications.run(request, () => limited(() => retryOnDeadlock(attempt)));
+  const tried = await deps.turns.publications(request, () => limited(() => retryOnDeadlock(attempt)));
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });
   const reports: { item: SubmittedItem; report: Report }[] = [];
   for (const item of items) {

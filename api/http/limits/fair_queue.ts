@@ -1,102 +1,160 @@
-/** Shares slow work fairly: each caller runs a few tasks at once, and the rest wait without delaying other callers. */
-import { RETRY_AFTER } from "../../../shared/error_rows.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import { requestContext } from "../request_context.ts";
-import { type Permit, Semaphore } from "./semaphore.ts";
+/** Shares slow work fairly: a few tasks run at once, the others wait, and callers take turns at the free places. */
+import { LRUCache } from "lru-cache";
 
-export const MAX_WAITING_PER_CALLER = 20;
-
-export interface TurnsOptions {
-  /** Tasks that run at once. One caller may have half of them. */
+export interface FairQueueOptions {
+  /** Tasks that run at once. */
   max: number;
-  /** Tasks of one caller that may wait; more are refused with 429. */
-  maxWaiting?: number;
-  /** Plural noun for the error message: publications, lists. */
-  what: string;
+  /** Tasks of one caller that run at once. */
+  maxPerCaller: number;
+  /** Tasks of one caller that wait. */
+  maxWaiting: number;
+  /** Callers take turns by the time that they have used, not by the number of their tasks. */
+  isByTime?: boolean;
+  /** Milliseconds; replaced in tests. */
+  now?: () => number;
 }
 
-interface Waiting {
-  begin(permit: Permit): void;
-  /** True if the client has disconnected or has been sent a timeout. */
-  isOver(): boolean;
-  giveUp(): void;
+/** Why a task does not run: too many of its caller wait, too many wait in all, or its request is over. */
+export type Refusal = "caller" | "all" | "over";
+
+export interface Turn {
+  /** A user, a network, or whoever else shares the work. */
+  caller: string;
+  /** Makes the error for a task that does not run. */
+  refuse(reason: Refusal): Error;
+  /** Goes before all other callers. */
+  isFirst?: boolean;
+  /** Tasks of all callers that may wait before this one; any number if omitted. */
+  maxWaitingInAll?: number;
+  /** True if nobody needs the result any more; never if omitted. */
+  isOver?(): boolean;
+  /** Tasks with equal keys have equal results: they run once, at the first turn of any of their callers. */
+  key?: string;
 }
 
-export class Turns {
-  readonly #slots: Semaphore;
-  readonly #perCaller: number;
-  readonly #maxWaiting: number;
-  readonly #what: string;
-  /** Waiting tasks by caller; the caller whose turn is next comes first. */
-  readonly #waiting = new Map<string, Waiting[]>();
+interface Task {
+  turn: Turn;
+  callers: string[];
+  waitsSince: number;
+  result: Promise<unknown>;
+  begin(): void;
+  reject(error: Error): void;
+}
 
-  constructor({ max, maxWaiting = MAX_WAITING_PER_CALLER, what }: TurnsOptions) {
-    this.#perCaller = Math.max(1, Math.floor(max / 2));
-    this.#slots = new Semaphore({ max, perHolder: this.#perCaller, perGroup: max });
-    this.#maxWaiting = maxWaiting;
-    this.#what = what;
+/** Half-life of the time that a caller has used. */
+const HALF_LIFE_MS = 10_000;
+/** Milliseconds of waiting that offset one of use, so that new callers cannot starve the others. */
+const WAIT_PER_USE = 10;
+/** Callers whose use is remembered; others count as new. */
+const MAX_CALLERS = 10_000;
+
+export class FairQueue {
+  readonly #options: FairQueueOptions;
+  readonly #now: () => number;
+  readonly #running = new Set<Task>();
+  /** In the order of their turns. */
+  #waiting: Task[] = [];
+  readonly #used = new LRUCache<string, { ms: number; at: number }>({ max: MAX_CALLERS });
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
   }
 
-  /**
-   * Runs `task` when it is the caller's turn. A caller is a user, or the network of an anonymous request. Throws
-   * RATE_LIMITED if the caller already has `maxWaiting` tasks waiting, and SERVICE_UNAVAILABLE without running the task if
-   * the request is over by then.
-   */
-  async run<Result>(request: Request, task: () => Promise<Result>): Promise<Result> {
-    const permit = await this.#take(request);
+  /** Runs `work` when it is the caller's turn, which may be at once. Throws what `refuse` returns if it is not run. */
+  run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
+    this.#rejectOver();
+    const same = this.#findSame(turn);
+    const refusal = this.#findRefusal(turn, same);
+    if (refusal !== null) return Promise.reject(turn.refuse(refusal));
+    if (same !== null) {
+      same.callers.push(turn.caller);
+      return same.result as Promise<Result>;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const task: Task = {
+      turn,
+      callers: [turn.caller],
+      waitsSince: this.#now(),
+      result: promise,
+      begin: () => resolve(this.#perform(task, work)),
+      reject,
+    };
+    this.#waiting.push(task);
+    this.#beginNext();
+    return promise;
+  }
+
+  #findSame({ key }: Turn): Task | null {
+    if (key === undefined) return null;
+    return [...this.#running, ...this.#waiting].find(({ turn }) => turn.key === key) ?? null;
+  }
+
+  #findRefusal({ caller, maxWaitingInAll }: Turn, same: Task | null): Refusal | null {
+    // Joining these adds nothing that waits for the caller.
+    if (same && (this.#running.has(same) || same.callers.includes(caller))) return null;
+    const own = this.#waiting.filter(({ callers }) => callers.includes(caller));
+    if (own.length >= this.#options.maxWaiting) return "caller";
+    const isFull = maxWaitingInAll !== undefined && this.#waiting.length >= maxWaitingInAll;
+    return same === null && isFull ? "all" : null;
+  }
+
+  async #perform<Result>(task: Task, work: () => Promise<Result>): Promise<Result> {
+    const startedAt = this.#now();
+    this.#running.add(task);
     try {
-      return await task();
+      return await work();
     } finally {
-      permit.release();
+      this.#running.delete(task);
+      if (this.#options.isByTime) this.#charge(task, this.#now() - startedAt);
+      this.#rejectOver();
       this.#beginNext();
     }
   }
 
-  #take(request: Request): Promise<Permit> {
-    const context = requestContext(request);
-    const holder = context.caller?.userId ?? context.network;
-    const result = this.#slots.take({ holder, group: null });
-    if (result.ok) return Promise.resolve(result.permit);
-    this.#forgetOver();
-    const waiting = this.#waiting.get(holder) ?? [];
-    if (waiting.length >= this.#maxWaiting) throw this.#queueError(context.caller ? "user" : "network");
-    const { promise, resolve, reject } = Promise.withResolvers<Permit>();
-    this.#waiting.set(holder, waiting);
-    waiting.push({
-      begin: resolve,
-      isOver: () => request.signal.aborted || context.error !== null,
-      giveUp: () => reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfter: RETRY_AFTER.queue })),
-    });
-    return promise;
-  }
-
-  /** Starts as many tasks as there are free slots, one per caller, and moves those callers to the end of the line. */
   #beginNext(): void {
-    this.#forgetOver();
-    for (const [holder, [first, ...rest]] of [...this.#waiting]) {
-      if (!first) continue;
-      const result = this.#slots.take({ holder, group: null });
-      if (!result.ok) continue;
-      this.#waiting.delete(holder);
-      if (rest.length > 0) this.#waiting.set(holder, rest);
-      first.begin(result.permit);
+    for (let next = this.#takeNext(); next; next = this.#takeNext()) next.begin();
+  }
+
+  /** Removes the next task that may begin. Its caller's other tasks move to the end of the line. */
+  #takeNext(): Task | null {
+    const ready = this.#waiting.filter((task) => this.#mayBegin(task));
+    if (this.#options.isByTime) ready.sort((a, b) => this.#owedBy(a) - this.#owedBy(b));
+    const next = ready.find(({ turn }) => turn.isFirst) ?? ready[0];
+    if (next === undefined) return null;
+    const left = this.#waiting.filter((task) => task !== next);
+    const isOwn = ({ turn }: Task) => turn.caller === next.turn.caller;
+    this.#waiting = [...left.filter((task) => !isOwn(task)), ...left.filter(isOwn)];
+    return next;
+  }
+
+  #mayBegin({ turn: { caller } }: Task): boolean {
+    const { max, maxPerCaller } = this.#options;
+    if (this.#running.size >= max) return false;
+    return [...this.#running].filter(({ callers }) => callers.includes(caller)).length < maxPerCaller;
+  }
+
+  #rejectOver(): void {
+    const isOver = ({ turn }: Task) => turn.isOver?.() ?? false;
+    for (const { turn, reject } of this.#waiting.filter(isOver)) reject(turn.refuse("over"));
+    this.#waiting = this.#waiting.filter((task) => !isOver(task));
+  }
+
+  /** Charges the time of a task to the callers that waited for it, in equal shares. */
+  #charge({ callers }: Task, ms: number): void {
+    for (const caller of callers) {
+      this.#used.set(caller, { ms: this.#usedBy(caller) + ms / callers.length, at: this.#now() });
     }
   }
 
-  #forgetOver(): void {
-    for (const [holder, waiting] of [...this.#waiting]) {
-      const left = waiting.filter(({ isOver }) => !isOver());
-      if (left.length > 0) this.#waiting.set(holder, left);
-      else this.#waiting.delete(holder);
-      for (const one of waiting) if (!left.includes(one)) one.giveUp();
-    }
+  #usedBy(caller: string): number {
+    const used = this.#used.get(caller);
+    return used ? used.ms * 2 ** ((used.at - this.#now()) / HALF_LIFE_MS) : 0;
   }
 
-  #queueError(share: "user" | "network"): ApiError {
-    const limit = this.#perCaller + this.#maxWaiting;
-    return new ApiError("RATE_LIMITED", {
-      message: `${limit} of your ${this.#what} are running or waiting, which is the limit. Retry when one has finished.`,
-      details: { share, limit },
-    });
+  /** The time that a task's callers have used, of which waiting pays a part back. */
+  #owedBy({ callers, waitsSince }: Task): number {
+    const used = Math.min(...callers.map((caller) => this.#usedBy(caller)));
+    return used - (this.#now() - waitsSince) / WAIT_PER_USE;
   }
 }

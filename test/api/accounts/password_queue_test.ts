@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPasswordQueue } from "../../../api/accounts/password_queue.ts";
+import { PasswordQueue } from "../../../api/accounts/password_queue.ts";
 import { hashPassword } from "../../../api/accounts/password_rules.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
@@ -7,14 +7,14 @@ import { ApiError } from "../../../shared/errors.ts";
 const CHEAP_HASH = await Bun.password.hash("right", { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
 
 test("verifies and hashes as passwords are", async () => {
-  const queue = createPasswordQueue();
+  const queue = new PasswordQueue();
   const hash = await queue.hash("right");
   expect(await queue.verify("right", hash, { isFirst: true })).toBe(true);
   expect(await queue.verify("wrong", hash, { isFirst: false })).toBe(false);
 });
 
 test("verifies a limited number at a time, queues some, and rejects the rest with Retry-After", async () => {
-  const queue = createPasswordQueue();
+  const queue = new PasswordQueue();
   const hash = await hashPassword("right");
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
   // Places of their own, and before the others.
@@ -32,7 +32,7 @@ test("verifies a limited number at a time, queues some, and rejects the rest wit
 });
 
 test("serves known networks first", async () => {
-  const queue = createPasswordQueue();
+  const queue = new PasswordQueue();
   const order: string[] = [];
   const ask = async (name: string, isFirst: boolean) => {
     await queue.verify("right", CHEAP_HASH, { isFirst });
@@ -44,7 +44,7 @@ test("serves known networks first", async () => {
 });
 
 test("a verification that fails frees its place", async () => {
-  const queue = createPasswordQueue();
+  const queue = new PasswordQueue();
   const broken = Array.from({ length: 10 }, () => queue.verify("right", "no hash", { isFirst: false }));
   for (const { status } of await Promise.allSettled(broken)) expect(status).toBe("rejected");
   expect(await queue.verify("right", CHEAP_HASH, { isFirst: false })).toBe(true);

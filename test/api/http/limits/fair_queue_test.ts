@@ -1,99 +1,165 @@
 import { expect, test } from "bun:test";
-import { Turns } from "../../../../api/http/limits/fair_queue.ts";
-import { bindContext, type RequestContext } from "../../../../api/http/request_context.ts";
-import { ApiError } from "../../../../shared/errors.ts";
+import { FairQueue, type FairQueueOptions, type Turn } from "../../../../api/http/limits/fair_queue.ts";
 
-/** A request of an anonymous caller, as handlers see it. */
-function requestOf(network: string, signal?: AbortSignal): { request: Request; context: RequestContext } {
-  const request = new Request("http://localhost/", signal ? { signal } : {});
-  const context: RequestContext = {
-    request,
-    url: new URL(request.url),
-    requestId: "id",
-    ownRequestId: "id",
-    method: "GET",
-    address: network,
-    connection: {
-      isOpen: () => true,
-      whenOver: async () => true,
-      acknowledgedBytes: () => null,
-      reset: () => {},
+/** A queue of tasks that end when the test says so, and a clock that the test turns. */
+function openQueue(options: Partial<FairQueueOptions> = {}) {
+  let now = 0;
+  const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 100, ...options, now: () => now });
+  const running: { name: string; end: PromiseWithResolvers<void> }[] = [];
+  const began: string[] = [];
+  return {
+    began,
+    /** Adds a task. Returns its name, or why it was refused. */
+    add: async (name: string, caller: string, turn: Partial<Turn> = {}): Promise<string> => {
+      const work = async () => {
+        const end = Promise.withResolvers<void>();
+        running.push({ name, end });
+        began.push(name);
+        await end.promise;
+        return name;
+      };
+      return queue
+        .run({ caller, refuse: (reason) => new Error(reason), ...turn }, work)
+        .catch((error: Error) => error.message);
     },
-    network,
-    userAgent: null,
-    startedAt: 0,
-    isAdmitted: true,
-    mayWrite: true,
-    span: null,
-    route: null,
-    writes: false,
-    caller: null,
-    orgId: null,
-    usesCookie: false,
-    idempotencyKey: null,
-    body: {},
-    error: null,
-    responseHeaders: {},
-    fields: {},
-    streamEnd: null,
-    callApi: null,
+    /** Ends the oldest running task after so long. Returns its name. */
+    work: async (ms = 1) => {
+      now += ms;
+      const task = running.shift();
+      task?.end.resolve();
+      // The queue goes on when the promise of the task has settled.
+      await new Promise((resolve) => setImmediate(resolve));
+      return task?.name ?? null;
+    },
+    pass: (ms: number) => {
+      now += ms;
+    },
   };
-  bindContext(request, context);
-  return { request, context };
 }
 
-test("a free slot goes to each caller in turn, however many of one wait", async () => {
-  const turns = new Turns({ max: 1, maxWaiting: 3, what: "tests" });
-  const order: string[] = [];
-  const end = Promise.withResolvers<void>();
-  const run = (network: string, name: string) =>
-    turns.run(requestOf(network).request, async () => {
-      order.push(name);
-      await end.promise;
-    });
-  const all = [
-    run("a", "a1"),
-    run("a", "a2"),
-    run("a", "a3"),
-    run("a", "a4"),
-    run("b", "b1"),
-    run("c", "c1"),
-  ];
-  await expect(run("a", "a5")).rejects.toMatchObject({
-    code: "RATE_LIMITED",
-    details: { share: "network", limit: 4 },
-  });
-  end.resolve();
-  await Promise.all(all);
-  expect(order).toEqual(["a1", "a2", "b1", "c1", "a3", "a4"]);
+test("a free place goes to each caller in turn, however many of one wait", async () => {
+  const queue = openQueue({ maxWaiting: 3 });
+  const all = ["a1", "a2", "a3", "a4", "b1", "c1"].map((name) => queue.add(name, name.charAt(0)));
+  expect(await queue.add("a5", "a")).toBe("caller");
+  for (const _ of all) await queue.work();
+  expect(await Promise.all(all)).toEqual(["a1", "a2", "a3", "a4", "b1", "c1"]);
+  expect(queue.began).toEqual(["a1", "a2", "b1", "c1", "a3", "a4"]);
 });
 
-test("a request that was aborted or answered leaves, and makes room for the caller's next one", async () => {
-  const turns = new Turns({ max: 1, maxWaiting: 2, what: "tests" });
-  const end = Promise.withResolvers<void>();
-  const ran: string[] = [];
-  const first = turns.run(requestOf("a").request, () => end.promise);
-  const abort = new AbortController();
-  const answered = requestOf("a");
-  const left = Promise.allSettled(
-    [requestOf("a", abort.signal), answered].map(({ request }) =>
-      turns.run(request, async () => void ran.push("left")),
-    ),
-  );
-  abort.abort();
-  answered.context.error = new ApiError("SERVICE_UNAVAILABLE");
-  const next = turns.run(requestOf("a").request, async () => void ran.push("next"));
-  const refused = { status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } };
-  expect(await left).toMatchObject([refused, refused]);
-  end.resolve();
-  await Promise.all([first, next]);
-  expect(ran).toEqual(["next"]);
+test("one caller leaves places to others", async () => {
+  const queue = openQueue({ max: 3, maxPerCaller: 2 });
+  for (const name of ["a1", "a2", "a3", "b1", "b2"]) void queue.add(name, name.charAt(0));
+  expect(queue.began).toEqual(["a1", "a2", "b1"]);
+  await queue.work();
+  expect(queue.began).toEqual(["a1", "a2", "b1", "a3"]);
+  await queue.work();
+  expect(queue.began).toEqual(["a1", "a2", "b1", "a3", "b2"]);
 });
 
-test("a task that fails gives its turn back", async () => {
-  const turns = new Turns({ max: 1, maxWaiting: 1, what: "tests" });
-  const failing = turns.run(requestOf("a").request, () => Promise.reject(new Error("broke")));
-  const next = turns.run(requestOf("a").request, async () => "went on");
+test("a task whose request is over makes room for its caller's next one", async () => {
+  const queue = openQueue({ maxWaiting: 1 });
+  const first = queue.add("first", "a");
+  let isOver = false;
+  const left = queue.add("left", "a", { isOver: () => isOver });
+  expect(await queue.add("early", "a")).toBe("caller");
+  isOver = true;
+  const next = queue.add("next", "a");
+  expect(await left).toBe("over");
+  await queue.work();
+  await queue.work();
+  expect(await Promise.all([first, next])).toEqual(["first", "next"]);
+  expect(queue.began).toEqual(["first", "next"]);
+});
+
+test("a task that fails gives its place back", async () => {
+  const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 1 });
+  const turn = { caller: "a", refuse: () => new Error("refused") };
+  const failing = queue.run(turn, () => Promise.reject(new Error("broke")));
+  const next = queue.run(turn, async () => "went on");
   await expect(failing).rejects.toThrow("broke");
   expect(await next).toBe("went on");
+});
+
+test("tasks that go first go before all others, in the order in which they came", async () => {
+  const queue = openQueue();
+  for (const name of ["a1", "b1"]) void queue.add(name, name.charAt(0));
+  for (const name of ["first 1", "first 2"]) void queue.add(name, "known", { isFirst: true });
+  for (let n = 0; n < 4; n += 1) await queue.work();
+  expect(queue.began).toEqual(["a1", "first 1", "first 2", "b1"]);
+});
+
+test("a task is refused if too many of all callers wait before it", async () => {
+  const queue = openQueue();
+  for (const name of ["a1", "b1", "c1"]) void queue.add(name, name);
+  expect(await queue.add("d1", "d", { maxWaitingInAll: 2 })).toBe("all");
+  void queue.add("e1", "e", { maxWaitingInAll: 3 });
+  for (let n = 0; n < 4; n += 1) await queue.work();
+  expect(queue.began).toEqual(["a1", "b1", "c1", "e1"]);
+});
+
+test("tasks with equal keys run once, and joining one counts as waiting", async () => {
+  const queue = openQueue({ maxWaiting: 1 });
+  const shared = [queue.add("a1", "a", { key: "1" }), queue.add("b1", "b", { key: "1" })];
+  const later = [queue.add("a2", "a", { key: "2" }), queue.add("b2", "b", { key: "2" })];
+  expect(await queue.add("b3", "b", { key: "3" })).toBe("caller");
+  // Joining what the caller already waits for adds nothing.
+  later.push(queue.add("b4", "b", { key: "2", maxWaitingInAll: 1 }));
+  for (let n = 0; n < 2; n += 1) await queue.work();
+  expect(await Promise.all([...shared, ...later])).toEqual(["a1", "a1", "a2", "a2", "a2"]);
+  expect(queue.began).toEqual(["a1", "a2"]);
+});
+
+test("turns go round by the time that was used, not by the number of tasks", async () => {
+  const queue = openQueue({ isByTime: true });
+  for (const name of ["slow 1", "slow 2"]) void queue.add(name, "slow");
+  for (const n of [1, 2, 3]) void queue.add(`quick ${n}`, "quick");
+  const order: (string | null)[] = [];
+  for (const ms of [1_000, 100, 100, 100, 1_000, 1]) order.push(await queue.work(ms));
+  expect(order).toEqual(["slow 1", "quick 1", "quick 2", "quick 3", "slow 2", null]);
+});
+
+test("a newcomer is next, whatever others have waiting; equals go in the order in which they came", async () => {
+  const queue = openQueue({ isByTime: true });
+  for (const name of ["a1", "a2", "b1"]) void queue.add(name, name.charAt(0));
+  expect(await queue.work(50)).toBe("a1");
+  for (const name of ["b2", "c1"]) void queue.add(name, name.charAt(0));
+  for (let n = 0; n < 4; n += 1) await queue.work(50);
+  expect(queue.began).toEqual(["a1", "b1", "c1", "a2", "b2"]);
+});
+
+test("new callers cannot starve a waiting one", async () => {
+  const queue = openQueue({ isByTime: true });
+  void queue.add("a1", "a");
+  void queue.add("new 0", "network 0");
+  await queue.work(100);
+  void queue.add("a2", "a");
+  for (let n = 1; n <= 12; n += 1) {
+    queue.pass(100);
+    void queue.add(`new ${n}`, `network ${n}`);
+    await queue.work(0);
+  }
+  // After a1 and ten newcomers.
+  expect(queue.began.indexOf("a2")).toBe(11);
+});
+
+test("older use counts for less", async () => {
+  const queue = openQueue({ isByTime: true });
+  void queue.add("a1", "a");
+  await queue.work(1_000);
+  queue.pass(60_000);
+  void queue.add("b1", "b");
+  void queue.add("b2", "b");
+  void queue.add("a2", "a");
+  for (let n = 0; n < 3; n += 1) await queue.work(100);
+  expect(queue.began).toEqual(["a1", "b1", "a2", "b2"]);
+});
+
+test("callers of one task share its time", async () => {
+  const queue = openQueue({ isByTime: true });
+  for (const caller of ["a", "b"]) void queue.add("both", caller, { key: "both" });
+  void queue.add("c1", "c");
+  await queue.work(100);
+  for (const name of ["c2", "a2"]) void queue.add(name, name.charAt(0));
+  for (const ms of [80, 1, 1]) await queue.work(ms);
+  expect(queue.began).toEqual(["both", "c1", "a2", "c2"]);
 });
