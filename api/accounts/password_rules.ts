@@ -34,12 +34,17 @@ export function passwordProblem(password: string, { username, email }: PasswordO
   if (password.length < PASSWORD_MIN_LENGTH || password.length > PASSWORD_MAX_LENGTH) {
     return `must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`;
   }
-  const text = plain(password);
-  if (COMMON_PASSWORDS.has(text)) return "is one of the 10,000 most common passwords: choose another";
-  const isOwn = [username, email].map(plain).some((own) => isPart(own, text) || isPart(text, own));
-  return isOwn
+  if (COMMON_PASSWORDS.has(plain(password)))
+    return "is one of the 10,000 most common passwords: choose another";
+  return isLike(password, username) || isLike(password, email)
     ? "must not contain the username or the email address, or be part of one: choose another"
     : null;
+}
+
+/** Whether a password contains a name or address of its owner, or is part of it. */
+export function isLike(password: string, own: string): boolean {
+  const [text, ownText] = [plain(password), plain(own)];
+  return isPart(ownText, text) || isPart(text, ownText);
 }
 
 function isPart(part: string, text: string): boolean {

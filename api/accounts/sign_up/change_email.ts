@@ -17,13 +17,15 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { PASSWORD_MAX_LENGTH } from "../password_rules.ts";
+import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { emailProblem } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
 
 const KIND = "email_change";
+const IN_PASSWORD =
+  "must not be in your password, or contain it: choose another address, or change the password first";
 
 export const requestEmailChange = operation(
   {
@@ -36,7 +38,8 @@ export const requestEmailChange = operation(
     description:
       "Emails a link to the new address. The change takes effect when the link is used, within 24 hours. The old address is " +
       "notified of the request and of the change. The response does not reveal whether another account has the address. A " +
-      "wrong password returns 401 and counts as a sign-in attempt.",
+      "wrong password returns 401 and counts as a sign-in attempt. An address that is in your password, or contains it, " +
+      "returns 400.",
     body: Type.Object(
       {
         email: Type.String({ minLength: 1 }),
@@ -61,6 +64,7 @@ export const requestEmailChange = operation(
     const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
     const isRight = await passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
     if (!isRight) throw unauthorized("The password is wrong.");
+    if (isLike(password, email)) throw invalidInput([{ path: "email", message: IN_PASSWORD }]);
     const queueMails = async (tx: Sql): Promise<void> => {
       // Otherwise a new password could come between the check and the mail.
       if (!(await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash }))) throw unauthorized();

@@ -1,7 +1,14 @@
 /** A new address: both mailboxes, and all that must not work. */
 import { expect, test } from "bun:test";
 import { storedMails } from "../../../helpers/accounts/account_mail.ts";
-import { type Account, auditRows, login, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import {
+  type Account,
+  auditRows,
+  hashCheaply,
+  login,
+  makeAccount,
+  signIn,
+} from "../../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
@@ -122,6 +129,25 @@ for (const [ending, end] of Object.entries(ENDINGS)) {
     expect(await emailOf(api, account)).toBe(before);
   });
 }
+
+test("an address that is in the password, or contains it, is refused to its user only", async () => {
+  await using place = await openPlace();
+  const { api, account } = place;
+  for (const password of [`My ${NEW_EMAIL.toUpperCase()}!`, "example.org"]) {
+    const passwordHash = await hashCheaply(password);
+    await api.db.sql`update users set password_hash = ${passwordHash} where id = ${account.id}`;
+    expect((await ask(place)).status).toBe(401);
+    const refused = await ask(place, { password });
+    const { error } = (await refused.json()) as { error: { details: unknown } };
+    expect([refused.status, error.details]).toEqual([
+      400,
+      { errors: [{ path: "email", message: expect.stringContaining("in your password") }] },
+    ]);
+    expect(await api.db.sql`select 1 from account_mails`).toHaveLength(0);
+    expect((await ask(place, { password, email: "third@elsewhere.example" })).status).toBe(202);
+    await api.db.owner`delete from account_mails`;
+  }
+});
 
 test("of two confirmations at once, exactly one changes the address", async () => {
   await using place = await openPlace();
