@@ -7,7 +7,7 @@ import { artifactKeyOf } from "../../jobs/artifact_key.ts";
 import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import { MARKER_NAME } from "../../shared/artifacts/store.ts";
 import type { Config } from "../../shared/process/config.ts";
-import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
+import { lapseHeartbeats } from "../helpers/exports/aftermath.ts";
 import { ageExportJob, getJob, jobOf, postJob, storedFiles } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { addNoise } from "../helpers/exports/heavy_org.ts";
@@ -33,7 +33,6 @@ async function listAfterDeath(storage: {
   slowEnv?: Record<string, string>;
 }) {
   await using app = await openTestApp(storage.config ? { config: storage.config } : {});
-  await shortenHeartbeats(app.db, 6);
   const { config } = app.deps;
   const env = { ...storage.env, ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };
   const { person, project } = await makeExportProject(app);
@@ -50,6 +49,7 @@ async function listAfterDeath(storage: {
     runner.kill("SIGKILL");
     await runner.exited;
   }
+  await lapseHeartbeats(app.db);
   expect(await names()).toHaveLength(1);
   await using _other = await startRunner(env);
   await waitFor(async () => (await getJob(app, person.key, id)).status === "ready");
@@ -76,7 +76,6 @@ test("the upload that a killed runner did not complete is gone when the next att
 
 test("a sweep whose runner was killed in its middle runs again at once, not when the clock says so", async () => {
   await using app = await openTestApp();
-  await shortenHeartbeats(app.db, 6);
   const { config } = app.deps;
   const env = { ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };
   const { person } = await makeExportProject(app);
@@ -94,6 +93,7 @@ test("a sweep whose runner was killed in its middle runs again at once, not when
     runner.kill("SIGKILL");
     await runner.exited;
   });
+  await lapseHeartbeats(app.db);
   const directory = fileURLToPath(config.artifactUrl);
   const left = artifactKeyOf({ id, attempt: 1, buildId: crypto.randomUUID() });
   await Bun.write(join(directory, "x"), "part");

@@ -1,5 +1,6 @@
 /** What a removed member loses in processes that did not remove them, and what stays with the organization. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { lapseHeartbeats } from "../helpers/exports/aftermath.ts";
 import { jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { addNoise } from "../helpers/exports/heavy_org.ts";
@@ -100,7 +101,8 @@ test("sessions and keys reach the organization no more, at once, in the other pr
   expect(await statusOf("/auth/me", { key: bob.boundKey })).toBe(401);
 });
 
-test("running downloads of the organization break off, with sessions and keys", async () => {
+// The check of rights comes after 25 s, during which the next test runs.
+test.concurrent("running downloads of the organization break off, with sessions and keys", async () => {
   const { bob, project, remove } = await openScene();
   await addNoise(db, project, MEBIBYTES);
   const url = `${second?.url}/api/v1/export/projects/${project.id}/runs`;
@@ -111,7 +113,7 @@ test("running downloads of the organization break off, with sessions and keys", 
   for (const download of [bySession, byKey]) expect((await download.readOn()).isWhole).toBe(false);
 });
 
-test("a build that the member requested goes on for the organization; they get neither file nor mail", async () => {
+test.concurrent("a build that the member requested goes on for the organization; they get neither file nor mail", async () => {
   const { bob, owner, remove } = await openScene();
   if (!first) throw new Error("Cannot request an export without a process");
   const { id } = await jobOf(await postJob(first, bob));
@@ -121,7 +123,7 @@ test("a build that the member requested goes on for the organization; they get n
     await remove();
     expect(await statusOf(path, { key: bob.token })).toBe(404);
   });
-  // The first runner has given the build back.
+  await lapseHeartbeats(db);
   await using runner = await startRunner(env);
   await waitFor(() => runner.logLines().some(({ event }) => event === "export_mail.skipped"));
   const mails = await waitFor(() => {

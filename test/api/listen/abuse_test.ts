@@ -20,7 +20,8 @@ async function openSlow(options: Partial<ListenOptions>) {
 }
 
 describe("a client that is slow", () => {
-  test("with its headers or its body is cut off, trickling or silent, and is no failure of ours", async () => {
+  // While it waits for the server's timeout, the next test waits for its own.
+  test.concurrent("with its headers or its body is cut off, trickling or silent, and is no failure of ours", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
     const post = (path: string) =>
@@ -44,7 +45,7 @@ describe("a client that is slow", () => {
   });
 });
 
-test("a body that does not arrive is 408 as JSON, before the connection is closed", async () => {
+test.concurrent("a body that does not arrive is 408 as JSON, before the connection is closed", async () => {
   await using open = await openListeningApp();
   const { key } = await open.app.make.person();
   const post = (path: string, headers: string) =>

@@ -111,3 +111,11 @@ async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath):
 export async function shortenHeartbeats({ sql }: TestDatabase, seconds: number): Promise<void> {
   await sql`update pgboss.queue set heartbeat_seconds = ${seconds}`;
 }
+
+/**
+ * Makes the queue give the jobs of runners that are dead to others when it next looks, within five seconds. For tests of what
+ * happens then; how soon the queue notices by itself has tests of its own (test/faults/replaced_runner_test.ts).
+ */
+export async function lapseHeartbeats({ sql }: TestDatabase): Promise<void> {
+  await sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`;
+}

@@ -5,6 +5,7 @@ import { chooseFreePort } from "../../../deploy/local/machine.ts";
 import { hashLinkToken } from "../../../shared/account_mails.ts";
 import { findAccountLink } from "../../../sql/accounts/account_mails.ts";
 import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
+import { lapseHeartbeats } from "../../helpers/exports/aftermath.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openMailServer, smtpError } from "../../helpers/network/mail_server.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
@@ -169,6 +170,7 @@ test("the mail of a runner that is killed while it sends comes from another one,
   expect(stored).toBeDefined();
   first.kill("SIGKILL");
   await first.exited;
+  await lapseHeartbeats(app.db);
   const second = spawnRunner(env);
   await waitFor(async () => server.received.length === 1, 120_000);
   expect(await works(app, (await newestMail(server)).token)).toBe(true);
