@@ -1,12 +1,5 @@
 /** Passkeys (WebAuthn): what browsers are asked for, and what they answer. */
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from "@simplewebauthn/server";
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { Config } from "../../../shared/process/config.ts";
 import type { NewPasskey, PasskeyRow } from "../../../sql/accounts/second_factors.ts";
 import { hashSecret } from "../credentials.ts";
@@ -14,6 +7,9 @@ import { hashSecret } from "../credentials.ts";
 type SiteConfig = Pick<Config, "publicUrl">;
 /** The types of transports are a list of words that grows. */
 type Transports = NonNullable<RegistrationResponseJSON["response"]["transports"]>;
+
+/** The library takes a tenth of a second to load, so it is imported when it is first used, not by every start. */
+const loadWebAuthn = () => import("@simplewebauthn/server");
 
 /** Passkeys belong to the host of PUBLIC_URL, and work on its pages only. */
 function siteOf({ publicUrl }: SiteConfig) {
@@ -32,6 +28,7 @@ export async function passkeyCreation(
   user: { id: string; email: string; username: string; passkeys: readonly PasskeyRow[] },
 ) {
   const { expectedRPID: rpID } = siteOf(config);
+  const { generateRegistrationOptions } = await loadWebAuthn();
   const options = await generateRegistrationOptions({
     rpName: rpID,
     rpID,
@@ -48,6 +45,7 @@ export async function passkeyCreation(
 
 /** Returns what `navigator.credentials.get()` gets, and the hash of its challenge. */
 export async function passkeyRequest(config: SiteConfig, passkeys: readonly PasskeyRow[]) {
+  const { generateAuthenticationOptions } = await loadWebAuthn();
   const options = await generateAuthenticationOptions({
     rpID: siteOf(config).expectedRPID,
     allowCredentials: passkeys.map(describePasskey),
@@ -66,6 +64,7 @@ export async function readNewPasskey(
   config: SiteConfig,
   { response, challengeHash }: { response: string; challengeHash: Uint8Array },
 ): Promise<Omit<NewPasskey, "userId" | "name"> | null> {
+  const { verifyRegistrationResponse } = await loadWebAuthn();
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       ...siteOf(config),
@@ -114,6 +113,7 @@ export async function checkPasskey(
   );
   if (!parsed || !passkey) return { result: "wrong" };
   const { id, publicKey, signCount } = passkey;
+  const { verifyAuthenticationResponse } = await loadWebAuthn();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       ...siteOf(config),
