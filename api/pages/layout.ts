@@ -22,8 +22,6 @@ export interface PageContent {
   org?: PageOrg;
   /** Whether the header shows neither the account nor the link to sign in. */
   hidesAccount?: true;
-  /** The address has a secret: no request has it as its referrer, and no cache keeps the page. */
-  hidesAddress?: true;
 }
 
 export interface Frame extends PageContent {

@@ -176,22 +176,26 @@ function formOf({ body }: RequestContext): URLSearchParams {
   );
 }
 
-/** Caches may keep what anonymous visitors get, and ask each time whether it is still the same. */
+/**
+ * Caches may keep what anonymous visitors get, and ask each time whether it is still the same. Links in mails have a secret
+ * in their query, which `?next=` repeats: no request has such an address as its referrer, and no cache keeps the page.
+ */
 function respondPage(
   { request, url, session, notice }: Page,
   content: PageContent,
   config: Pick<Config, "publicUrl">,
 ): Response {
-  const { status = 200, hidesAddress = false, org } = content;
+  const { status = 200, org } = content;
   const shown = content.hidesAccount ? {} : { session };
   // Encoded once, for the ETag and the response.
   const body = Buffer.from(renderPage({ ...content, ...shown, address: url.pathname + url.search }).text);
   const { caller, responseHeaders } = requestContext(request);
   const isOwn = caller !== null || responseHeaders["Set-Cookie"] !== undefined;
-  if (isOwn || hidesAddress || status !== 200 || request.method !== "GET") {
+  const hasSecret = /token/i.test(url.search);
+  if (isOwn || hasSecret || status !== 200 || request.method !== "GET") {
     const headers = new Headers({ ...HEADERS, "Cache-Control": "private, no-store" });
     // Not no-referrer: browsers would then send forms without their origin.
-    if (hidesAddress) headers.set("Referrer-Policy", "strict-origin");
+    if (hasSecret) headers.set("Referrer-Policy", "strict-origin");
     if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
     if (org && org.slug !== chosenSlug(request.headers)) headers.append("Set-Cookie", orgCookie(org, config));
     return new Response(body, { status, headers });

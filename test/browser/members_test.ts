@@ -81,11 +81,10 @@ for (const javaScriptEnabled of [true, false]) {
     expect((await page.goto("/settings/profile"))?.status()).toBe(200);
     await page.goto(link);
     await page.getByRole("heading", { name: "This invitation no longer works" }).waitFor();
-    // What other sites and logs of proxies could see of the token.
+    // What logs of proxies could see of the token.
     const headers = await Promise.all(requests.map((request) => request.allHeaders()));
-    const referrers = headers.map(({ referer = "" }) => referer);
-    const others = referrers.filter((referrer) => referrer !== "" && !referrer.startsWith(dashboard.api.url));
-    expect(others).toEqual([]);
+    expect(headers.filter(({ referer = "" }) => referer !== "").length).toBeGreaterThan(1);
+    expect(headers.filter(({ referer = "" }) => referer.includes("token"))).toEqual([]);
     expect(visit.faults).toEqual([]);
   });
 }

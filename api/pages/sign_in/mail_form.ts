@@ -11,16 +11,12 @@ export interface CardContent {
   body: Content;
 }
 
-/**
- * A page with one thing to do, in a card. Its address may have the token of a link, so it is no page's referrer and no
- * cache keeps it.
- */
+/** A page with one thing to do, in a card. */
 export function cardPage({ title, problems = null, body }: CardContent): PageContent {
   return {
     title: problems ? `Error: ${title}` : title,
     section: null,
     hidesAccount: true,
-    hidesAddress: true,
     ...(problems ? { status: problems.status } : {}),
     main: html`<div class="card message narrow">
   <h1>${title}</h1>

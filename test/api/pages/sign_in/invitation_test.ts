@@ -31,15 +31,19 @@ test("a visitor reads the offer and signs in or up, and comes back", async () =>
   const { ann, path, token } = await openInvitation(scene);
   const { page, response } = await read(scene, path);
   expect(response.status).toBe(200);
-  expect([response.headers.get("cache-control"), response.headers.get("referrer-policy")]).toEqual([
-    "private, no-store",
-    "strict-origin",
-  ]);
   expect(page).toContain(scene.owner.user.username);
   expect(page).toContain(ann.user.email);
   const next = encodeURIComponent(path);
   expect(page).toContain(`href="/dashboard/sign-in?next=${next}"`);
   expect(page).toContain(`href="/sign-up?next=${next}"`);
+  for (const address of [path, `/dashboard/sign-in?next=${next}`, `/sign-up?next=${next}`]) {
+    const { headers } = await openPage(scene.api, address);
+    expect([headers.get("cache-control"), headers.get("referrer-policy"), headers.get("etag")]).toEqual([
+      "private, no-store",
+      "strict-origin",
+      null,
+    ]);
+  }
   expect(JSON.stringify(scene.api.logLines)).not.toContain(token);
 });
 
