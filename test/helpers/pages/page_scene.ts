@@ -56,10 +56,12 @@ export function requireEscaped(page: string): string {
   return page;
 }
 
-/** Returns the values of the hidden fields of the first form after `heading`. */
+/** Returns the values of the hidden fields of the first form after `heading`. Throws if there is none. */
 export function hiddenFields(page: string, heading = ""): Record<string, string> {
-  const from = page.slice(page.indexOf(heading)).replace(/^.*?<form method="post"/s, "");
-  const [form = ""] = from.split("</form>");
+  const [, after] = page.slice(page.indexOf(heading)).split('<form method="post"');
+  if (!page.includes(heading) || after === undefined)
+    throw new Error(`Cannot find the form after "${heading}"`);
+  const [form = ""] = after.split("</form>");
   const fields = [...form.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g)];
   return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value]));
 }

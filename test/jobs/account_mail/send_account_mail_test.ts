@@ -114,7 +114,7 @@ test("a mail that failed is sent by the next attempt, with a link that works", a
   const { app, runner, server } = place;
   const { email } = await app.make.user();
   await queueMail(app, { kind: "password_reset", email });
-  expect(runner.accountMails()).rejects.toThrow("answers 451 to RCPT TO");
+  await expect(runner.accountMails()).rejects.toThrow("answers 451 to RCPT TO");
   await waitFor(async () => app.logLines.some(({ event }) => event === "account_mail.failed"));
   await waitFor(async () => (await app.db.sql`select 1 from pgboss.job where state = 'retry'`).length === 1);
   await runner.accountMails();
@@ -217,7 +217,7 @@ test("a kind that this release does not know stays in the queue for one that doe
   const { app, runner, server } = place;
   const id = await queueMail(app, { kind: "password_reset", email: "a@example.com" });
   await app.db.sql`update account_mails set kind = 'of_tomorrow' where id = ${id}`;
-  expect(runner.accountMails()).rejects.toThrow('"of_tomorrow": this release does not know it');
+  await expect(runner.accountMails()).rejects.toThrow('"of_tomorrow": this release does not know it');
   await waitFor(async () => (await jobState(app, id)) === "retry");
   expect(server.received).toEqual([]);
 });

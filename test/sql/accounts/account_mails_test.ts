@@ -82,7 +82,7 @@ test("a link whose use is rolled back works on", async () => {
     await markAccountLinkUsed(tx, link);
     throw new Error("The change failed");
   });
-  expect(use).rejects.toThrow("The change failed");
+  await expect(use).rejects.toThrow("The change failed");
   expect(await markAccountLinkUsed(app.deps.sql, link)).not.toBeNull();
 });
 

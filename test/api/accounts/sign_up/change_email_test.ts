@@ -123,6 +123,7 @@ for (const [ending, end] of Object.entries(ENDINGS)) {
     const { api, account } = place;
     await ask(place);
     const token = await tokenOf(place, NEW_EMAIL);
+    expect(token).toBeString();
     await end(place);
     const before = await emailOf(api, account);
     expect((await confirm(api, token)).status).toBe(400);

@@ -60,6 +60,6 @@ test("a definition without Markdown is upgraded to the next major version", asyn
   const failed = await sendForm(api, `${base}/upgrade`, { yaml: bareYaml("agent", "reviewer") }, { token });
   expect([failed.status, (await failed.text()).includes("Cannot upgrade agent")]).toEqual([422, true]);
   const saved = await sendForm(api, `${base}/upgrade`, { yaml: agentYaml("reviewer") }, { token });
-  expect(saved.headers.get("location")).toContain("/reviewer@2.0.0/edit");
+  expect(saved.headers.get("location")).toEndWith("/reviewer@2.0.0/edit");
   expect((await definitionOf(await ask(api, "/agent/reviewer@2.0.0", person))).status).toBe("draft");
 });
