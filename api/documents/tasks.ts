@@ -1,10 +1,10 @@
 /** Tasks on documents. They are pure functions, so any thread can run them and results can be cached. */
 import { type DefinitionChanges, editDefinition, type QualifiedName } from "../../shared/definitions/edit.ts";
-import { renderMarkdown } from "../pages/definitions/markdown.ts";
-import { highlightYaml } from "../pages/definitions/yaml_highlight.ts";
 import { compareDocuments } from "./compare_documents.ts";
+import { renderMarkdown } from "./markdown.ts";
 import { normalizeDocument } from "./normalize_document.ts";
 import { readDocument } from "./read_document.ts";
+import { highlightYaml } from "./yaml_highlight.ts";
 
 const TASKS = {
   read: readDocument,
@@ -17,7 +17,7 @@ const TASKS = {
 
 /** Renders a text of a definition for a page. Returns HTML. */
 function renderText({ format, text }: { format: "markdown" | "yaml"; text: string }): string {
-  return (format === "markdown" ? renderMarkdown(text) : highlightYaml(text)).text;
+  return format === "markdown" ? renderMarkdown(text) : highlightYaml(text);
 }
 
 type Tasks = typeof TASKS;

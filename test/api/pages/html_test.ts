@@ -8,11 +8,7 @@ import { html, webUrl } from "../../../api/pages/html.ts";
 const ROOT = join(import.meta.dir, "../../..");
 
 /** What makes HTML from a string: it escapes by itself. */
-const RENDERERS = [
-  "api/pages/html.ts",
-  "api/pages/definitions/markdown.ts",
-  "api/pages/definitions/rendered_text.ts",
-];
+const RENDERERS = ["api/pages/html.ts", "api/pages/definitions/rendered_text.ts"];
 
 const HOSTILE = `<script>alert(1)</script>"'&`;
 const ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&amp;";
@@ -45,7 +41,7 @@ test.each([
   expect(webUrl(address)).toBe(url);
 });
 
-const sources = [...new Glob("api/pages/**/*.ts").scanSync({ cwd: ROOT })].sort();
+const sources = [...new Glob("api/{pages,documents}/**/*.ts").scanSync({ cwd: ROOT })].sort();
 
 test.each(sources)("%s: attributes are quoted, nothing is inline, HTML is not made from strings", (file) => {
   const text = readFileSync(join(ROOT, file), "utf8");

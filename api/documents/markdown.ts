@@ -1,6 +1,5 @@
 /** Markdown of strangers as HTML that runs nothing and loads nothing. */
 import MarkdownIt, { type MarkdownIt as Parser, type StateCore, type Token } from "markdown-it";
-import { Html } from "../html.ts";
 
 /** Deeper lists and quotes stay text. */
 const MAX_NESTING = 20;
@@ -10,12 +9,12 @@ const OWN_ORIGINS = ["http://own.invalid", "https://own.invalid"] as const;
 const parser = createParser();
 
 /**
- * Renders the Markdown of a definition. HTML stays text, links lead to websites or are relative, and images become links.
+ * Renders the Markdown of a definition as HTML. HTML stays text, links lead to websites or are relative, and images become links.
  * Headings are one level lower, below the `h1` of the page. Takes about a millisecond per kilobyte at worst, so long texts
  * go through `Documents`.
  */
-export function renderMarkdown(markdown: string): Html {
-  return new Html(parser.render(withoutFrontMatter(markdown)));
+export function renderMarkdown(markdown: string): string {
+  return parser.render(withoutFrontMatter(markdown));
 }
 
 function createParser(): Parser {

@@ -1,8 +1,8 @@
 /** YAML in color: the classes of tokens, and that no text is lost, added or run. */
 import { expect, test } from "bun:test";
-import { highlightYaml } from "../../../../api/pages/definitions/yaml_highlight.ts";
-import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
-import { HOSTILE_TEXTS } from "../../../helpers/definitions/hostile_html.ts";
+import { highlightYaml } from "../../../api/documents/yaml_highlight.ts";
+import { readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
+import { HOSTILE_TEXTS } from "../../helpers/definitions/hostile_html.ts";
 
 /** The text that a browser shows for this HTML. */
 function textOf(markup: string): string {
@@ -13,7 +13,7 @@ function textOf(markup: string): string {
 }
 
 test("keys, quoted texts, comments and marks have classes, and other text has none", () => {
-  const { text } = highlightYaml(`# note\na: &x "q"\nb: [1, {c: *x}]\n'd': |-\n  text: no\n`);
+  const text = highlightYaml(`# note\na: &x "q"\nb: [1, {c: *x}]\n'd': |-\n  text: no\n`);
   expect(text).toBe(
     `<span class="yaml-comment"># note</span>\n` +
       `<span class="yaml-key">a</span>: <span class="yaml-mark">&amp;x</span> <span class="yaml-text">&quot;q&quot;</span>\n` +
@@ -23,7 +23,7 @@ test("keys, quoted texts, comments and marks have classes, and other text has no
 });
 
 test("every demo document is shown to the letter", () => {
-  for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
+  for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 
 test.each([
@@ -35,12 +35,12 @@ test.each([
   "'",
   "\t- a\r\n",
 ])("%j is shown to the letter", (yaml) => {
-  expect(textOf(highlightYaml(yaml).text)).toBe(yaml);
+  expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 
 test("a document of keys only gets a bounded number of spans and keeps its text", () => {
   const yaml = "a: b\n".repeat(10_000);
-  const { text } = highlightYaml(yaml);
+  const text = highlightYaml(yaml);
   expect(text.match(/<span/g)).toHaveLength(3_000);
   expect(textOf(text)).toBe(yaml);
 });

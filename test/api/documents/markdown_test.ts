@@ -1,12 +1,12 @@
 /** Markdown of strangers: what pages show of it, and that nothing in it runs or loads. */
 import { expect, test } from "bun:test";
-import { renderMarkdown } from "../../../../api/pages/definitions/markdown.ts";
-import { HOSTILE_MARKDOWN } from "../../../helpers/definitions/hostile_html.ts";
+import { renderMarkdown } from "../../../api/documents/markdown.ts";
+import { HOSTILE_MARKDOWN } from "../../helpers/definitions/hostile_html.ts";
 
 const REL = `rel="nofollow noopener noreferrer"`;
 
 function render(markdown: string): string {
-  return renderMarkdown(markdown).text.trim();
+  return renderMarkdown(markdown).trim();
 }
 
 test("headings are below the page's own, and the front matter is left out", () => {
