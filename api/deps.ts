@@ -1,4 +1,4 @@
-/** The parts of the app, made by main.ts. Operations take what they need. */
+/** The parts of the app: what main.ts makes, and what operations get. */
 import type { Config } from "../shared/process/config.ts";
 import type { Log } from "../shared/process/log.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
@@ -47,12 +47,14 @@ export interface Deps {
   streamRules?: Partial<StreamRules>;
 }
 
-/** What operations get: the parts, and what the app makes of them. */
-export interface OperationDeps extends Deps {
-  exports: ExportResources;
-  signIn: SignInResources;
-  turns: DefinitionTurns;
-  checkDatabase: () => Promise<DatabaseStatus>;
-  /** Does not affect readiness: only new organization exports depend on the store. */
-  findArtifactProblem: () => Promise<ArtifactProblem>;
+declare module "./http/operation.ts" {
+  /** The parts, and what the app makes of them. */
+  interface OperationDeps extends Deps {
+    exports: ExportResources;
+    signIn: SignInResources;
+    turns: DefinitionTurns;
+    checkDatabase: () => Promise<DatabaseStatus>;
+    /** Does not affect readiness: only new organization exports depend on the store. */
+    findArtifactProblem: () => Promise<ArtifactProblem>;
+  }
 }

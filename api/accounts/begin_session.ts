@@ -6,9 +6,12 @@ import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
 import { insertSession, markExcessSessionsRevoked } from "../../sql/accounts/sessions.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { LIVE_SESSIONS_MAX, mintSessionToken } from "./credentials.ts";
+import { mintSessionToken } from "../http/credentials.ts";
 
 const HOUR_MS = 3_600_000;
+
+/** A user's sessions that have neither ended nor expired. */
+export const LIVE_SESSIONS_MAX = 50;
 
 export interface SessionStart {
   user: { id: string; username: string };

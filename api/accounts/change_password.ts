@@ -1,11 +1,10 @@
 /** POST /auth/password: changes the password of the signed-in user. */
 import { Type } from "@sinclair/typebox";
 import { findUserWithPassword } from "../../sql/accounts/users.ts";
-import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
-import { operation, reply } from "../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../http/operation.ts";
 import { coarseNetworkOf } from "../http/request_address.ts";
 import { requestContext } from "../http/request_context.ts";
 import { invalidInput } from "../http/validation_problems.ts";

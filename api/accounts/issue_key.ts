@@ -9,9 +9,12 @@ import { lockMemberRole } from "../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
+import { mintApiKey } from "../http/credentials.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { LIVE_KEYS_MAX, mintApiKey } from "./credentials.ts";
 import { lineProblem } from "./profile_fields.ts";
+
+/** A user's keys that are neither revoked nor expired. */
+export const LIVE_KEYS_MAX = 100;
 
 export const KEY_NAME_MAX_LENGTH = 200;
 

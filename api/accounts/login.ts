@@ -1,9 +1,8 @@
 /** POST /auth/login: starts a session with an email and a password. */
 import { type Static, Type } from "@sinclair/typebox";
 import { findUserForLogin, type UserWithPassword } from "../../sql/accounts/users.ts";
-import type { OperationDeps } from "../deps.ts";
 import { unauthorized } from "../http/authenticate.ts";
-import { operation } from "../http/operation.ts";
+import { type OperationDeps, operation } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { requireSecondStep } from "./factors/second_step.ts";

@@ -1,4 +1,5 @@
 /** Parses and renders the YAML that a client sends. */
+import { tooLong } from "../../shared/definitions/fields.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/source.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
@@ -106,4 +107,14 @@ export function readerWork(documents: Documents, request: Request): DocumentWork
 export function runtimeOf({ content }: WrittenDocument): DefinitionRuntime {
   const { runtimeMd, promptHash, translatorVersion, translationError } = content;
   return { runtimeMd, promptHash, translatorVersion, translationError };
+}
+
+/** Throws UNPROCESSABLE_ENTITY for a display name or description that is too long for a document, too. */
+export function rejectLongFields(fields: Readonly<Record<string, string | undefined>>): void {
+  const errors = Object.entries(fields).flatMap(([path, text]) => {
+    const message = text === undefined ? null : tooLong(path, text);
+    return message === null ? [] : [{ path, message }];
+  });
+  const [first] = errors;
+  if (first) throw new ApiError("UNPROCESSABLE_ENTITY", { message: first.message, details: { errors } });
 }

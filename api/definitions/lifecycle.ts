@@ -9,6 +9,7 @@ import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/defi
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
+import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { operation, reply } from "../http/operation.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
@@ -25,7 +26,6 @@ import {
   POST,
   VersionNeeded,
 } from "./schemas.ts";
-import { rejectUnstorable } from "./storable_text.ts";
 
 const BASE = { ...POST, params: VersionNeeded } as const;
 

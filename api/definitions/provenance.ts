@@ -2,9 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { parseAsOf } from "../../shared/as_of.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
+import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { Nullable, oneOf } from "../http/schemas.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
-import { rejectUnstorable } from "./storable_text.ts";
 
 const NAME = Type.String({ minLength: 1, maxLength: 200 });
 

@@ -7,6 +7,7 @@ import { findExecutionCount, insertExecutions } from "../../sql/definitions/exec
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { resolveDefinition } from "../../sql/definitions/versions.ts";
 import { auditActor } from "../http/audit_actor.ts";
+import { rejectUnstorable } from "../http/body/storable_text.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { boundOrgOf } from "../http/organization.ts";
@@ -16,7 +17,6 @@ import { invalidInput } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
 import { definitionNotFound, findReadTarget, type ReadTarget, requireFound } from "./find_readable.ts";
 import { VersionOrId } from "./schemas.ts";
-import { rejectUnstorable } from "./storable_text.ts";
 
 const NewExecution = Type.Object(
   {

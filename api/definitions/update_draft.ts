@@ -11,10 +11,17 @@ import type { DefinitionQuotas } from "../../sql/definitions/quotas.ts";
 import { replaceDefinitionReferences } from "../../sql/definitions/references.ts";
 import type { DefinitionContent, ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
+import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import type { VersionAddress } from "./address.ts";
-import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
+import {
+  type DefinitionDeps,
+  rejectLongFields,
+  requireDocument,
+  type WrittenDocument,
+  workOf,
+} from "./document.ts";
 import type { UpdateDefinition } from "./edit_bodies.ts";
 import { requireUnchanged } from "./edit_conflict.ts";
 import { type EditedDocument, editDocument } from "./edit_document.ts";
@@ -23,7 +30,6 @@ import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { rejectLongFields, rejectUnstorable } from "./storable_text.ts";
 import type { DefinitionWarning } from "./warnings/warnings.ts";
 
 /** Fields of the body that are part of the document. */

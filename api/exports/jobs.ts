@@ -11,10 +11,9 @@ import {
 } from "../../sql/exports/jobs.ts";
 import { cancelJob } from "../../sql/queue.ts";
 import { requireActorRole } from "../accounts/organizations/require_own_org.ts";
-import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
-import { operation, reply } from "../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../http/operation.ts";
 import { resolveOrg } from "../http/organization.ts";
 import { flag, limit, offset, parseQuery, queryOf, rejectQuery } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";

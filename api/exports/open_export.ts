@@ -1,4 +1,5 @@
 /** Opens an export: access, parameters, slot, cutoff and snapshot. */
+
 import { ApiError } from "../../shared/errors.ts";
 import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
@@ -11,9 +12,9 @@ import { limitStatements, WrongTimeError } from "../../sql/exports/rows.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
-import type { OperationDeps } from "../deps.ts";
 import type { Caller } from "../http/caller.ts";
 import { unavailable } from "../http/error_handler.ts";
+import type { OperationDeps } from "../http/operation.ts";
 import { announceStream } from "../http/request_context.ts";
 import type { StreamWatch } from "../http/response/stream_cutoff.ts";
 import { settleCutoff } from "./cutoff.ts";

@@ -15,11 +15,10 @@ import {
 import { listNodes } from "../../sql/exports/open_on_node.ts";
 import { enqueueJob } from "../../sql/queue.ts";
 import { requireActorRole } from "../accounts/organizations/require_own_org.ts";
-import type { OperationDeps } from "../deps.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { JsonObject } from "../http/body/request_body.ts";
 import type { Caller } from "../http/caller.ts";
-import { operation, reply } from "../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../http/operation.ts";
 import { resolveOrg } from "../http/organization.ts";
 import { type Query, type QueryParameter, queryOf, readValues } from "../http/query.ts";
 import { requestContext } from "../http/request_context.ts";

@@ -5,9 +5,9 @@ import type { Log } from "../../shared/process/log.ts";
 import { findKeyCaller, updateApiKeyLastUsed } from "../../sql/accounts/api_keys.ts";
 import { findSessionCaller, updateSessionLastUsed } from "../../sql/accounts/sessions.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { hashSecret, hasValidChecksum, looksLikeApiKey } from "../accounts/credentials.ts";
 import type { Caller } from "./caller.ts";
 import type { CredentialCache, FoundCaller } from "./credential_cache.ts";
+import { hashSecret, hasValidChecksum, looksLikeApiKey } from "./credentials.ts";
 
 /** Returns null without a header. Throws `UNAUTHORIZED` for a credential that is wrong, revoked or expired. */
 export type Authenticate = (authorization: string | null) => Promise<Caller | null>;

@@ -3,13 +3,22 @@
  * route, the access check and the OpenAPI document are maps over these values; no other place says what an endpoint is.
  */
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
+import type { ErrorCode } from "../../shared/errors.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
-import type { OperationDeps } from "../deps.ts";
-import type { Failure } from "../openapi/types.ts";
 import type { JsonObject } from "./body/request_body.ts";
 import type { Caller } from "./caller.ts";
 import type { Query, QueryValues } from "./query.ts";
 import type { Access } from "./route.ts";
+
+/**
+ * What operations get, besides their input: the parts of the app. Operations take what they need. deps.ts adds the
+ * members, because this folder knows no subject.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: see above.
+export interface OperationDeps {}
+
+/** A code, with example `details` if they differ from the default example. */
+export type Failure = ErrorCode | readonly [ErrorCode, Readonly<Record<string, unknown>>];
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -2,9 +2,8 @@
 import { createHash } from "node:crypto";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import type { OperationDeps } from "../deps.ts";
 import { createBodyCheck, NO_FIELDS } from "./body/body_schema.ts";
-import type { AnyOperation, FileBody, ReplyOptions } from "./operation.ts";
+import type { AnyOperation, FileBody, OperationDeps, ReplyOptions } from "./operation.ts";
 import { parseQuery } from "./query.ts";
 import { type RequestContext, requestContext } from "./request_context.ts";
 import { isKnownTag } from "./response/etag.ts";

@@ -1,9 +1,10 @@
 /** The error responses in the OpenAPI document: one per status, with an example of each code. */
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
+import type { Failure } from "../http/operation.ts";
 import type { Access } from "../http/route.ts";
 import { errorEnvelope } from "./error_schemas.ts";
 import { headerRef } from "./headers.ts";
-import type { Failure, OpenApiResponse } from "./types.ts";
+import type { OpenApiResponse } from "./types.ts";
 
 /** The properties of an operation that decide which common errors it has. */
 export interface OperationTraits {

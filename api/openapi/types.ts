@@ -1,12 +1,8 @@
 /** Types of the OpenAPI document. */
-import type { ErrorCode } from "../../shared/errors.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 
 export const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];
-
-/** A code, with example `details` if they differ from the default example. */
-export type Failure = ErrorCode | readonly [ErrorCode, Readonly<Record<string, unknown>>];
 
 export interface OpenApiExample {
   value?: unknown;

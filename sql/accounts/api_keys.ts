@@ -95,7 +95,7 @@ export interface NewApiKey {
   expiresAt: string | null;
 }
 
-/** Stores a key by its hash; `mintApiKey` in api/accounts/credentials.ts creates it. */
+/** Stores a key by its hash; `mintApiKey` in api/http/credentials.ts creates it. */
 export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow> {
   const [row] = await sql<[ApiKeyRow]>`
     insert into api_keys (user_id, org_id, kind, scope, name, prefix, key_hash, expires_at)

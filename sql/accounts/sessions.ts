@@ -109,7 +109,7 @@ export interface NewSession {
   isProven: boolean;
 }
 
-/** Stores a session by the hash of its token; `mintSessionToken` in api/accounts/credentials.ts creates it. */
+/** Stores a session by the hash of its token; `mintSessionToken` in api/http/credentials.ts creates it. */
 export async function insertSession(
   sql: Sql,
   session: NewSession,

@@ -1,6 +1,7 @@
 /** The tables of docs/contract.md match the code: datasets, errors and limits. */
 import { expect, test } from "bun:test";
-import { LIVE_KEYS_MAX, LIVE_SESSIONS_MAX } from "../../api/accounts/credentials.ts";
+import { LIVE_SESSIONS_MAX } from "../../api/accounts/begin_session.ts";
+import { LIVE_KEYS_MAX } from "../../api/accounts/issue_key.ts";
 import { HOURLY_INVITATIONS_MAX, PENDING_INVITATIONS_MAX } from "../../api/accounts/members/invitations.ts";
 import { CREATED_ORGS_MAX } from "../../api/accounts/organizations/create.ts";
 import { PROJECTS_MAX } from "../../api/accounts/organizations/project_changes.ts";

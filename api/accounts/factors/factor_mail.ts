@@ -1,9 +1,10 @@
 /** Queues the mails that tell users about their second factors. */
+
 import type { FactorNotice } from "../../../shared/factor_notice.ts";
 import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { findUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { OperationDeps } from "../../deps.ts";
+import type { OperationDeps } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 
 export type MailDeps = Pick<OperationDeps, "boss">;

@@ -2,7 +2,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import type { Config } from "../../../shared/process/config.ts";
 import type { NewPasskey, PasskeyRow } from "../../../sql/accounts/second_factors.ts";
-import { hashSecret } from "../credentials.ts";
+import { hashSecret } from "../../http/credentials.ts";
 
 type SiteConfig = Pick<Config, "publicUrl">;
 /** The types of transports are a list of words that grows. */

@@ -1,6 +1,6 @@
 /** Recovery codes: how they are made and read, and the only form in which they are stored. */
 import { randomBytes } from "node:crypto";
-import { hashSecret } from "../credentials.ts";
+import { hashSecret } from "../../http/credentials.ts";
 
 const CODES = 10;
 /** 16 characters of 5 bits. */

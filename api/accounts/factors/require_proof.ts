@@ -1,12 +1,13 @@
 /** Requires that the user has just proven themselves, before something that outlives the session. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import { existsSecondFactor } from "../../../sql/accounts/second_factors.ts";
 import { isSessionProven } from "../../../sql/accounts/sessions.ts";
 import { findUserWithPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { OperationDeps } from "../../deps.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { OperationDeps } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 

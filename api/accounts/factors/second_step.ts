@@ -14,12 +14,11 @@ import {
 import { listSecondFactors, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
 import { lockActiveUser, type UserWithPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { OperationDeps } from "../../deps.ts";
 import { unauthorized } from "../../http/authenticate.ts";
-import { operation, reply } from "../../http/operation.ts";
+import { hashSecret, mintLoginToken } from "../../http/credentials.ts";
+import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data } from "../../http/schemas.ts";
-import { hashSecret, mintLoginToken } from "../credentials.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { SignedIn, signedInReply, startSession } from "../start_session.ts";
 import { checkProof, listProofKinds, type Proof, type ProofVerdict } from "./check_proof.ts";

@@ -1,10 +1,9 @@
 /** PATCH and DELETE /orgs/{slug}/members/{userId}: the role of a member, and the end of a membership. */
 import { Type } from "@sinclair/typebox";
 import { isUuid } from "../../../shared/uuid.ts";
-import type { OperationDeps } from "../../deps.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
-import { operation, reply } from "../../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data } from "../../http/schemas.ts";
 import { requireOwnOrg } from "../organizations/require_own_org.ts";

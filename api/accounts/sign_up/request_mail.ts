@@ -1,4 +1,5 @@
 /** Mails that anyone can request, limited per network. */
+
 import {
   findAccountMailWait,
   type NewAccountMail,
@@ -6,9 +7,9 @@ import {
 } from "../../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { OperationDeps } from "../../deps.ts";
 import { auditActor, auditOrigin } from "../../http/audit_actor.ts";
 import { rateLimited } from "../../http/limits/rate_counter.ts";
+import type { OperationDeps } from "../../http/operation.ts";
 import { coarseNetworkOf } from "../../http/request_address.ts";
 import { requestContext } from "../../http/request_context.ts";
 

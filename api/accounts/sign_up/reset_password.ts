@@ -5,9 +5,8 @@ import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/acco
 import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { OperationDeps } from "../../deps.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
-import { operation, reply } from "../../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { coarseNetworkOf } from "../../http/request_address.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidInput } from "../../http/validation_problems.ts";

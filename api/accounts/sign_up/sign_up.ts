@@ -11,9 +11,8 @@ import {
 import { existsPendingInvitation } from "../../../sql/accounts/invitations.ts";
 import type { UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { OperationDeps } from "../../deps.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
-import { operation, reply } from "../../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { Text } from "../../http/schemas.ts";
 import { invalidInput, type Problem } from "../../http/validation_problems.ts";

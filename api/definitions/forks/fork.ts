@@ -12,12 +12,13 @@ import { type ForkRow, insertFork } from "../../../sql/definitions/forks.ts";
 import { findLineId, incrementForkCount, insertForkLine } from "../../../sql/definitions/lines.ts";
 import { listBareTargets } from "../../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
+import { rejectUnstorable } from "../../http/body/storable_text.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { OTHER_ORG_ADVICE, requireAllowed } from "../../http/require_allowed.ts";
 import { listOf, oneOf } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
-import { type DefinitionDeps, workOf } from "../document.ts";
+import { type DefinitionDeps, rejectLongFields, workOf } from "../document.ts";
 import { editDocument } from "../edit_document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_readable.ts";
 import { findWriter, requireStillWriter } from "../find_writable.ts";
@@ -32,7 +33,6 @@ import {
   Warning,
   WRITE_FAILURES,
 } from "../schemas.ts";
-import { rejectLongFields, rejectUnstorable } from "../storable_text.ts";
 import { listWarnings } from "../warnings/warnings.ts";
 import { requireForkable } from "./forkable.ts";
 import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, presentFork } from "./forks.ts";

@@ -2,8 +2,8 @@
 import { LRUCache } from "lru-cache";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
-import { hashSecret } from "../../accounts/credentials.ts";
 import { type Authenticate, unauthorized } from "../authenticate.ts";
+import { hashSecret } from "../credentials.ts";
 import type { Metrics, RateLimitKind } from "../metrics.ts";
 import type { RequestContext } from "../request_context.ts";
 import { clearedSessionCookie, readSessionTokens } from "../session_cookie.ts";

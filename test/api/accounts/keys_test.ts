@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hashSecret } from "../../../api/accounts/credentials.ts";
+import { hashSecret } from "../../../api/http/credentials.ts";
 import { auditRows } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";

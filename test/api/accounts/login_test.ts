@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { hashSecret, mintSessionToken } from "../../../api/accounts/credentials.ts";
 import { hashPassword } from "../../../api/accounts/password_rules.ts";
+import { hashSecret, mintSessionToken } from "../../../api/http/credentials.ts";
 import { auditRows, login, makeAccount, type SignedIn } from "../../helpers/accounts/accounts.ts";
 import { runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";

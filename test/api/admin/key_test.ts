@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hashSecret } from "../../../api/accounts/credentials.ts";
+import { hashSecret } from "../../../api/http/credentials.ts";
 import { createUser, runCommand, runFailing, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";

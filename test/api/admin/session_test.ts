@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hashSecret } from "../../../api/accounts/credentials.ts";
+import { hashSecret } from "../../../api/http/credentials.ts";
 import { createUser, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hashSecret, mintApiKey, mintSessionToken } from "../../../api/accounts/credentials.ts";
+import { hashSecret, mintApiKey, mintSessionToken } from "../../../api/http/credentials.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../helpers/wait_for.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mintSessionToken } from "../../../api/accounts/credentials.ts";
+import { mintSessionToken } from "../../../api/http/credentials.ts";
 import { makeAccount } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";

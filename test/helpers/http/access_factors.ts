@@ -1,7 +1,7 @@
 /** The rows of second factors in the access table. */
 
-import { hashSecret, mintLoginToken } from "../../../api/accounts/credentials.ts";
 import { hashRecoveryCode, mintRecoveryCodes } from "../../../api/accounts/factors/recovery_code.ts";
+import { hashSecret, mintLoginToken } from "../../../api/http/credentials.ts";
 import { insertPendingSignIn } from "../../../sql/accounts/factor_challenges.ts";
 import { replaceRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
 import { insertPasskey, insertTotpFactor } from "../../../sql/accounts/second_factors.ts";

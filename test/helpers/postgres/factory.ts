@@ -3,7 +3,7 @@
  * product's code.
  */
 import { randomBytes } from "node:crypto";
-import { mintApiKey, mintSessionToken } from "../../../api/accounts/credentials.ts";
+import { mintApiKey, mintSessionToken } from "../../../api/http/credentials.ts";
 import type { KeyKind, KeyScope, OrgRole, SubscriptionTier } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mintApiKey, mintSessionToken } from "../../../api/accounts/credentials.ts";
+import { mintApiKey, mintSessionToken } from "../../../api/http/credentials.ts";
 import { createLog, redactSecrets } from "../../../shared/process/log.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mintApiKey } from "../../../api/accounts/credentials.ts";
+import { mintApiKey } from "../../../api/http/credentials.ts";
 import {
   findKeyCaller,
   insertApiKey,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mintApiKey } from "../../../../api/accounts/credentials.ts";
+import { mintApiKey } from "../../../../api/http/credentials.ts";
 import { createRateLimiter } from "../../../../api/http/limits/rate_counter.ts";
 import { openTestApp, type TestRequest } from "../../../helpers/http/app.ts";
 import { probeRoutes } from "../../../helpers/http/probe_routes.ts";

@@ -1,7 +1,7 @@
 /** OpenAPI description of what webhooks get. */
 import { TEXT } from "../../shared/json_schema.ts";
 import { DELIVERED_EVENT } from "../events/event_schemas.ts";
-import type { OpenApiOperation } from "../openapi/types.ts";
+import type { OpenApiOperation } from "./types.ts";
 
 function header(name: string, description: string, example: string) {
   return { name, in: "header", required: true, description, example, schema: TEXT } as const;

@@ -2,11 +2,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** A user's keys that are neither revoked nor expired. */
-export const LIVE_KEYS_MAX = 100;
-/** A user's sessions that have neither ended nor expired. */
-export const LIVE_SESSIONS_MAX = 50;
-
 const KEY_PREFIX = "ulr_";
 const SESSION_PREFIX = "uls_";
 /** Characters of a key that are kept readable, so that its owner can tell keys apart. */

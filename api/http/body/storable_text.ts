@@ -1,7 +1,5 @@
-/** Rejects text that PostgreSQL cannot store, or that is too long, before anything is written. */
-import { tooLong } from "../../shared/definitions/fields.ts";
-import { ApiError } from "../../shared/errors.ts";
-import { invalidInput, type Problem } from "../http/validation_problems.ts";
+/** Rejects text that PostgreSQL cannot store, before anything is written. */
+import { invalidInput, type Problem } from "../validation_problems.ts";
 
 /**
  * Throws VALIDATION_ERROR if a text in these fields holds NUL or half of a surrogate pair. Pass stored fields only: unknown
@@ -17,16 +15,6 @@ export function findUnstorable(fields: object): Problem[] {
   const problems: Problem[] = [];
   collect(fields, "", problems);
   return problems;
-}
-
-/** Throws UNPROCESSABLE_ENTITY for a display name or description that is too long for a document, too. */
-export function rejectLongFields(fields: Readonly<Record<string, string | undefined>>): void {
-  const errors = Object.entries(fields).flatMap(([path, text]) => {
-    const message = text === undefined ? null : tooLong(path, text);
-    return message === null ? [] : [{ path, message }];
-  });
-  const [first] = errors;
-  if (first) throw new ApiError("UNPROCESSABLE_ENTITY", { message: first.message, details: { errors } });
 }
 
 function collect(value: unknown, path: string, problems: Problem[]): void {

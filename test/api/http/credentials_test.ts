@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import { hashSecret, hasValidChecksum, mintApiKey } from "../../../api/accounts/credentials.ts";
+import { hashSecret, hasValidChecksum, mintApiKey } from "../../../api/http/credentials.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
