@@ -4,6 +4,8 @@ import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.
 import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts";
 import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
+import { passwordProblem } from "./password_rules.ts";
+import { accountSlugProblem, checkProfileUpdate, emailProblem, nameProblem } from "./profile_fields.ts";
 
 export interface NewAccount {
   /** Random if omitted. */
@@ -16,6 +18,24 @@ export interface NewAccount {
   platformRole: PlatformRole;
   /** Who creates it: for people who sign up, a function of the new user's id. */
   actor: AuditActor | ((userId: string) => AuditActor);
+}
+
+/** Throws VALIDATION_ERROR with every invalid field. An omitted password is one that is not known yet. */
+export function checkNewAccount(account: {
+  email: string;
+  username: string;
+  password?: string | undefined;
+  name?: string | undefined;
+}): void {
+  checkProfileUpdate(
+    { ...account },
+    {
+      email: emailProblem,
+      username: accountSlugProblem,
+      password: (password) => passwordProblem(password, account),
+      name: nameProblem,
+    },
+  );
 }
 
 type Field = "username" | "email";

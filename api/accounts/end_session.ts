@@ -1,6 +1,15 @@
-/** The end of a session, whether its user signed out or an operator ended it. */
-import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { markOwnSessionRevoked, markSessionRevoked } from "../../sql/accounts/sessions.ts";
+/** The end of sessions, whether their user signed out or an operator ended them. */
+import {
+  type AuditActor,
+  type AuditEntry,
+  insertAuditEntries,
+  insertAuditEntry,
+} from "../../sql/accounts/audit_log.ts";
+import {
+  markOwnSessionRevoked,
+  markSessionRevoked,
+  markSessionsRevoked,
+} from "../../sql/accounts/sessions.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 
 /**
@@ -18,12 +27,26 @@ export async function endSession(
         : await markOwnSessionRevoked(tx, { id, userId });
     // Otherwise another request has just ended it and added the entry.
     if (!hasEnded) return false;
-    await insertAuditEntry(tx, {
-      ...actor,
-      action: "session.revoke",
-      subjectType: "session",
-      subjectId: id.toLowerCase(),
-    });
+    await insertAuditEntry(tx, entryOf(id.toLowerCase(), actor));
     return true;
   });
+}
+
+/** Ends all sessions of a user, with an audit entry for each, and returns how many were live. */
+export async function endSessions(
+  sql: Pool,
+  { user, actor }: { user: { id: string }; actor: AuditActor },
+): Promise<number> {
+  return sql.begin(async (tx) => {
+    const ids = await markSessionsRevoked(tx, { userId: user.id });
+    await insertAuditEntries(
+      tx,
+      ids.map((id) => entryOf(id, actor)),
+    );
+    return ids.length;
+  });
+}
+
+function entryOf(subjectId: string, actor: AuditActor): AuditEntry {
+  return { ...actor, action: "session.revoke", subjectType: "session", subjectId };
 }

@@ -1,7 +1,7 @@
 /** `org create`, `list`, `update`, `set-tier`, `delete` and `restore`: organizations and their subscriptions. */
 import { SUBSCRIPTION_TIERS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { listOrgs, type OrgRow, updateOrg, updateOrgTier } from "../../sql/accounts/orgs.ts";
+import { listOrgs, type OrgRow, updateOrgTier } from "../../sql/accounts/orgs.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { createOrg } from "../accounts/organizations/create.ts";
 import {
@@ -9,7 +9,8 @@ import {
   ORG_RESTORE_DAYS,
   scheduleOrgDeletion,
 } from "../accounts/organizations/delete.ts";
-import { aboutProblem, accountSlugProblem, nameProblem, websiteProblem } from "../accounts/profile_fields.ts";
+import { changeOrg, checkOrgChanges } from "../accounts/organizations/update.ts";
+import { accountSlugProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireOrg } from "./lookups.ts";
@@ -72,30 +73,17 @@ export const updateOrgCommand = defineCommand({
     website: { placeholder: "URL", about: "public http or https URL" },
   },
   async run({ sql }, { org: slug, name, description, website }) {
-    checkFlags({
-      name: name === undefined ? null : nameProblem(name),
-      description: description && aboutProblem(description),
-      website: website && websiteProblem(website),
-    });
     const given = Object.entries({ name, description, websiteUrl: website });
     const changes = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     if (Object.keys(changes).length === 0) {
       throw new UsageError("Nothing to update. Pass --name, --description or --website.");
     }
-    return present(
-      await sql.begin(async (tx) => {
-        const before = await requireOrg(tx, slug);
-        await insertAuditEntry(tx, {
-          actorType: "operator",
-          action: "org.update",
-          subjectType: "organization",
-          subjectId: before.id,
-          orgId: before.id,
-          details: { changed: Object.keys(changes).join(", ") },
-        });
-        return (await updateOrg(tx, slug, changes)) ?? before;
-      }),
-    );
+    // A mistake in the command comes first.
+    checkOrgChanges(changes);
+    return sql.begin(async (tx) => {
+      await changeOrg(tx, { org: await requireOrg(tx, slug), changes, actor: OPERATOR });
+      return present(await requireOrg(tx, slug));
+    });
   },
 });
 
@@ -134,7 +122,7 @@ export const deleteOrgCommand = defineCommand({
   },
   async run({ sql }, { org: slug, confirm }) {
     checkFlags({ confirm: confirm === slug ? null : `must be the organization's slug, ${slug}` });
-    return changeOrg(sql, slug, scheduleOrgDeletion);
+    return changeEnd(sql, slug, scheduleOrgDeletion);
   },
 });
 
@@ -143,12 +131,12 @@ export const restoreOrgCommand = defineCommand({
   about: "Takes the deletion of an organization back.",
   flags: { org: { placeholder: "S", required: true, about: "slug of the organization" } },
   async run({ sql }, { org: slug }) {
-    return changeOrg(sql, slug, cancelOrgDeletion);
+    return changeEnd(sql, slug, cancelOrgDeletion);
   },
 });
 
-/** Changes an organization, and mails its owners. */
-async function changeOrg(
+/** Changes whether an organization ends, and mails its owners. */
+async function changeEnd(
   sql: Pool,
   slug: string,
   change: typeof scheduleOrgDeletion,

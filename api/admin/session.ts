@@ -1,10 +1,8 @@
 /** `session create`, `list` and `revoke`. */
 import { isUuid } from "../../shared/uuid.ts";
-import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
-import { listSessions, markSessionsRevoked, type SessionRow } from "../../sql/accounts/sessions.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
+import { listSessions, type SessionRow } from "../../sql/accounts/sessions.ts";
 import { beginSession } from "../accounts/begin_session.ts";
-import { endSession } from "../accounts/end_session.ts";
+import { endSession, endSessions } from "../accounts/end_session.ts";
 import { AdminError, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { fields, table } from "./present.ts";
@@ -72,22 +70,9 @@ export const revokeSessionCommand = defineCommand({
     if (id !== undefined && !isUuid(id)) throw new UsageError("--id must be the UUID of a session");
     const ended =
       id === undefined
-        ? await endSessionsOf(sql, username ?? "")
+        ? await endSessions(sql, { user: await requireUser(sql, username ?? ""), actor: OPERATOR })
         : Number(await endSession(sql, { id, actor: OPERATOR }));
     if (id !== undefined && ended === 0) warn("Note: no live session has this id");
     return { json: { revoked: ended }, text: `Sessions ended: ${ended}` };
   },
 });
-
-/** Returns how many sessions were live. */
-async function endSessionsOf(sql: Pool, username: string): Promise<number> {
-  return sql.begin(async (tx) => {
-    const { id: userId } = await requireUser(tx, username);
-    const ids = await markSessionsRevoked(tx, { userId });
-    await insertAuditEntries(
-      tx,
-      ids.map((id) => ({ ...OPERATOR, action: "session.revoke", subjectType: "session", subjectId: id })),
-    );
-    return ids.length;
-  });
-}

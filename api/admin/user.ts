@@ -4,15 +4,14 @@ import type { PlatformRole } from "../../shared/vocabulary.ts";
 import type { OrgRow } from "../../sql/accounts/orgs.ts";
 import type { UserRow } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { AccountConflict, createAccount } from "../accounts/create_account.ts";
+import { AccountConflict, checkNewAccount, createAccount } from "../accounts/create_account.ts";
 import {
   hashPassword,
   PASSWORD_MIN_LENGTH,
   type PasswordOwner,
   passwordProblem,
 } from "../accounts/password_rules.ts";
-import { accountSlugProblem, emailProblem, nameProblem } from "../accounts/profile_fields.ts";
-import { AdminError, checkFlags, defineCommand, OPERATOR, UsageError } from "./command.ts";
+import { AdminError, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { fields } from "./present.ts";
 
 export interface UserInput {
@@ -37,20 +36,12 @@ export async function createUser(tx: Sql, input: UserInput): Promise<{ user: Use
   }
 }
 
-function checkInput(input: { username: string; email: string; name?: string | undefined }): void {
-  checkFlags({
-    username: accountSlugProblem(input.username),
-    email: emailProblem(input.email),
-    name: input.name === undefined ? null : nameProblem(input.name),
-  });
-}
-
-/** Returns the password, or throws UsageError if it is not allowed. `label` names it in the message. */
-export function requirePassword(label: string, password: string, owner: PasswordOwner): string {
+/** Returns a password that was read, or throws UsageError if it is not allowed. */
+export function requirePassword(password: string, owner: PasswordOwner): string {
   if (password === "")
     throw new UsageError("A password is required. Type it, or pipe it into standard input.");
   const problem = passwordProblem(password, owner);
-  if (problem) throw new UsageError(`${label} ${problem}`);
+  if (problem) throw new UsageError(`The password ${problem}`);
   return password;
 }
 
@@ -72,11 +63,8 @@ export const createUserCommand = defineCommand({
     "platform-admin": { about: "makes the user a platform administrator" },
   },
   async run({ sql, readPassword }, values) {
-    checkInput(values);
-    const password =
-      values.password === undefined
-        ? requirePassword("The password", await readPassword(), values)
-        : requirePassword("--password", values.password, values);
+    checkNewAccount(values);
+    const password = values.password ?? requirePassword(await readPassword(), values);
     const { user, personalOrg } = await sql.begin((tx) =>
       createUser(tx, {
         username: values.username,

@@ -19,7 +19,7 @@ export const setPasswordCommand = defineCommand({
   async run({ sql, readPassword }, values) {
     const owner = await requireUser(sql, values.user);
     const { id } = owner;
-    const passwordHash = await hashPassword(requirePassword("The password", await readPassword(), owner));
+    const passwordHash = await hashPassword(requirePassword(await readPassword(), owner));
     const ended = await sql.begin(async (tx) => {
       const user = await requireUser(tx, values.user);
       const sessions = await setPassword(tx, {

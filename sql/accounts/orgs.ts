@@ -184,23 +184,20 @@ export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole
     set role = excluded.role`;
 }
 
-/** Changes an organization; `changes` must not be empty. Returns null if no organization has the slug. */
-export async function updateOrg(
-  sql: Sql,
-  slug: string,
-  changes: {
-    name?: string;
-    description?: string | null;
-    websiteUrl?: string | null;
-    requireSecondFactor?: boolean;
-  },
-): Promise<OrgRow | null> {
-  const [row] = await sql<OrgRow[]>`
+/** The fields of an organization that can be changed; omitted ones stay. */
+export interface OrgChanges {
+  name?: string;
+  description?: string | null;
+  websiteUrl?: string | null;
+  requireSecondFactor?: boolean;
+}
+
+/** Changes an organization that is not deleted; `changes` must not be empty. */
+export async function updateOrg(sql: Sql, slug: string, changes: OrgChanges): Promise<void> {
+  await sql`
     update organizations
     set ${sql({ ...changes })}, updated_at = now()
-    where slug = ${slug} and deleted_at is null
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    where slug = ${slug} and deleted_at is null`;
 }
 
 /** Changes an organization's subscription tier; null if no organization has the slug. */

@@ -3,9 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole, isPersonalCredential, isSession } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
-import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { findOrgProfile } from "../../../sql/accounts/organization_definitions.ts";
-import { updateOrg } from "../../../sql/accounts/orgs.ts";
+import { type OrgChanges, updateOrg } from "../../../sql/accounts/orgs.ts";
 import { existsSecondFactor } from "../../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
@@ -50,6 +50,8 @@ const OrgUpdate = Type.Object(
   },
 );
 
+const RULES = { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem };
+
 export const updateOrganization = operation(
   {
     id: "updateOrganization",
@@ -79,34 +81,47 @@ export const updateOrganization = operation(
     requireAllowed(hasOrgRole(org.role, "admin"));
     requireAllowed(isPersonalCredential(caller.credential));
     if (body.requireSecondFactor !== undefined) await requireOwnFactor(sql, { caller, role: org.role });
-    checkProfileUpdate(body, { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem });
-    const changed = Object.keys(body);
-    if (changed.length > 0) {
-      const actor = auditActor(request, caller);
-      await sql.begin(async (tx) => {
-        await updateOrg(tx, org.slug, body);
-        const role = body.requireSecondFactor === undefined ? "admin" : "owner";
-        await requireActorRole(tx, { actor, org, role });
-        await insertAuditEntry(tx, {
-          ...actor,
-          action: "org.update",
-          subjectType: "organization",
-          subjectId: org.id,
-          orgId: org.id,
-          details: {
-            changed: changed.join(", "),
-            ...(body.requireSecondFactor === undefined
-              ? {}
-              : { requireSecondFactor: body.requireSecondFactor }),
-          },
-        });
-      });
-    }
+    const actor = auditActor(request, caller);
+    await sql.begin((tx) => changeOrg(tx, { org, changes: body, actor }));
     const profile = await findOrgProfile(sql, org.slug);
     if (!profile) throw new ApiError("ORG_NOT_FOUND");
     return reply(200, { data: profile });
   },
 );
+
+/**
+ * Changes the given fields and adds an audit entry, which has their names. Without fields, it does nothing. Call inside a
+ * transaction. Throws VALIDATION_ERROR, and INSUFFICIENT_ORG_ROLE if the actor has been demoted.
+ */
+export async function changeOrg(
+  tx: Sql,
+  change: { org: { id: string; slug: string }; changes: OrgChanges; actor: AuditActor },
+): Promise<void> {
+  const { org, changes, actor } = change;
+  const { requireSecondFactor } = changes;
+  checkOrgChanges(changes);
+  const changed = Object.keys(changes);
+  if (changed.length === 0) return;
+  await updateOrg(tx, org.slug, changes);
+  const role = requireSecondFactor === undefined ? "admin" : "owner";
+  await requireActorRole(tx, { actor, org, role });
+  await insertAuditEntry(tx, {
+    ...actor,
+    action: "org.update",
+    subjectType: "organization",
+    subjectId: org.id,
+    orgId: org.id,
+    details: {
+      changed: changed.join(", "),
+      ...(requireSecondFactor === undefined ? {} : { requireSecondFactor }),
+    },
+  });
+}
+
+/** Throws VALIDATION_ERROR with every invalid field. */
+export function checkOrgChanges(changes: OrgChanges): void {
+  checkProfileUpdate({ ...changes }, RULES);
+}
 
 /** Owners who have no second factor would lock themselves out. */
 async function requireOwnFactor(

@@ -1,5 +1,5 @@
 /** POST /auth/sign-up and /auth/sign-up/confirm: people make their own account, with a link in a mail. */
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mails.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
@@ -15,10 +15,10 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { Text } from "../../http/schemas.ts";
-import { invalidInput, type Problem } from "../../http/validation_problems.ts";
-import { AccountConflict, createAccount } from "../create_account.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { AccountConflict, checkNewAccount, createAccount } from "../create_account.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
-import { accountSlugProblem, emailProblem, nameProblem } from "../profile_fields.ts";
+import { accountSlugProblem } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
@@ -45,7 +45,6 @@ const SignUp = Type.Object(
     examples: [{ email: "ann@example.com", username: "ann", password: "seven quiet lamps at noon" }],
   },
 );
-type SignUp = Static<typeof SignUp>;
 
 export const signUp = operation(
   {
@@ -66,8 +65,7 @@ export const signUp = operation(
   },
   async ({ body, request }, deps) => {
     requireSignUp(deps.config);
-    const problems = findProblems(body);
-    if (problems.length > 0) throw invalidInput(problems);
+    checkNewAccount(body);
     // Before the password is hashed, which takes a tenth of a second of a processor.
     await deps.signIn.limit.takeOfNetwork(requestContext(request));
     const { email, username, password, name = null } = body;
@@ -142,16 +140,6 @@ export const confirmSignUp = operation(
 
 function requireSignUp({ signUp: mode }: Config): void {
   if (mode === "off") throw new ApiError("SIGN_UP_DISABLED");
-}
-
-function findProblems({ email, username, password, name }: SignUp): Problem[] {
-  const found = {
-    email: emailProblem(email),
-    username: accountSlugProblem(username),
-    password: passwordProblem(password, { email, username }),
-    name: name === undefined ? null : nameProblem(name),
-  };
-  return Object.entries(found).flatMap(([path, message]) => (message === null ? [] : { path, message }));
 }
 
 /** Decides by the address alone, with the same work for every address. */

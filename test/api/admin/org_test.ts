@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { runFailing, runJson } from "../../helpers/accounts/admin.ts";
+import { auditRows } from "../../helpers/accounts/accounts.ts";
+import { runCommand, runFailing, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
@@ -38,4 +39,27 @@ test("org update changes only the given fields", async () => {
   const { org } = await api.make.person();
   const words = ["org", "update", "--org", org.slug, "--name", "Acme", "--description", "Makes things"];
   expect(await runJson(api.db.url, words)).toMatchObject({ slug: org.slug, name: "Acme" });
+  const [row] = await api.db
+    .sql`select name, description, website_url from organizations where id = ${org.id}`;
+  expect(row).toEqual({ name: "Acme", description: "Makes things", websiteUrl: null });
+  expect((await auditRows(api)).at(-1)).toMatchObject({
+    ...{ actorType: "operator", action: "org.update", subjectId: org.id },
+    details: { changed: "name, description" },
+  });
+});
+
+test("org update has the rules of PATCH /orgs/{slug}", async () => {
+  await using api = await openTestApp();
+  const { org } = await api.make.person();
+  for (const website of ["javascript:alert(1)", "ftp://acme.example"]) {
+    const { exitCode, err } = await runCommand(api.db.url, [
+      "org",
+      "update",
+      "--org",
+      org.slug,
+      "--website",
+      website,
+    ]);
+    expect([exitCode, err]).toEqual([2, "--website must be an http or https URL\n"]);
+  }
 });
