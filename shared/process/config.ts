@@ -8,48 +8,38 @@ import { CHECKS, Environment } from "./config_variables.ts";
 import { findS3Problems, type S3Config, toS3Config } from "./s3_config.ts";
 import { readVariableFiles, type VariableValues } from "./variable_files.ts";
 
-export interface Config {
+/** `DATABASE_POOL_MAX` is `databasePoolMax`. */
+type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
+  : Lowercase<Name>;
+
+/** The variables by their names in the code. Those of the bucket are in `s3`. */
+type Variables = {
+  [Name in Exclude<
+    keyof Environment,
+    `S3_${string}` | `AWS_${string}`
+  > as CamelCase<Name>]: Environment[Name];
+};
+
+/** What does not stay as the variable has it. */
+interface Converted {
   /** For the API's requests; may lead to a connection pooler. */
   databaseUrl: string;
   /** For features that need their own sessions. Same as `databaseUrl` without a pooler. */
   databaseDirectUrl: string;
   /** Where exports and the catalog are read while the replica is current; null without a replica. */
   databaseReplicaUrl: string | null;
-  databasePoolMax: number;
-  exportStreamsMax: number;
-  exportStreamsPerUser: number;
   exportStreamsPerOrg: number;
-  exportStreamMaxMinutes: number;
   /** Application names of database sessions that do not hold back the cutoff of exports. */
   exportIgnoreApplications: readonly string[];
-  /** The schema of the tracker tables, or of views with their columns. */
-  trackerSchema: string;
-  host: string;
-  port: number;
   /** Without a trailing slash. */
   publicUrl: string;
-  dataDir: string;
   /** Where finished exports are kept. */
   artifactUrl: string;
   /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
   s3: S3Config | null;
-  /** `bundled`, a path or a URL. */
-  catalogSource: string;
-  /** In UTC. */
-  catalogSyncCron: string;
-  exportSyncMaxRows: number;
-  exportBundleMaxRows: number;
-  exportPrepareTimeoutMs: number;
-  exportJobsPerHour: number;
-  exportRetentionHours: number;
-  exportBuildTimeoutMinutes: number;
-  exportBuildPatienceMinutes: number;
-  exportSweepCron: string;
   /** URL of the mail server, with credentials; null writes mail to files. */
   smtpUrl: string | null;
-  mailFrom: string;
-  /** Who may sign up: no one, invited addresses, also addresses of `signUpDomains`, or everyone. */
-  signUp: "off" | "invited" | "domains" | "open";
   /** In lower case. */
   signUpDomains: readonly string[];
   /** CIDRs of own networks that webhooks may be delivered to, separated by commas. */
@@ -58,27 +48,13 @@ export interface Config {
   securityContact: string | null;
   /** Where people ask for a subscription, a URI; null: no one is named. */
   supportContact: string | null;
-  organizationCreation: "users" | "admin";
-  auditRetentionDays: number;
-  executionRetentionDays: number;
-  eventRetentionDays: number;
-  exportJobRetentionDays: number;
-  sessionRetentionDays: number;
-  sessionTtlHours: number;
-  rateLimitAnonymousPerMinute: number;
-  rateLimitUserPerMinute: number;
-  rateLimitLoginPerMinute: number;
-  /** How long the API still accepts requests after SIGTERM while readiness is 503. */
-  shutdownDelaySeconds: number;
-  metricsHost: string;
   /** Where this process serves metrics and health; null: the API serves them on `port`, other processes do not. */
   metricsPort: number | null;
   /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */
   trustProxy: number;
-  logLevel: string;
-  /** How client addresses appear in log lines. */
-  logAddresses: "full" | "network" | "none";
 }
+
+export interface Config extends Omit<Variables, keyof Converted>, Converted {}
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
 
@@ -151,60 +127,32 @@ function toProxyCount(text: string): number {
 
 function toConfig(env: Environment): Config {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
+  const entries = Object.entries(env).filter(([name]) => !/^(?:S3|AWS)_/.test(name));
   return {
+    ...(Object.fromEntries(entries.map(([name, value]) => [toCamelCase(name), value])) as Variables),
     databaseUrl: env.DATABASE_URL ?? "",
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
     databaseReplicaUrl: env.DATABASE_REPLICA_URL ?? null,
-    databasePoolMax: env.DATABASE_POOL_MAX,
-    exportStreamsMax: env.EXPORT_STREAMS_MAX,
-    exportStreamsPerUser: env.EXPORT_STREAMS_PER_USER,
     exportStreamsPerOrg: env.EXPORT_STREAMS_PER_ORG ?? Math.max(1, Math.floor(env.EXPORT_STREAMS_MAX / 2)),
-    exportStreamMaxMinutes: env.EXPORT_STREAM_MAX_MINUTES,
-    exportIgnoreApplications: (env.EXPORT_IGNORE_APPLICATIONS ?? "")
-      .split(",")
-      .flatMap((n) => n.trim() || []),
-    trackerSchema: env.TRACKER_SCHEMA,
-    host: env.HOST,
-    port: env.PORT,
+    exportIgnoreApplications: toList(env.EXPORT_IGNORE_APPLICATIONS),
     publicUrl: publicUrl.replace(/\/+$/, ""),
-    dataDir: env.DATA_DIR,
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
     s3: toS3Config(env),
-    catalogSource: env.CATALOG_SOURCE,
-    catalogSyncCron: env.CATALOG_SYNC_CRON,
-    exportSyncMaxRows: env.EXPORT_SYNC_MAX_ROWS,
-    exportBundleMaxRows: env.EXPORT_BUNDLE_MAX_ROWS,
-    exportPrepareTimeoutMs: env.EXPORT_PREPARE_TIMEOUT_MS,
-    exportJobsPerHour: env.EXPORT_JOBS_PER_HOUR,
-    exportRetentionHours: env.EXPORT_RETENTION_HOURS,
-    exportBuildTimeoutMinutes: env.EXPORT_BUILD_TIMEOUT_MINUTES,
-    exportBuildPatienceMinutes: env.EXPORT_BUILD_PATIENCE_MINUTES,
-    exportSweepCron: env.EXPORT_SWEEP_CRON,
     smtpUrl: env.SMTP_URL ?? null,
-    mailFrom: env.MAIL_FROM,
-    signUp: env.SIGN_UP,
-    signUpDomains: (env.SIGN_UP_DOMAINS ?? "")
-      .toLowerCase()
-      .split(",")
-      .flatMap((domain) => domain.trim() || []),
+    signUpDomains: toList(env.SIGN_UP_DOMAINS?.toLowerCase()),
     webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? null,
     securityContact: env.SECURITY_CONTACT ?? null,
     supportContact: env.SUPPORT_CONTACT ?? null,
-    organizationCreation: env.ORGANIZATION_CREATION,
-    auditRetentionDays: env.AUDIT_RETENTION_DAYS,
-    executionRetentionDays: env.EXECUTION_RETENTION_DAYS,
-    eventRetentionDays: env.EVENT_RETENTION_DAYS,
-    exportJobRetentionDays: env.EXPORT_JOB_RETENTION_DAYS,
-    sessionRetentionDays: env.SESSION_RETENTION_DAYS,
-    sessionTtlHours: env.SESSION_TTL_HOURS,
-    rateLimitAnonymousPerMinute: env.RATE_LIMIT_ANONYMOUS_PER_MINUTE,
-    rateLimitUserPerMinute: env.RATE_LIMIT_USER_PER_MINUTE,
-    rateLimitLoginPerMinute: env.RATE_LIMIT_LOGIN_PER_MINUTE,
-    shutdownDelaySeconds: env.SHUTDOWN_DELAY_SECONDS,
-    metricsHost: env.METRICS_HOST,
     metricsPort: env.METRICS_PORT ?? null,
     trustProxy: toProxyCount(env.TRUST_PROXY),
-    logLevel: env.LOG_LEVEL,
-    logAddresses: env.LOG_ADDRESSES,
   };
+}
+
+function toCamelCase(name: string): string {
+  return name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Splits at commas. */
+function toList(text = ""): string[] {
+  return text.split(",").flatMap((part) => part.trim() || []);
 }
