@@ -95,20 +95,20 @@ function scalar(kind: Kind) {
   };
 }
 
-export const textKey = scalar("text");
-export const proseKey = scalar("prose");
-export const integerKey = scalar("integer");
-export const numberKey = scalar("number");
+export const text = scalar("text");
+export const prose = scalar("prose");
+export const integer = scalar("integer");
+export const number = scalar("number");
 export const model = scalar("model");
 export const tool = scalar("tool");
 export const free = scalar("free");
 
-export function flagKey(meaning: string, options: Options & { example?: string } = {}): Key {
+export function flag(meaning: string, options: Options & { example?: string } = {}): Key {
   return { ...BASE, kind: "boolean", meaning, example: "true", ...options };
 }
 
 /** One of several words; the first one is the example. */
-export function wordKey(meaning: string, words: readonly string[], options: Options = {}): Key {
+export function word(meaning: string, words: readonly string[], options: Options = {}): Key {
   return { ...BASE, kind: "word", meaning, words, example: words[0] ?? "", ...options };
 }
 
@@ -129,12 +129,12 @@ export function list(item: Key, meaning: string, example: string, options: Optio
   return { ...BASE, kind: "list", item, meaning, example, ...options };
 }
 
-export function textsKey(meaning: string, example: string, options: Options = {}): Key {
-  return list(textKey("", ""), meaning, example, options);
+export function texts(meaning: string, example: string, options: Options = {}): Key {
+  return list(text("", ""), meaning, example, options);
 }
 
-export function prosesKey(meaning: string, example: string): Key {
-  return list(proseKey("", ""), meaning, example);
+export function proses(meaning: string, example: string): Key {
+  return list(prose("", ""), meaning, example);
 }
 
 /** A map with known keys. */
