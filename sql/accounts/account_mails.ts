@@ -1,6 +1,7 @@
 /** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
 import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 import { lockRow } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
 
@@ -213,15 +214,5 @@ export async function endAccountLinks(
 
 /** Deletes up to `limit` mails whose links and limits have ended, and returns their number. */
 export async function deleteOldAccountMails(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from account_mails
-    where id in (
-      select id
-      from account_mails
-      where expires_at < now() - interval '1 hour'
-      order by expires_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, { table: "account_mails", time: "expires_at", age: "1 hour", limit });
 }

@@ -1,5 +1,6 @@
 /** Table `factor_challenges`: sign-ins and new factors that wait a few minutes for their second step. */
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 import type { UserWithPassword } from "./users.ts";
 
 /** What a session has begun. */
@@ -141,15 +142,5 @@ export async function lockSessionChallenge(
 
 /** Deletes up to `limit` expired challenges, and returns their number. Skips locked ones. */
 export async function deleteExpiredChallenges(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from factor_challenges
-    where id in (
-      select id
-      from factor_challenges
-      where expires_at < now()
-      order by expires_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, { table: "factor_challenges", time: "expires_at", age: "0", limit });
 }

@@ -1,6 +1,7 @@
 /** Table `idempotency_keys`: requests that a client may repeat without repeating their effect. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Keys of different callers are independent. */
 export interface IdempotencyKey {
@@ -160,14 +161,11 @@ export async function releaseIdempotencyKey(
 
 /** Deletes up to `limit` keys older than 24 hours, and returns their number. */
 export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from idempotency_keys
-    where (caller, key) in (
-      select caller, key
-      from idempotency_keys
-      where created_at < now() - interval '24 hours'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, {
+    table: "idempotency_keys",
+    key: "caller, key",
+    time: "created_at",
+    age: "24 hours",
+    limit,
+  });
 }

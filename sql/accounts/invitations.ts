@@ -1,6 +1,7 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A pending invitation. */
 export interface InvitationRow {
@@ -146,15 +147,5 @@ export async function markInvitationRevoked(tx: Sql, id: string): Promise<void> 
 
 /** Deletes up to `limit` invitations that are 30 days old, and returns their number. */
 export async function deleteOldInvitations(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from organization_invitations
-    where id in (
-      select id
-      from organization_invitations
-      where created_at < now() - interval '30 days'
-      order by created_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, { table: "organization_invitations", time: "created_at", age: "30 days", limit });
 }

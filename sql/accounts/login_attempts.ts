@@ -3,6 +3,7 @@
  * in a sliding window of sixty seconds.
  */
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** The subject of a limit: the network of an attempt, or the email (ignoring case) with its network. */
 export interface LoginSubject {
@@ -51,15 +52,11 @@ export async function insertLoginAttempt(
 
 /** Deletes up to `limit` rows that no longer limit anyone, and returns their number. Skips locked rows. */
 export async function deleteIdleLoginAttempts(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from login_attempts
-    where subject_hash in (
-      select subject_hash
-      from login_attempts
-      where last_attempt_at < clock_timestamp() - interval '1 minute'
-      order by last_attempt_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, {
+    table: "login_attempts",
+    key: "subject_hash",
+    time: "last_attempt_at",
+    age: "1 minute",
+    limit,
+  });
 }

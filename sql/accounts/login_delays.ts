@@ -4,6 +4,7 @@
  * minutes.
  */
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 function hashOf(sql: Sql, text: string) {
   return sql`sha256(convert_to(lower(${text}), 'UTF8'))`;
@@ -88,14 +89,12 @@ export async function deleteOldLoginDelays(sql: Sql, limit: number): Promise<num
       limit ${limit}
       for update skip locked
     )`;
-  const waits = await sql`
-    delete from login_waits
-    where subject_hash in (
-      select subject_hash
-      from login_waits
-      where waiting_since < clock_timestamp() - interval '1 hour'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return Math.max(accounts.count, waits.count);
+  const waits = await deleteOldRows(sql, {
+    table: "login_waits",
+    key: "subject_hash",
+    time: "waiting_since",
+    age: "1 hour",
+    limit,
+  });
+  return Math.max(accounts.count, waits);
 }

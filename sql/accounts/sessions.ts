@@ -1,6 +1,7 @@
 /** Table `sessions`. Only a token's SHA-256 is compared or stored. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A valid session and its user. */
 export interface SessionCallerRow {
@@ -197,15 +198,10 @@ export async function deleteEndedSessions(
   sql: Sql,
   { days, limit }: { days: number; limit: number },
 ): Promise<number> {
-  const { count } = await sql`
-    delete from sessions
-    where id in (
-      select id
-      from sessions
-      where least(expires_at, revoked_at) <= now() - make_interval(days => ${days})
-      order by least(expires_at, revoked_at)
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, {
+    table: "sessions",
+    time: "least(expires_at, revoked_at)",
+    age: `${days} days`,
+    limit,
+  });
 }

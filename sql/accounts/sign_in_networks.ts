@@ -1,5 +1,6 @@
 /** Table `sign_in_networks`: networks from which users have signed in. */
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Returns true if the user signed in from the network within 30 days; false if there is no such account. */
 export async function existsSignInNetwork(
@@ -39,14 +40,11 @@ export async function deleteSignInNetworks(
 
 /** Deletes up to `limit` rows that are 30 days old, and returns their number. */
 export async function deleteOldSignInNetworks(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from sign_in_networks
-    where (user_id, network) in (
-      select user_id, network
-      from sign_in_networks
-      where last_signed_in_at < now() - interval '30 days'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, {
+    table: "sign_in_networks",
+    key: "user_id, network",
+    time: "last_signed_in_at",
+    age: "30 days",
+    limit,
+  });
 }

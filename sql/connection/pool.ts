@@ -5,6 +5,8 @@ import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url
 /** The first parameter of every query function: the pool, a reserved connection or an open transaction. */
 export type Sql = postgres.ISql;
 
+/** A part of a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 /** An open transaction. */
 export type Transaction = postgres.TransactionSql;
 /** Only process entry points and tests hold a pool; only a pool can open a transaction. */

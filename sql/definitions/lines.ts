@@ -1,7 +1,7 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
-import { type DefinitionViewer, isVisible, type memberOrgIds } from "./visibility.ts";
+import type { Fragment, Sql } from "../connection/pool.ts";
+import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface DefinitionLineKey {
   orgId: string;
@@ -17,8 +17,6 @@ export interface DefinitionLineQuery {
   /** Looks in this organization only; null looks in all. */
   orgId: string | null;
 }
-
-type Fragment = ReturnType<typeof memberOrgIds>;
 
 /** The lines `l` that a name may mean. */
 interface NamedLines {

@@ -1,6 +1,7 @@
 /** Table `export_jobs` for the sweep: which exports have expired, and which files are still needed. */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A position in the order in which exports expire. */
 export interface ExpiryKey {
@@ -70,17 +71,15 @@ export async function deleteOldExportJobs(
   sql: Sql,
   { days, limit }: { days: number; limit: number },
 ): Promise<number> {
-  const { count } = await sql`
-    delete from export_jobs
-    where id in (
-      select id
-      from export_jobs as j
-      where j.finished_at < now() - make_interval(days => ${days})
-        and j.status in ('expired', 'failed')
-        and exists (select from export_jobs as later where later.org_id = j.org_id and later.number > j.number)
-      order by j.finished_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, {
+    table: "export_jobs",
+    time: "finished_at",
+    age: `${days} days`,
+    and: sql`
+      status in ('expired', 'failed')
+      and exists (
+        select from export_jobs as later where later.org_id = export_jobs.org_id and later.number > export_jobs.number
+      )`,
+    limit,
+  });
 }

@@ -1,6 +1,7 @@
 /** Table `catalog_syncs`: every sync of the model catalog and its outcome. */
 import type { CatalogSyncOutcome } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Numbers of models. */
 export interface SyncCounts {
@@ -119,25 +120,18 @@ export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
   await sql`update catalog_syncs set finished_at = greatest(clock_timestamp(), started_at) where id = ${id}`;
 }
 
-/** How long a sync is kept that changed no price. */
-const KEPT_DAYS = 400;
-
-/** Deletes up to `limit` old syncs but the last one, the last good one, and those that price changes refer to. */
+/** Deletes up to `limit` syncs older than 400 days but the last one, the last good one, and those that price changes refer to. */
 export async function deleteOldCatalogSyncs(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from catalog_syncs
-    where id in (
-      select id
-      from catalog_syncs as s
-      where finished_at < now() - make_interval(days => ${KEPT_DAYS})
-        and not exists (select from model_price_changes where sync_id = s.id)
-        and id <> (select max(id) from catalog_syncs)
-        and id <> coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
-      order by id
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  return deleteOldRows(sql, {
+    table: "catalog_syncs",
+    time: "finished_at",
+    age: "400 days",
+    and: sql`
+      not exists (select from model_price_changes where sync_id = catalog_syncs.id)
+      and id <> (select max(id) from catalog_syncs)
+      and id <> coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)`,
+    limit,
+  });
 }
 
 /** A doubt that documents were refused for since the last good sync. */

@@ -1,6 +1,7 @@
 /** Table `webhooks`: the addresses that organizations have events delivered to. */
 import type { EventType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A webhook without its secret. */
 export interface WebhookRow {
@@ -112,10 +113,7 @@ export async function rotateWebhookSecret(
 
 /** Deletes replaced secrets that no longer sign, and returns their number. */
 export async function deleteExpiredSecrets(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from webhook_retired_secrets
-    where id in (select id from webhook_retired_secrets where expires_at <= now() order by expires_at limit ${limit})`;
-  return count;
+  return deleteOldRows(sql, { table: "webhook_retired_secrets", time: "expires_at", age: "0", limit });
 }
 
 /** Deletes a webhook and its deliveries; null if there is none. */
