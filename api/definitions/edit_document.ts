@@ -2,12 +2,12 @@
 import type { DefinitionChanges, QualifiedName } from "../../shared/definitions/edit.ts";
 import type { DocumentWork } from "../documents/documents.ts";
 import { type ExpectedDocument, invalidDocument, requireDocument, type WrittenDocument } from "./document.ts";
-import type { DefinitionWarning } from "./warnings/warnings.ts";
+import type { Warning } from "./schemas.ts";
 
 export interface EditedDocument {
   document: WrittenDocument;
   /** ALIAS_REPLACED for each alias that no longer has the value of its anchor. */
-  warnings: DefinitionWarning[];
+  warnings: Warning[];
 }
 
 /**

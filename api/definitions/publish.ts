@@ -22,9 +22,10 @@ import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
+import type { Warning } from "./schemas.ts";
 import type { DefinitionTurns } from "./turns.ts";
 import { listUnknownNames } from "./warnings/unknown_names.ts";
-import { checkVersions, type DefinitionWarning, type VersionCheck } from "./warnings/warnings.ts";
+import { checkVersions, type VersionCheck } from "./warnings/warnings.ts";
 
 /** What endpoints need that publish, or try what publishing would do. */
 export interface PublishDeps extends DefinitionDeps {
@@ -45,7 +46,7 @@ interface PublishRequest {
 export async function publishDraft(
   deps: DefinitionDeps,
   { writer, address, expectedUpdatedAt }: PublishRequest,
-): Promise<{ row: ShownDefinitionRow; warnings: DefinitionWarning[] }> {
+): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, writer, {
@@ -80,7 +81,7 @@ export interface Publication {
   row: PublishedRow & Pick<DefinitionRow, "lineId" | "visibility">;
   document: WrittenDocument;
   /** Found before the transaction began. */
-  earlyWarnings: readonly DefinitionWarning[];
+  earlyWarnings: readonly Warning[];
 }
 
 /**

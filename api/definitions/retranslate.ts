@@ -21,8 +21,7 @@ import { findLineWriter, lockVersion, requireOwnLine } from "./find_writable.ts"
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionNeeded } from "./schemas.ts";
-import type { DefinitionWarning } from "./warnings/warnings.ts";
+import { dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionNeeded, type Warning } from "./schemas.ts";
 
 export const getTranslatorVersion = operation(
   {
@@ -130,43 +129,39 @@ interface Prepared {
 async function retranslateVersion(
   { sql, documents }: DefinitionDeps,
   options: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
-): Promise<{ data: Retranslated; warnings: DefinitionWarning[] }> {
+): Promise<{ data: Retranslated; warnings: Warning[] }> {
   const { writer, address, createNewVersion } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
-  return writeOptimistically<Loaded, Prepared, { data: Retranslated; warnings: DefinitionWarning[] }>(
-    sql,
-    writer,
-    {
-      load: async (on) => {
-        const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
-        const row = await lockVersion(on, lineId, address);
-        rejectArchived(row);
-        if (used === null) return { row, versions: [] };
-        // The size of the new YAML is not known yet, but it is close to the present one.
-        requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
-        await lockLine(on, lineId);
-        return { row, versions: await listVersionNumbers(on, lineId) };
-      },
-      prepare: async ({ row, versions }) => {
-        const document = await requireDocument(work, row.yaml, row);
-        // A stored text is kept if the current translator cannot render the document.
-        const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
-        const isNew = changes && createNewVersion;
-        return { document, changes, draft: isNew ? await nextDraft(work, row, versions) : null };
-      },
-      isStale: (seen, locked) =>
-        seen.row.yaml !== locked.row.yaml ||
-        seen.row.runtimeMd !== locked.row.runtimeMd ||
-        !isDeepStrictEqual(seen.versions, locked.versions),
-      apply: async (tx, { row }, prepared) => {
-        if (await storeRetranslated(tx, { row, prepared, writer })) {
-          await insertAuditEntry(tx, auditOf(writer, row, "definition.retranslate"));
-        }
-        return { data: present(row, prepared), warnings: prepared.draft?.warnings ?? [] };
-      },
+  return writeOptimistically<Loaded, Prepared, { data: Retranslated; warnings: Warning[] }>(sql, writer, {
+    load: async (on) => {
+      const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
+      const row = await lockVersion(on, lineId, address);
+      rejectArchived(row);
+      if (used === null) return { row, versions: [] };
+      // The size of the new YAML is not known yet, but it is close to the present one.
+      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
+      await lockLine(on, lineId);
+      return { row, versions: await listVersionNumbers(on, lineId) };
     },
-  );
+    prepare: async ({ row, versions }) => {
+      const document = await requireDocument(work, row.yaml, row);
+      // A stored text is kept if the current translator cannot render the document.
+      const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
+      const isNew = changes && createNewVersion;
+      return { document, changes, draft: isNew ? await nextDraft(work, row, versions) : null };
+    },
+    isStale: (seen, locked) =>
+      seen.row.yaml !== locked.row.yaml ||
+      seen.row.runtimeMd !== locked.row.runtimeMd ||
+      !isDeepStrictEqual(seen.versions, locked.versions),
+    apply: async (tx, { row }, prepared) => {
+      if (await storeRetranslated(tx, { row, prepared, writer })) {
+        await insertAuditEntry(tx, auditOf(writer, row, "definition.retranslate"));
+      }
+      return { data: present(row, prepared), warnings: prepared.draft?.warnings ?? [] };
+    },
+  });
 }
 
 function present(row: DefinitionRow, { document, changes, draft }: Prepared): Retranslated {

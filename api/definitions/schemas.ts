@@ -1,5 +1,5 @@
 /** What endpoints of definitions share in their declarations: parameters, schemas and errors. */
-import { type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
 import {
   listSchema,
@@ -16,8 +16,7 @@ import {
   type Definition as DefinitionJson,
   SUMMARY_FIELDS,
 } from "../../sql/definitions/fields.ts";
-import { oneOf } from "../http/schemas.ts";
-import type { DefinitionWarning as WarningJson } from "./warnings/warnings.ts";
+import { oneOf, Text } from "../http/schemas.ts";
 
 /** A read of one definition. */
 export const READ = {
@@ -140,29 +139,29 @@ const DEFINITION = {
   examples: [EXAMPLE_DEFINITION],
 };
 
-/** A line or column in a document. */
-const LINE = { type: "integer", minimum: 1, description: "From 1" };
+const WARNING_CODES = [
+  ...(["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"] as const),
+  ...(["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"] as const),
+  ...(["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH", "SAME_NAME_ELSEWHERE"] as const),
+  "ALIAS_REPLACED",
+] as const;
 
-/** A non-fatal problem of a version, for its author. */
-const WARNING = named(
-  "Warning",
-  record(
-    {
-      code: oneOfWords([
-        ...["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"],
-        ...["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"],
-        ...["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH", "SAME_NAME_ELSEWHERE"],
-        "ALIAS_REPLACED",
-      ]),
-      message: TEXT,
-      details: { type: "object" },
-      path: { ...TEXT, description: "Path in the YAML, where it is known" },
-      line: LINE,
-      column: LINE,
-    },
-    ["path", "line", "column"],
-  ),
+/** A line or column in a document. */
+const Line = Type.Integer({ minimum: 1, description: "From 1" });
+
+/** A problem of a version, for its author, that does not block the write. */
+export const Warning = Type.Object(
+  {
+    code: Type.Unsafe<(typeof WARNING_CODES)[number]>(oneOfWords(WARNING_CODES)),
+    message: Text,
+    details: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" }),
+    path: Type.Optional(Type.String({ description: "Path in the YAML, where it is known" })),
+    line: Type.Optional(Line),
+    column: Type.Optional(Line),
+  },
+  { title: "Warning" },
 );
+export type Warning = Static<typeof Warning>;
 
 /** The schema of an object with these fields, and its example. */
 export function objectOf<const Fields extends FieldMap>(fields: Fields, title?: string) {
@@ -178,11 +177,9 @@ export type ListedDefinition = FieldValues<typeof SUMMARY_FIELDS> & {
 /** The JSON of the database. */
 export const DefinitionSummary = Type.Unsafe<ListedDefinition>(SUMMARY);
 export const Definition = Type.Unsafe<DefinitionJson>(DEFINITION);
-export const Warning = Type.Unsafe<WarningJson>(WARNING);
-export type Warning = WarningJson;
 
 /** A response with `data`, and `warnings` beside it. */
 export function dataAndWarnings<Schema extends TSchema>(schema: Schema, description: string) {
-  const warnings = Type.Unsafe<readonly WarningJson[]>(Type.Array(Warning, { examples: [[]] }));
+  const warnings = Type.Unsafe<readonly Warning[]>(Type.Array(Warning, { examples: [[]] }));
   return Type.Object({ data: schema, warnings }, { description });
 }

@@ -30,7 +30,7 @@ import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import type { DefinitionWarning } from "./warnings/warnings.ts";
+import type { Warning } from "./schemas.ts";
 
 /** Fields of the body that are part of the document. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
@@ -47,7 +47,7 @@ interface Loaded {
 /** The row after an update, and what else its author should know. */
 export interface UpdatedDraft {
   row: ShownDefinitionRow;
-  warnings: DefinitionWarning[];
+  warnings: Warning[];
 }
 
 export async function updateVersion(

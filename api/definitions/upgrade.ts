@@ -19,8 +19,8 @@ import { findLineWriter, requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
+import type { Warning } from "./schemas.ts";
 import { DOCUMENT_FAILURES, dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionPossible } from "./schemas.ts";
-import type { DefinitionWarning } from "./warnings/warnings.ts";
 
 const Upgrade = Type.Object(
   { yaml: Type.String() },
@@ -93,7 +93,7 @@ interface Loaded {
 async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
   options: { writer: Writer; address: DefinitionAddress; yaml: string },
-): Promise<{ data: Static<typeof UpgradedDefinition>; warnings: DefinitionWarning[] }> {
+): Promise<{ data: Static<typeof UpgradedDefinition>; warnings: Warning[] }> {
   const { writer, address } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, writer, {

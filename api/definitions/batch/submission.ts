@@ -5,9 +5,9 @@ import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
+import type { Warning } from "../schemas.ts";
 import { listSameNames } from "../warnings/same_names.ts";
 import { listUnknownNames } from "../warnings/unknown_names.ts";
-import type { DefinitionWarning } from "../warnings/warnings.ts";
 import type { DocumentError } from "./schemas.ts";
 
 /** A document as it was submitted. */
@@ -29,7 +29,7 @@ export interface SubmittedItem {
   /** Null if the text could not be read. */
   document: WrittenDocument | null;
   /** Found before the transaction begins. */
-  earlyWarnings: DefinitionWarning[];
+  earlyWarnings: Warning[];
   errors: DocumentError[];
 }
 

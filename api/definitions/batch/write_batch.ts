@@ -21,7 +21,8 @@ import {
   type Publication,
   storePublished,
 } from "../publish.ts";
-import type { DefinitionWarning, VersionCheck } from "../warnings/warnings.ts";
+import type { Warning } from "../schemas.ts";
+import type { VersionCheck } from "../warnings/warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
@@ -245,7 +246,7 @@ async function noteCycles(
 }
 
 /** Drafts of a batch resolve to each other as soon as they are published. */
-function resolvesInBatch({ code, details }: DefinitionWarning, batch: Batch): boolean {
+function resolvesInBatch({ code, details }: Warning, batch: Batch): boolean {
   if (code !== "UNRESOLVED_REFERENCE") return false;
   const { type, name, range } = details as { type: DefinitionType; name: string; range: string };
   return findInBatch(batch, { type, range, ...splitAddress(name) }) !== null;

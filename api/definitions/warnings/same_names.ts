@@ -5,7 +5,7 @@ import { listMembershipsByName } from "../../../sql/accounts/organization_member
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { OTHER_ORG_ADVICE } from "../../http/require_allowed.ts";
 import type { Writer } from "../new_draft.ts";
-import type { DefinitionWarning } from "./warnings.ts";
+import type { Warning } from "../schemas.ts";
 
 interface NamedDefinition {
   type: DefinitionType;
@@ -20,7 +20,7 @@ export async function listSameNames(
   sql: Sql,
   { caller, viewer, org, isOrgNamed }: Writer,
   definitions: readonly NamedDefinition[],
-): Promise<Map<string, DefinitionWarning>> {
+): Promise<Map<string, Warning>> {
   if (isOrgNamed || definitions.length === 0) return new Map();
   const memberships = await listMembershipsByName(sql, { userId: caller.userId, names: definitions });
   const others = memberships

@@ -5,7 +5,7 @@ import type { PlacedName, ReadDocument } from "../../documents/read_document.ts"
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { Catalog } from "../../models/catalog.ts";
 import type { DefinitionDeps } from "../document.ts";
-import type { DefinitionWarning } from "./warnings.ts";
+import type { Warning } from "../schemas.ts";
 
 /** Models of the definition language itself; a coding agent knows what they stand for. */
 const LANGUAGE_WORDS = ["haiku", "sonnet", "opus", "inherit"];
@@ -18,8 +18,8 @@ const LANGUAGE_MODEL = /^(?:(?:haiku|sonnet|opus)(?:-\d+(?:\.\d+)?)?|inherit)$/;
 export async function listUnknownNames(
   { catalog }: Pick<DefinitionDeps, "catalog">,
   { models, unknownTools }: Pick<ReadDocument, "models" | "unknownTools">,
-): Promise<DefinitionWarning[]> {
-  const warnings: DefinitionWarning[] = [];
+): Promise<Warning[]> {
+  const warnings: Warning[] = [];
   const named = models.filter(({ text }) => !LANGUAGE_MODEL.test(text));
   if (catalog !== null && named.length > 0) {
     const current = (await catalog.current()).catalog;
@@ -49,7 +49,7 @@ function suggestModel({ aliases, entries }: Catalog, text: string): string | nul
   return suggestNames(text, names)[0] ?? null;
 }
 
-function unknownModel({ text, ...place }: PlacedName, suggestion: string | null): DefinitionWarning {
+function unknownModel({ text, ...place }: PlacedName, suggestion: string | null): Warning {
   return {
     code: "UNKNOWN_MODEL",
     message: `The model catalog has no "${shorten(text)}".${adviceOf(suggestion)}`,
@@ -58,7 +58,7 @@ function unknownModel({ text, ...place }: PlacedName, suggestion: string | null)
   };
 }
 
-function unknownTool({ text, ...place }: PlacedName): DefinitionWarning {
+function unknownTool({ text, ...place }: PlacedName): Warning {
   const suggestion = suggestNames(text, TOOLS)[0] ?? null;
   const advice = suggestion === null ? ` The tools are ${TOOLS.join(", ")}.` : adviceOf(suggestion);
   return {

@@ -1,5 +1,4 @@
 /** Non-fatal problems of a new version, reported to its author when it is published or forked. */
-import type { KeyWarning } from "../../../shared/definitions/language/check_keys.ts";
 import { isRange, RANGE_FORMS } from "../../../shared/definitions/pick_version.ts";
 import { type DefinitionReference, writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -13,28 +12,7 @@ import { type ResolvedReference, resolveInPieces } from "../dependencies/resolve
 import type { WrittenDocument } from "../document.ts";
 import { viewerOf } from "../find_readable.ts";
 import { groupBySize } from "../group_by_size.ts";
-
-/** A problem that does not block the write. */
-export interface DefinitionWarning {
-  code:
-    | "TRANSLATION_FAILED"
-    | "UNRESOLVED_REFERENCE"
-    | "REFERENCE_NOT_PUBLIC"
-    | "FOREIGN_REFERENCE"
-    | "SAME_NAME_ELSEWHERE"
-    | "SAFETY_SIGNAL"
-    | "SAFETY_SCAN_FAILED"
-    | "ALIAS_REPLACED"
-    | "UNKNOWN_MODEL"
-    | "UNKNOWN_TOOL"
-    | KeyWarning["code"];
-  message: string;
-  details: Readonly<Record<string, unknown>>;
-  /** The place in the document, where it is known. */
-  path?: string;
-  line?: number;
-  column?: number;
-}
+import type { Warning } from "../schemas.ts";
 
 /** A version to check, whose references are stored. */
 export interface CheckedVersion {
@@ -45,7 +23,7 @@ export interface CheckedVersion {
 }
 
 export interface VersionCheck {
-  warnings: DefinitionWarning[];
+  warnings: Warning[];
   /** In document order, as the author resolves them. */
   references: ResolvedReference<VersionReferenceRow>[];
 }
@@ -57,7 +35,7 @@ const MAX_REFERENCES_AT_ONCE = 1_000;
 export async function listWarnings(
   tx: Sql,
   { viewer, ...version }: CheckedVersion & { viewer: DefinitionViewer },
-): Promise<DefinitionWarning[]> {
+): Promise<Warning[]> {
   const [check] = await checkVersions(tx, { versions: [version], viewer });
   return check?.warnings ?? [];
 }
@@ -134,13 +112,13 @@ async function findStrangers(
   return new Set(bare.filter(({ definitionId, position }) => keys.has(`${definitionId} ${position}`)));
 }
 
-function translationWarnings({ failures, positions }: WrittenDocument): DefinitionWarning[] {
+function translationWarnings({ failures, positions }: WrittenDocument): Warning[] {
   return failures.map(({ reason, path, message }) => {
     return { code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] };
   });
 }
 
-function unresolvedReference(reference: DefinitionReference): DefinitionWarning {
+function unresolvedReference(reference: DefinitionReference): Warning {
   const { type, range } = reference;
   const name = writtenName(reference);
   return {
@@ -152,7 +130,7 @@ function unresolvedReference(reference: DefinitionReference): DefinitionWarning 
   };
 }
 
-function foreignReference({ reference, target }: ResolvedReference<VersionReferenceRow>): DefinitionWarning {
+function foreignReference({ reference, target }: ResolvedReference<VersionReferenceRow>): Warning {
   const { type, name, range } = reference;
   const organization = target?.organization ?? null;
   return {
@@ -164,7 +142,7 @@ function foreignReference({ reference, target }: ResolvedReference<VersionRefere
   };
 }
 
-function referenceNotPublic(reference: DefinitionReference): DefinitionWarning {
+function referenceNotPublic(reference: DefinitionReference): Warning {
   const { type } = reference;
   const name = writtenName(reference);
   return {
@@ -175,7 +153,7 @@ function referenceNotPublic(reference: DefinitionReference): DefinitionWarning {
 }
 
 /** A scan that fails is a warning of its own: without it, an unscanned document would look safe. */
-function scanWarnings({ scan, positions }: WrittenDocument): DefinitionWarning[] {
+function scanWarnings({ scan, positions }: WrittenDocument): Warning[] {
   const message =
     "The safety scan of the document failed, so it is unknown whether it shows signs of misuse.";
   if (scan === null) return [{ code: "SAFETY_SCAN_FAILED", message, details: {} }];
