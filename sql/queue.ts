@@ -1,5 +1,5 @@
 /** The queue of background jobs: pg-boss in schema `pgboss`, written inside our own transactions. */
-import { type Db, PgBoss } from "pg-boss";
+import { type ConstructorOptions, type Db, PgBoss } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import type { Sql } from "./connection/pool.ts";
 import { QUEUE_SETTINGS } from "./queue_policies.ts";
@@ -41,16 +41,8 @@ function bossParameter(sql: Sql, value: unknown): unknown {
 
 /** Installs or upgrades the schema and creates the queues. `sql` must be one connection, not a pool. */
 export async function installQueues(sql: Sql): Promise<void> {
-  const boss = new PgBoss({
-    db: bossDatabase(sql),
-    schema: SCHEMA,
-    migrate: true,
-    supervise: false,
-    schedule: false,
-  });
-  // Without a listener, an error event would end the process. Relevant errors are thrown by the calls below.
-  boss.on("error", () => {});
-  await boss.start();
+  // Relevant errors are thrown by the calls below.
+  const boss = await startBoss(sql, () => {}, { migrate: true, supervise: false, schedule: false });
   try {
     for (const name of JOB_NAMES) {
       await boss.createQueue(name, QUEUE_SETTINGS[name]);
@@ -66,35 +58,29 @@ export async function installQueues(sql: Sql): Promise<void> {
 /** Called with background errors, such as a lost connection before it is restored. */
 export type OnBossError = (error: unknown) => void;
 
-/** Opens the queue for processes that only add jobs, on their own connections. `stop` ends its timer. */
-export async function openQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
-  const boss = new PgBoss({
-    db: bossDatabase(sql),
-    schema: SCHEMA,
-    migrate: false,
-    supervise: false,
-    schedule: false,
-  });
+/** Without a listener, an error event would end the process. */
+function startBoss(sql: Sql, onError: OnBossError, options: ConstructorOptions): Promise<Boss> {
+  const boss = new PgBoss({ db: bossDatabase(sql), schema: SCHEMA, migrate: false, ...options });
   boss.on("error", onError);
   return boss.start();
+}
+
+/** Opens the queue for processes that only add jobs, on their own connections. `stop` ends its timer. */
+export function openQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
+  return startBoss(sql, onError, { supervise: false, schedule: false });
 }
 
 /**
  * Opens the queue for the job runner, which runs jobs, retries those of dead workers, and maintains the schedules. The pool
  * is shared with the jobs; stop the queue before ending it.
  */
-export async function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
-  const boss = new PgBoss({
-    db: bossDatabase(sql),
-    schema: SCHEMA,
-    migrate: false,
+export function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
+  return startBoss(sql, onError, {
     schedule: true,
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     cronMonitorIntervalSeconds: SUPERVISE_SECONDS,
   });
-  boss.on("error", onError);
-  return boss.start();
 }
 
 /** A job to queue, with its id in the queue. */

@@ -1,5 +1,6 @@
 /** What endpoints of definitions share in their declarations: parameters, schemas and errors. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { KEY_WARNING_CODES } from "../../shared/definitions/language/check_keys.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import {
   listSchema,
@@ -142,7 +143,8 @@ const DEFINITION = {
 const WARNING_CODES = [
   ...(["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"] as const),
   ...(["SAFETY_SIGNAL", "SAFETY_SCAN_FAILED", "UNKNOWN_MODEL", "UNKNOWN_TOOL"] as const),
-  ...(["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH", "SAME_NAME_ELSEWHERE"] as const),
+  ...KEY_WARNING_CODES,
+  "SAME_NAME_ELSEWHERE",
   "ALIAS_REPLACED",
 ] as const;
 

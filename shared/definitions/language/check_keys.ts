@@ -10,9 +10,11 @@ import { exampleOfKey, type Key, type Kind } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
 import { type KeyPlace, walkKeys } from "./walk_keys.ts";
 
+export const KEY_WARNING_CODES = ["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH"] as const;
+
 /** Something in a document that its author may have meant otherwise. */
 export interface KeyWarning {
-  code: "UNKNOWN_KEY" | "UNEXPECTED_VALUE" | "DESCRIPTION_LENGTH";
+  code: (typeof KEY_WARNING_CODES)[number];
   message: string;
   details: Readonly<Record<string, unknown>>;
   path: string;
