@@ -96,8 +96,7 @@ async function finish(tx: Sql, deps: OutcomeDeps, job: ExportJobRow, action: str
   await insertAuditEntry(tx, {
     actorType: "service",
     action,
-    subjectType: "export_job",
-    subjectId: job.id,
+    subject: { type: "export_job", id: job.id },
     orgId: job.orgId,
     details: job.errorCode === null ? { rows: job.rowsWritten } : { errorCode: job.errorCode },
   });

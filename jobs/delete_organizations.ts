@@ -31,8 +31,7 @@ async function deleteNext(tx: Sql, boss: Boss): Promise<boolean> {
   await insertAuditEntry(tx, {
     actorType: "service",
     action: "org.delete",
-    subjectType: "organization",
-    subjectId: org.id,
+    subject: { type: "organization", id: org.id },
     orgId: org.id,
     details: { slug: org.slug, members, projects },
   });

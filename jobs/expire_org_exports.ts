@@ -81,8 +81,7 @@ async function expire(
     await insertAuditEntry(tx, {
       actorType: "service",
       action: "export_job.expire",
-      subjectType: "export_job",
-      subjectId: id,
+      subject: { type: "export_job", id: id },
       orgId,
       details: { expiresAt },
     });

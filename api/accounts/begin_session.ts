@@ -53,8 +53,7 @@ export async function beginSession(
     ...actor,
     ...(actor.actorType === "user" ? { credentialId: session.id } : {}),
     action: "session.create",
-    subjectType: "session",
-    subjectId: session.id,
+    subject: { type: "session", id: session.id },
     details: {
       username: user.username,
       expiresAt,

@@ -37,8 +37,7 @@ export async function changeUser(
   await insertAuditEntry(tx, {
     ...actor,
     action: "user.update",
-    subjectType: "user",
-    subjectId: user.id,
+    subject: { type: "user", id: user.id },
     details: { username: user.username, changed: changed.join(", ") },
   });
 }

@@ -80,8 +80,7 @@ export async function createAccount(
     await insertAuditEntry(tx, {
       ...(typeof actor === "function" ? actor(user.id) : actor),
       action: "user.create",
-      subjectType: "user",
-      subjectId: user.id,
+      subject: { type: "user", id: user.id },
       orgId: personalOrg.id,
       details: { username, platformRole },
     });

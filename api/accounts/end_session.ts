@@ -48,5 +48,5 @@ export async function endSessions(
 }
 
 function entryOf(subjectId: string, actor: AuditActor): AuditEntry {
-  return { ...actor, action: "session.revoke", subjectType: "session", subjectId };
+  return { ...actor, action: "session.revoke", subject: { type: "session", id: subjectId } };
 }

@@ -47,8 +47,7 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
   await insertAuditEntry(tx, {
     ...actor,
     action: "key.create",
-    subjectType: "api_key",
-    subjectId: row.id,
+    subject: { type: "api_key", id: row.id },
     orgId,
     details: { username: user.username, prefix, kind, scope, expiresAt },
   });

@@ -38,8 +38,7 @@ export async function setPassword(tx: Sql, password: NewPassword): Promise<strin
   await insertAuditEntry(tx, {
     ...actor,
     action,
-    subjectType: "user",
-    subjectId: userId,
+    subject: { type: "user", id: userId },
     details: { username: user.username, endedSessions: ended.length },
   });
   return ended;

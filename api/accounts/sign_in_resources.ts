@@ -55,8 +55,7 @@ function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditFailure 
       ...auditOrigin(context),
       idempotencyKey: null,
       action: "session.refuse",
-      subjectType: "user",
-      subjectId: userId ?? "unknown",
+      subject: { type: "user", id: userId ?? "unknown" },
     }).catch((error: unknown) => {
       sampled.delete(subject);
       log.warn({ requestId: context.requestId, err: error }, "cannot note a failed sign-in in the audit log");

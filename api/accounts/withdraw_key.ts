@@ -18,8 +18,7 @@ export async function withdrawKey(
     await insertAuditEntry(tx, {
       ...actor,
       action: "key.revoke",
-      subjectType: "api_key",
-      subjectId: key.id,
+      subject: { type: "api_key", id: key.id },
       orgId: key.orgId,
     });
     return key;

@@ -22,8 +22,7 @@ export const adoptArtifactsCommand = defineCommand({
       await insertAuditEntry(tx, {
         actorType: "operator",
         action: "artifacts.adopt",
-        subjectType: "installation",
-        subjectId: installationId,
+        subject: { type: "installation", id: installationId },
         details: {
           artifactUrl: config.artifactUrl,
           previousInstallationId: previous?.installationId ?? null,

@@ -111,8 +111,7 @@ async function decide(
       await insertAuditEntry(tx, {
         actorType: "operator",
         action: decision === "accepted" ? "catalog.accept" : "catalog.reject",
-        subjectType: "catalog",
-        subjectId: wanted ?? "all",
+        subject: { type: "catalog", id: wanted ?? "all" },
         details: { models: held.length, documents },
       });
     }

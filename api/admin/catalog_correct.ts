@@ -49,8 +49,7 @@ export const correctPriceCommand = defineCommand({
       await insertAuditEntry(tx, {
         actorType: "operator",
         action: "catalog.correct",
-        subjectType: "model",
-        subjectId: flags.model,
+        subject: { type: "model", id: flags.model },
         details: { ...row },
       });
       return { json: { correction: { ...key, ...row } }, text: describe(key, row) };

@@ -120,8 +120,7 @@ async function changeQuarantine(
     await insertAuditEntry(tx, {
       actorType: "operator",
       action: options.action,
-      subjectType: version === null ? "definition_line" : "definition",
-      subjectId: change.id,
+      subject: { type: version === null ? "definition_line" : "definition", id: change.id },
       orgId,
       details: { type, name, version, versions: change.versions, ...options.details },
     });

@@ -102,8 +102,7 @@ export const setOrgTierCommand = defineCommand({
         await insertAuditEntry(tx, {
           actorType: "operator",
           action: "org.set-tier",
-          subjectType: "organization",
-          subjectId: org.id,
+          subject: { type: "organization", id: org.id },
           orgId: org.id,
           details: { from: before.subscriptionTier, to: tier },
         });

@@ -66,8 +66,7 @@ async function recordDistribution(tx: Sql, { distributed, droppedKeys }: Distrib
   await insertAuditEntry(tx, {
     actorType: "operator",
     action: "tracker.distribute",
-    subjectType: "schema",
-    subjectId: OWN_TRACKER_SCHEMA,
+    subject: { type: "schema", id: OWN_TRACKER_SCHEMA },
     details: {
       tables: distributed.map(({ table }) => table).join(", "),
       rows: distributed.reduce((sum, { rows }) => sum + rows, 0),

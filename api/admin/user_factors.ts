@@ -26,8 +26,7 @@ export const removeFactorsCommand = defineCommand({
       await insertAuditEntry(tx, {
         actorType: "operator",
         action: "factor.reset",
-        subjectType: "user",
-        subjectId: userId,
+        subject: { type: "user", id: userId },
         details: { username, factors, endedSessions: sessions },
       });
       await queueAccountMail(tx, boss, {

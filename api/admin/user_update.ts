@@ -47,8 +47,7 @@ async function setDisabled({ sql }: CommandContext, username: string, isDisabled
     await insertAuditEntry(tx, {
       ...OPERATOR,
       action: isDisabled ? "user.disable" : "user.enable",
-      subjectType: "user",
-      subjectId: before.id,
+      subject: { type: "user", id: before.id },
       details: { username },
     });
     return { id: before.id, disabledAt };

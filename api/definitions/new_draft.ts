@@ -123,8 +123,7 @@ export function auditOf(
   return {
     ...actor,
     action,
-    subjectType: "definition",
-    subjectId: row.id,
+    subject: { type: "definition", id: row.id },
     orgId: org.orgId,
     details: { type: row.type, name: row.name, version: row.version },
   };

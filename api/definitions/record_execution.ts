@@ -153,8 +153,7 @@ async function storeExecution(
   const auditEntry: AuditEntry = {
     ...auditActor(request, caller),
     action: "execution.record",
-    subjectType: "definition",
-    subjectId: definitionId,
+    subject: { type: "definition", id: definitionId },
     orgId,
     details: { type, name, version, source, runId },
   };

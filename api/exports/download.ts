@@ -107,8 +107,7 @@ async function noteDownload(
   await insertAuditEntry(sql, {
     ...auditActor(request, caller),
     action: "export_job.download",
-    subjectType: "export_job",
-    subjectId: job.id,
+    subject: { type: "export_job", id: job.id },
     orgId: job.orgId,
     details: { range },
   });

@@ -155,8 +155,7 @@ async function cancelUnlessOver(
     await insertAuditEntry(tx, {
       ...actor,
       action: "export_job.cancel",
-      subjectType: "export_job",
-      subjectId: job.id,
+      subject: { type: "export_job", id: job.id },
       orgId: job.orgId,
       details: { force: cancellation.force },
     });

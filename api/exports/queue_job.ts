@@ -233,8 +233,7 @@ async function insertQueued(
   await insertAuditEntry(tx, {
     ...newJob.actor,
     action: "export_job.queue",
-    subjectType: "export_job",
-    subjectId: job.id,
+    subject: { type: "export_job", id: job.id },
     orgId,
     details: { format, asOf, ...(since === null ? {} : { since }), ...visibility },
   });

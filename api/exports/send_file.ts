@@ -133,8 +133,7 @@ async function noteExport(sql: Sql, { request, caller, opened, file, rows }: Sen
   await insertAuditEntry(sql, {
     ...auditActor(request, caller),
     action: `export.${file.kind}`,
-    subjectType: "project",
-    subjectId: project.id,
+    subject: { type: "project", id: project.id },
     orgId: project.orgId,
     details: {
       ...(file.kind === "dataset" ? { dataset: file.content } : {}),

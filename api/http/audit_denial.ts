@@ -48,8 +48,7 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
         ...auditOrigin(context),
         idempotencyKey: null,
         action: "request.refuse",
-        subjectType: "route",
-        subjectId: route,
+        subject: { type: "route", id: route },
         orgId,
         details: { code: error.code },
       });

@@ -71,8 +71,7 @@ export async function auditWebhook(
   await insertAuditEntry(tx, {
     ...actor,
     action,
-    subjectType: "webhook",
-    subjectId: row.id,
+    subject: { type: "webhook", id: row.id },
     orgId: row.orgId,
     details: { origin: new URL(row.url).origin, ...(changed === undefined ? {} : { changed }) },
   });

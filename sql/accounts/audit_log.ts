@@ -12,8 +12,7 @@ export interface AuditEntry {
   credentialId?: string | null;
   /** `<noun>.<verb>`, such as `org.create`. */
   action: string;
-  subjectType: string;
-  subjectId: string;
+  subject: { type: string; id: string };
   orgId?: string | null;
   /** The service's own id of the request. */
   requestId?: string | null;
@@ -60,9 +59,9 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
  * Claims the idempotency key for a change whose own statement adds the entry. Call it first, in the same transaction.
  */
 export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
-  const { idempotencyKey, requestId, subjectType: type, subjectId: id } = entry;
+  const { idempotencyKey, requestId, subject } = entry;
   if (!idempotencyKey || !requestId) return;
-  const isOurs = await markIdempotencyKeyApplied(tx, { ...idempotencyKey, requestId, subject: { type, id } });
+  const isOurs = await markIdempotencyKeyApplied(tx, { ...idempotencyKey, requestId, subject });
   if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
 }
 
@@ -74,11 +73,10 @@ export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
       request_id, client_request_id, address, user_agent, details
     )
     select
-      e."actorType", e."actorUserId", e."credentialId", e.action, e."subjectType", e."subjectId", e."orgId",
+      e."actorType", e."actorUserId", e."credentialId", e.action, e.subject ->> 'type', e.subject ->> 'id', e."orgId",
       e."requestId", e."clientRequestId", e.address, e."userAgent", coalesce(e.details, '{}')
     from jsonb_to_recordset(${sql.json(entries.map(({ idempotencyKey: _, ...entry }) => entry))}) as e (
-      "actorType" text, "actorUserId" uuid, "credentialId" uuid, action text,
-      "subjectType" text, "subjectId" text, "orgId" uuid,
+      "actorType" text, "actorUserId" uuid, "credentialId" uuid, action text, subject jsonb, "orgId" uuid,
       "requestId" text, "clientRequestId" text, address text, "userAgent" text, details jsonb
     )`;
 }

@@ -20,8 +20,7 @@ test("the runner seals new entries and logs the head of the chain", async () => 
     await insertAuditEntry(db.sql, {
       actorType: "service",
       action: "thing.do",
-      subjectType: "thing",
-      subjectId: "1",
+      subject: { type: "thing", id: "1" },
     });
     await waitFor(async () => (await findAuditChain(db.sql)).sealedPosition === entry);
   }

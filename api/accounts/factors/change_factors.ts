@@ -42,8 +42,7 @@ export async function auditBegin(
   await insertAuditEntry(tx, {
     ...auditActor(request, caller),
     action: "factor.begin",
-    subjectType: "user",
-    subjectId: caller.userId,
+    subject: { type: "user", id: caller.userId },
     details: { kind },
   });
 }
@@ -65,8 +64,7 @@ export async function finishAddition(
   await insertAuditEntry(tx, {
     ...auditActor(request, caller),
     action: "factor.add",
-    subjectType: "second_factor",
-    subjectId: factor.id,
+    subject: { type: "second_factor", id: factor.id },
     details: { kind: factor.kind, endedSessions: ended.length },
   });
   await queueFactorMail(tx, deps, { userId, request, details: { event: "added", name: factor.name } });
@@ -89,8 +87,7 @@ export async function finishRemoval(tx: Sql, deps: MailDeps, change: FactorChang
   await insertAuditEntry(tx, {
     ...auditActor(request, caller),
     action: "factor.remove",
-    subjectType: "second_factor",
-    subjectId: factor.id,
+    subject: { type: "second_factor", id: factor.id },
     details: { kind: factor.kind, endedSessions: ended.length, isLast },
   });
   await queueFactorMail(tx, deps, {

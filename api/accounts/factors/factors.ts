@@ -84,8 +84,7 @@ export const renameFactor = operation(
       await insertAuditEntry(tx, {
         ...auditActor(request, caller),
         action: "factor.rename",
-        subjectType: "second_factor",
-        subjectId: renamed.id,
+        subject: { type: "second_factor", id: renamed.id },
       });
       return renamed;
     });
@@ -142,8 +141,7 @@ export const renewRecoveryCodes = operation(
       await insertAuditEntry(tx, {
         ...auditActor(request, caller),
         action: "factor.renew_codes",
-        subjectType: "user",
-        subjectId: caller.userId,
+        subject: { type: "user", id: caller.userId },
       });
       await queueFactorMail(tx, deps, {
         userId: caller.userId,

@@ -92,8 +92,7 @@ export const verifyFactor = operation(
       await insertAuditEntry(tx, {
         ...auditActor(request, caller),
         action: "factor.use",
-        subjectType: "session",
-        subjectId: credential.id,
+        subject: { type: "session", id: credential.id },
         details: { kind: verdict.kind },
       });
       return { verdict, provenAt: await findSessionFactorAt(tx, credential.id) };

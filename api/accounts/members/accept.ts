@@ -114,8 +114,7 @@ async function join(tx: Sql, boss: Boss, options: { token: string; caller: Calle
     await insertAuditEntry(tx, {
       ...actor,
       action: "invitation.accept",
-      subjectType: "invitation",
-      subjectId: offer.id,
+      subject: { type: "invitation", id: offer.id },
       orgId,
       details: { org: org.slug, role: current, invitedBy },
     });

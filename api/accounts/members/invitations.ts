@@ -206,8 +206,7 @@ async function auditInvitation(
   await insertAuditEntry(tx, {
     ...actor,
     action,
-    subjectType: "invitation",
-    subjectId: invitation.id,
+    subject: { type: "invitation", id: invitation.id },
     orgId: org.id,
     details: { org: org.slug, role: invitation.role },
   });

@@ -131,8 +131,7 @@ async function record(
   await insertAuditEntry(tx, {
     ...actor,
     action,
-    subjectType: "user",
-    subjectId: userId,
+    subject: { type: "user", id: userId },
     orgId: org.id,
     details: { org: org.slug, username, ...news },
   });

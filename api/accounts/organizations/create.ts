@@ -103,8 +103,7 @@ export async function createOrg(
   await insertAuditEntry(tx, {
     ...actor,
     action: "org.create",
-    subjectType: "organization",
-    subjectId: org.id,
+    subject: { type: "organization", id: org.id },
     orgId: org.id,
     details: { slug: org.slug, subscriptionTier: org.subscriptionTier },
   });

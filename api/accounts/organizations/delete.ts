@@ -133,8 +133,7 @@ async function noteEnd(
   await insertAuditEntry(tx, {
     ...actor,
     action,
-    subjectType: "organization",
-    subjectId: org.id,
+    subject: { type: "organization", id: org.id },
     orgId: org.id,
     details: { slug: org.slug, ...details },
   });

@@ -195,8 +195,7 @@ async function auditProject(
   await insertAuditEntry(tx, {
     ...actor,
     action,
-    subjectType: "project",
-    subjectId: project.id,
+    subject: { type: "project", id: project.id },
     orgId: org.id,
     details: { name: project.name, slug: project.slug, ...details },
   });

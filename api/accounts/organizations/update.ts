@@ -108,8 +108,7 @@ export async function changeOrg(
   await insertAuditEntry(tx, {
     ...actor,
     action: "org.update",
-    subjectType: "organization",
-    subjectId: org.id,
+    subject: { type: "organization", id: org.id },
     orgId: org.id,
     details: {
       changed: changed.join(", "),

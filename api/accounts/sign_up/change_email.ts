@@ -118,8 +118,7 @@ export const confirmEmailChange = operation(
           actorUserId: userId,
           ...auditOrigin(requestContext(request)),
           action: "email.change",
-          subjectType: "user",
-          subjectId: userId,
+          subject: { type: "user", id: userId },
           details: { username },
         });
         const oldEmail = String(mail.details["oldEmail"]);

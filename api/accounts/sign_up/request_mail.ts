@@ -37,8 +37,7 @@ export async function requestMail(
   await insertAuditEntry(tx, {
     ...(caller ? auditActor(request, caller) : { actorType: "anonymous", ...auditOrigin(context) }),
     action: "account_mail.request",
-    subjectType: "account_mail",
-    subjectId: id,
+    subject: { type: "account_mail", id: id },
     // Not by address, because anyone can enter any address.
     details: { kind: mail.kind },
   });

@@ -43,8 +43,7 @@ async function auditDemo(tx: Sql, action: string, scale: number): Promise<void> 
   await insertAuditEntry(tx, {
     actorType: "operator",
     action,
-    subjectType: "demo",
-    subjectId: "demo",
+    subject: { type: "demo", id: "demo" },
     details: { scale },
   });
 }

@@ -74,8 +74,7 @@ export async function importProject(
   await insertAuditEntry(tx, {
     actorType: "operator",
     action: "project.import",
-    subjectType: "project",
-    subjectId: target.id,
+    subject: { type: "project", id: target.id },
     orgId: source.org.id,
     details: { name: target.name, insertedRows: imported.insertedRows },
   });

@@ -17,8 +17,7 @@ async function addEntries(sql: Sql, count: number): Promise<void> {
       actorType: "user",
       actorUserId: crypto.randomUUID(),
       action: "thing.do",
-      subjectType: "thing",
-      subjectId: String(number),
+      subject: { type: "thing", id: String(number) },
       address: "192.0.2.1",
       details: { number, 'ä "quote"': null },
     });

@@ -4,14 +4,13 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const ENTRIES: AuditEntry[] = [
-  { actorType: "operator", action: "org.create", subjectType: "org", subjectId: "1" },
+  { actorType: "operator", action: "org.create", subject: { type: "org", id: "1" } },
   {
     actorType: "user",
     actorUserId: crypto.randomUUID(),
     credentialId: crypto.randomUUID(),
     action: "execution.record",
-    subjectType: "definition",
-    subjectId: "2",
+    subject: { type: "definition", id: "2" },
     orgId: crypto.randomUUID(),
     requestId: "r-1",
     details: { runId: 'a "run"', count: 3, isNew: true, source: null },

@@ -108,8 +108,7 @@ test("32 writers of several executions each, with runs and callers in common, co
           {
             actorType: "service",
             action: "execution.record",
-            subjectType: "definition",
-            subjectId: definitionId,
+            subject: { type: "definition", id: definitionId },
           },
         ],
       }),

@@ -25,8 +25,7 @@ async function addEntries(api: TestApp, orgId: string, count: number): Promise<v
     await insertAuditEntry(api.db.sql, {
       actorType: "service",
       action: "thing.do",
-      subjectType: "thing",
-      subjectId: String(number),
+      subject: { type: "thing", id: String(number) },
       orgId,
     });
   }

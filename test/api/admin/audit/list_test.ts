@@ -8,7 +8,7 @@ test("audit list filters by organization, actor and time, newest first", async (
   const { user, org } = await api.make.person();
   const add = (subjectId: string, more: object = {}) =>
     insertAuditEntry(api.db.sql, {
-      ...{ actorType: "user", action: "thing.do", subjectType: "thing", subjectId },
+      ...{ actorType: "user", action: "thing.do", subject: { type: "thing", id: subjectId } },
       ...more,
     });
   await add("1", { orgId: org.id });

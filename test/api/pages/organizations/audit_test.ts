@@ -12,8 +12,7 @@ test("entries are paged newest first, and what clients sent stays text", async (
       ...{ actorType: "user", actorUserId: owner.user.id, orgId: org.id, userAgent: HOSTILE },
       ...{
         action: "thing.change",
-        subjectType: "thing",
-        subjectId: `thing-${number}`,
+        subject: { type: "thing", id: `thing-${number}` },
         details: { note: HOSTILE },
       },
     });
