@@ -1,4 +1,4 @@
-/** Load over HTTP: connections that send the next request after each response. */
+/** Load over HTTP: connections that send the next request after each response, each for a client of its own. */
 import type { Socket } from "bun";
 import { cpuSeconds, serverCpuSeconds } from "./machine.ts";
 import { type BenchRun, measureInTurn, metered, type Reading } from "./measure.ts";
@@ -20,6 +20,7 @@ export interface LoadResult extends Reading {
 }
 
 interface Connection {
+  request: string;
   sentAt: number;
   /** The head of the response, while it is incomplete. */
   head: Buffer;
@@ -36,12 +37,12 @@ const END_OF_HEAD = Buffer.from("\r\n\r\n");
 export async function runLoad({ url, headers = {}, connections, seconds }: Load): Promise<LoadResult> {
   const { pathname, search, host } = new URL(url);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const request = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${lines.join("")}\r\n`;
+  const head = `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\n${lines.join("")}`;
   const durations: number[] = [];
   let deadline = Number.POSITIVE_INFINITY;
   const ask = (socket: Socket<Connection>): void => {
     Object.assign(socket.data, { sentAt: performance.now(), head: NOTHING, left: null });
-    socket.write(request);
+    socket.write(socket.data.request);
   };
   const answered = (socket: Socket<Connection>): void => {
     const now = performance.now();
@@ -52,7 +53,11 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
       socket.end();
     }
   };
-  const sockets = await Promise.all(Array.from({ length: connections }, () => connect(url, answered)));
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, (_, number) =>
+      connect(url, { answered, request: `${head}X-Forwarded-For: ${clientAddress(number)}\r\n\r\n` }),
+    ),
+  );
   const begun = performance.now();
   deadline = begun + seconds * 1000;
   for (const socket of sockets) ask(socket);
@@ -66,16 +71,21 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
   };
 }
 
+/** An address of the network for benchmarks (RFC 2544), so that the service's limits per client hold back none. */
+function clientAddress(number: number): string {
+  return `198.18.${number >> 8}.${number & 255}`;
+}
+
 /** Connects, and calls `answered` after each complete response. */
 async function connect(
   url: string,
-  answered: (socket: Socket<Connection>) => void,
+  { answered, request }: { answered: (socket: Socket<Connection>) => void; request: string },
 ): Promise<Socket<Connection>> {
   const { hostname, port } = new URL(url);
   return Bun.connect<Connection>({
     hostname,
     port: Number(port),
-    data: { sentAt: 0, head: NOTHING, left: null, done: Promise.withResolvers<void>() },
+    data: { request, sentAt: 0, head: NOTHING, left: null, done: Promise.withResolvers<void>() },
     socket: {
       data(socket, chunk) {
         try {

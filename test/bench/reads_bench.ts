@@ -9,7 +9,6 @@ import { createFactory } from "../helpers/postgres/factory.ts";
 import { COMMON_WORDS, makeBenchRegistry } from "./bench_data.ts";
 import { type ComparedRead, compareReads } from "./http_load.ts";
 import { type BenchRun, median } from "./measure.ts";
-import { LISTED_TABLE } from "./peers/statements.ts";
 import { type FigureTable, figure } from "./results.ts";
 import { startComparedServers } from "./servers.ts";
 
@@ -21,16 +20,11 @@ export async function benchHttp(run: BenchRun): Promise<FigureTable[]> {
   await using db = await openTestDatabase(run.serverUrl);
   const { user, key } = await createFactory(db.sql).person();
   await db.owner`vacuum analyze users, api_keys`;
-  await using servers = await startComparedServers(run, db);
+  const read = { path: `/api/v1/users/${user.id}`, headers: { Authorization: `Bearer ${key}` } };
+  await using servers = await startComparedServers(run, db, [read]);
   return await compareReads(run, servers, {
     title: "One row, with a key, for 32 connections",
-    reads: [
-      {
-        name: "a user",
-        path: `/api/v1/users/${user.id}`,
-        headers: { Authorization: `Bearer ${key}` },
-      },
-    ],
+    reads: [{ name: "a user", ...read }],
     ratio: HTTP_RATIO,
     p99Ms: HTTP_P99_MS,
   });
@@ -184,8 +178,7 @@ export async function benchDefinitions(run: BenchRun): Promise<FigureTable[]> {
   const { reads } = await command.progress.step(`Making ${lines} lines with three versions each`, () =>
     makeReadRegistry(db, sizes.definitionLines),
   );
-  await db.owner.unsafe(LISTED_TABLE);
-  await using servers = await startComparedServers(run, db);
+  await using servers = await startComparedServers(run, db, reads);
   const title = `A registry of ${lines} lines with three versions each, for 32 connections`;
   return await compareReads(run, servers, { title, reads, ratio: DEFINITIONS_RATIO });
 }

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
+import { openTestApp } from "../helpers/http/app.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import { spawnApi } from "../helpers/process/api_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { LOOP_PROBE_PORT, type LoopReading } from "./loop_probe.ts";
 import { findPostmaster } from "./machine.ts";
 import type { BenchRun } from "./measure.ts";
+import type { RecordedStatement } from "./peers/fastify_reads.ts";
 
 const HOST = "127.0.0.1";
 const READY_PATH = "/health/ready";
@@ -44,6 +46,8 @@ export async function startOurs(
     EXPORT_STREAMS_PER_USER: "8",
     EXPORT_STREAMS_PER_ORG: "8",
     LOG_LEVEL: "warn",
+    // A load names the client of each connection, as a proxy does.
+    TRUST_PROXY: "1",
     ...env,
   });
   return untilReady({ ...api, url: `http://${HOST}:${port}` });
@@ -52,13 +56,17 @@ export async function startOurs(
 /** Starts a peer on Node.js. */
 export async function startPeer(
   root: string,
-  { script, databaseUrl }: { script: PeerScript; databaseUrl: string },
+  {
+    script,
+    databaseUrl,
+    env = {},
+  }: { script: PeerScript; databaseUrl: string; env?: Record<string, string> },
 ): Promise<BenchServer> {
   const port = await chooseFreePort(HOST);
   const path = join(root, "test/bench/peers", `${script}.ts`);
   const command = ["node", await buildForNode(root, path)];
   const child = Bun.spawn(command, {
-    env: { ...process.env, DATABASE_URL: databaseUrl, PORT: String(port), NODE_ENV: "production" },
+    env: { ...process.env, DATABASE_URL: databaseUrl, PORT: String(port), NODE_ENV: "production", ...env },
     stdout: "ignore",
     stderr: "inherit",
   });
@@ -123,18 +131,63 @@ export interface ComparedServers {
 const COMMITS_PER_SECOND = 200;
 const COMMIT_TICK_MS = 5;
 
-/** Starts our API and the peer of reads on one database, to which another client commits continuously. */
+/**
+ * Starts our API and the peer of reads on one database, to which another client commits continuously. The peer runs our
+ * statements for `sameSql`.
+ */
 export async function startComparedServers(
   { command: { root } }: BenchRun,
-  { url: databaseUrl, sql, owner }: TestDatabase,
+  db: TestDatabase,
+  sameSql: readonly RecordedRead[] = [],
 ): Promise<ComparedServers & AsyncDisposable> {
+  const { url: databaseUrl, sql, owner } = db;
+  const statements = await recordStatements(db, sameSql);
   await using started = new AsyncDisposableStack();
   const ours = started.use(await startOurs(databaseUrl));
-  const fastify = started.use(await startPeer(root, { script: "fastify_reads", databaseUrl }));
+  const env = { STATEMENTS: JSON.stringify(statements) };
+  const fastify = started.use(await startPeer(root, { script: "fastify_reads", databaseUrl, env }));
+  for (const read of sameSql) await requireSameAnswer([ours, fastify], read);
   started.use(await commitSteadily(owner));
   const postmaster = await findPostmaster(sql);
   const all = started.move();
   return { ours, fastify, postmaster, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** A read that both answer with the same SQL. */
+export interface RecordedRead {
+  path: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Records the statements of each read with the driver's debug hook, as they are when no credential is cached. */
+async function recordStatements(
+  db: TestDatabase,
+  reads: readonly RecordedRead[],
+): Promise<Record<string, RecordedStatement[]>> {
+  const recorded: Record<string, RecordedStatement[]> = {};
+  // The database outlives the app. One connection, so that only the first request opens one.
+  await using app = await openTestApp({
+    database: { ...db, [Symbol.asyncDispose]: async () => {} },
+    config: { databasePoolMax: 1 },
+  });
+  const { callers, sql } = app.deps;
+  callers.find = async (_hash, lookUp) => (await lookUp())?.caller ?? null;
+  for (const { path, headers = {} } of reads) {
+    await app.request(path, { headers });
+    const statements: RecordedStatement[] = [];
+    sql.options.debug = (_connection, text, values) => void statements.push({ text, values });
+    await app.request(path, { headers });
+    sql.options.debug = false;
+    recorded[path] = statements;
+  }
+  return recorded;
+}
+
+async function requireSameAnswer(servers: readonly BenchServer[], read: RecordedRead): Promise<void> {
+  const { path, headers = {} } = read;
+  const texts = servers.map(async ({ url }) => (await fetch(url + path, { headers })).text());
+  const [ours, ...others] = await Promise.all(texts);
+  if (others.some((text) => text !== ours)) throw new Error(`Cannot compare: ${path} has other answers`);
 }
 
 /** Commits transactions at a steady rate until it is disposed of. */
