@@ -1,6 +1,6 @@
 /** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
 import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 import { lockRow } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
@@ -115,7 +115,7 @@ export async function findAccountMailWait(
 
 /** Finds a mail that is still to be sent; null otherwise. */
 export async function findUnsentAccountMail(sql: Sql, id: string): Promise<AccountMailRow | null> {
-  const [row] = await sql<AccountMailRow[]>`
+  return firstRow(sql<AccountMailRow[]>`
     select ${sql(COLUMNS)}
     from account_mails
     where id = ${id}
@@ -123,8 +123,7 @@ export async function findUnsentAccountMail(sql: Sql, id: string): Promise<Accou
       and used_at is null
       and ended_at is null
       and not is_over_limit
-      and expires_at > clock_timestamp()`;
-  return row ?? null;
+      and expires_at > clock_timestamp()`);
 }
 
 /**
@@ -161,21 +160,19 @@ export interface AccountLink {
 
 /** Finds the mail of a link that works; null otherwise. Changes nothing. */
 export async function findAccountLink(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
-  const [row] = await sql<AccountMailRow[]>`
+  return firstRow(sql<AccountMailRow[]>`
     select ${sql(COLUMNS)}
     from account_mails
-    where ${works(sql, link)}`;
-  return row ?? null;
+    where ${works(sql, link)}`);
 }
 
 /** Uses up a link; null if it does not work. Of two transactions that try at once, the second one gets null. */
 export async function markAccountLinkUsed(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
-  const [row] = await sql<AccountMailRow[]>`
+  return firstRow(sql<AccountMailRow[]>`
     update account_mails
     set used_at = clock_timestamp()
     where ${works(sql, link)}
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 function works(sql: Sql, { kind, tokenHash }: AccountLink) {

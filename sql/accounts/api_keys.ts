@@ -1,6 +1,6 @@
 /** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 export interface ApiKeyRow {
   id: string;
@@ -51,7 +51,7 @@ export interface KeyCallerRow {
 
 /** Finds the owner of a key; null if the key is unknown, revoked or expired, or its owner is disabled. */
 export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCallerRow | null> {
-  const [row] = await sql<KeyCallerRow[]>`
+  return firstRow(sql<KeyCallerRow[]>`
     select
       u.id as user_id, u.username, u.platform_role,
       k.id as key_id, k.kind, k.scope, k.org_id, k.expires_at,
@@ -62,8 +62,7 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
     where k.key_hash = ${keyHash}
       and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > now())
-      and u.disabled_at is null`;
-  return row ?? null;
+      and u.disabled_at is null`);
 }
 
 /** Lists the keys of a user that are not revoked, also expired ones, newest first. */
@@ -123,12 +122,11 @@ export interface RevokedKeyRow {
 
 /** Revokes a key; null if it does not exist. A revoked key keeps its `revokedAt`. */
 export async function markApiKeyRevoked(sql: Sql, id: string): Promise<RevokedKeyRow | null> {
-  const [row] = await sql<RevokedKeyRow[]>`
+  return firstRow(sql<RevokedKeyRow[]>`
     update api_keys
     set revoked_at = coalesce(revoked_at, now())
     where id = ${id}
-    returning id, org_id, revoked_at`;
-  return row ?? null;
+    returning id, org_id, revoked_at`);
 }
 
 /** Revokes a key of a user; null if the user has no such key, or it is already revoked. */
@@ -136,12 +134,11 @@ export async function markOwnApiKeyRevoked(
   sql: Sql,
   key: { id: string; userId: string },
 ): Promise<RevokedKeyRow | null> {
-  const [row] = await sql<RevokedKeyRow[]>`
+  return firstRow(sql<RevokedKeyRow[]>`
     update api_keys
     set revoked_at = now()
     where id = ${key.id} and user_id = ${key.userId} and revoked_at is null
-    returning id, org_id, revoked_at`;
-  return row ?? null;
+    returning id, org_id, revoked_at`);
 }
 
 /** Revokes the keys of a user that are bound to an organization, and returns their number. */

@@ -1,5 +1,5 @@
 /** Table `factor_challenges`: sign-ins and new factors that wait a few minutes for their second step. */
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 import type { UserWithPassword } from "./users.ts";
 
@@ -57,12 +57,11 @@ export async function lockPendingSignIn(
   sql: Sql,
   id: string,
 ): Promise<{ challengeHash: Uint8Array | null } | null> {
-  const [row] = await sql<{ challengeHash: Uint8Array | null }[]>`
+  return firstRow(sql<{ challengeHash: Uint8Array | null }[]>`
     select challenge_hash
     from factor_challenges
     where id = ${id} and expires_at > now()
-    for update`;
-  return row ?? null;
+    for update`);
 }
 
 /** Sets the challenge that a passkey must sign, in place of an earlier one. */
@@ -132,12 +131,11 @@ export async function lockSessionChallenge(
   sql: Sql,
   key: { sessionId: string; purpose: SessionPurpose },
 ): Promise<SessionChallengeRow | null> {
-  const [row] = await sql<SessionChallengeRow[]>`
+  return firstRow(sql<SessionChallengeRow[]>`
     select id, challenge_hash, secret
     from factor_challenges
     where session_id = ${key.sessionId} and purpose = ${key.purpose} and expires_at > now()
-    for update`;
-  return row ?? null;
+    for update`);
 }
 
 /** Deletes up to `limit` expired challenges, and returns their number. Skips locked ones. */

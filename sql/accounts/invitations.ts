@@ -1,6 +1,6 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A pending invitation. */
@@ -83,13 +83,12 @@ export interface InvitationOffer extends InvitationRow {
 
 /** Finds a pending invitation; null if there is none with this id. */
 export async function findPendingInvitation(sql: Sql, id: string): Promise<InvitationOffer | null> {
-  const [row] = await sql<InvitationOffer[]>`
+  return firstRow(sql<InvitationOffer[]>`
     select
       p.id, p.email, p.role, p.invited_by, p.created_at, p.expires_at,
       o.id as org_id, o.slug as org_slug, o.name as org_name
     from (${pendingInvitations(sql)} and i.id = ${id}) as p
-    join organizations o on o.id = p.org_id`;
-  return row ?? null;
+    join organizations o on o.id = p.org_id`);
 }
 
 /** Returns true if the account has the address of the invitation. */

@@ -1,5 +1,5 @@
 /** Numbers of an organization's definitions. */
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** Definitions of an organization, by visibility. */
 export interface DefinitionUsage {
@@ -43,7 +43,7 @@ export interface OrgProfileRow {
 
 /** Finds the public profile of the organization with this slug; null if there is none. */
 export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfileRow | null> {
-  const [row] = await sql<OrgProfileRow[]>`
+  return firstRow(sql<OrgProfileRow[]>`
     select
       o.slug, o.name, o.description, o.website_url, o.is_personal, o.created_at,
       counted.public_definitions, counted.total_executions
@@ -58,6 +58,5 @@ export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfile
           where d.line_id = l.id and definition_is_public(d.status, d.visibility) and d.quarantined_at is null
         )
     ) as counted
-    where o.slug = ${slug} and o.deleted_at is null`;
-  return row ?? null;
+    where o.slug = ${slug} and o.deleted_at is null`);
 }

@@ -1,5 +1,5 @@
 /** The deletion of an organization: an owner schedules it and can cancel it until then; the sweep carries it out. */
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 
 /** Sets when an organization is deleted; null if that is set already, or it is deleted. */
@@ -35,14 +35,13 @@ export interface DueOrgRow {
  * time waits, and is too late. Call inside a transaction.
  */
 export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
-  const [row] = await tx<DueOrgRow[]>`
+  return firstRow(tx<DueOrgRow[]>`
     select id, slug, name
     from organizations
     where deletes_at <= now() and deleted_at is null
     order by deletes_at
     limit 1
-    for update skip locked`;
-  return row ?? null;
+    for update skip locked`);
 }
 
 export interface DeletedOrg {

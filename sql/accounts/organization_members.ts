@@ -1,6 +1,6 @@
 /** Memberships: a user's role in an organization, and its subscription. */
 import type { DefinitionType, OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** A membership, with the organization's subscription tier. */
 export interface MembershipRow {
@@ -31,8 +31,7 @@ export async function findMembership(
   sql: Sql,
   key: { userId: string; orgId: string },
 ): Promise<MembershipRow | null> {
-  const [row] = await sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.id = ${key.orgId}`;
-  return row ?? null;
+  return firstRow(sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.id = ${key.orgId}`);
 }
 
 /** Finds a user's membership by the organization's slug; null if there is none. */
@@ -40,18 +39,16 @@ export async function findMembershipBySlug(
   sql: Sql,
   key: { userId: string; slug: string },
 ): Promise<MembershipRow | null> {
-  const [row] = await sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.slug = ${key.slug}`;
-  return row ?? null;
+  return firstRow(sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.slug = ${key.slug}`);
 }
 
 /** Finds a user's membership in their personal organization; null if there is none. */
 export async function findPersonalMembership(sql: Sql, userId: string): Promise<MembershipRow | null> {
   // The user may also be a member of another user's personal organization, but not its owner.
-  const [row] = await sql<MembershipRow[]>`
+  return firstRow(sql<MembershipRow[]>`
     ${membershipsOf(sql, userId)} and o.is_personal and m.role = 'owner'
     order by o.created_at, o.id
-    limit 1`;
-  return row ?? null;
+    limit 1`);
 }
 
 /** Lists a user's memberships in organizations that have a definition of this name, by slug. */

@@ -1,7 +1,7 @@
 /** Organizations as members see them. */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { ORG_ROLES } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** An organization as a member sees it. */
 export interface OwnOrgRow {
@@ -46,8 +46,7 @@ export async function listOwnOrgs(
 
 /** Finds the organization with this slug; null if there is none or the user is not a member. */
 export async function findOwnOrg(sql: Sql, key: { userId: string; slug: string }): Promise<OwnOrgRow | null> {
-  const [row] = await sql<OwnOrgRow[]>`${ownOrgs(sql, key.userId)} and o.slug = ${key.slug}`;
-  return row ?? null;
+  return firstRow(sql<OwnOrgRow[]>`${ownOrgs(sql, key.userId)} and o.slug = ${key.slug}`);
 }
 
 export interface OrgMemberRow {
@@ -72,8 +71,7 @@ export async function findOrgMember(
   sql: Sql,
   { orgId, userId }: { orgId: string; userId: string },
 ): Promise<OrgMemberRow | null> {
-  const [row] = await sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`;
-  return row ?? null;
+  return firstRow(sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`);
 }
 
 /** Lists the members of an organization, highest role first, then by username. */

@@ -1,6 +1,6 @@
 /** Tables `organizations` and `organization_members`. */
 import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at", "deletes_at"];
 
@@ -23,20 +23,18 @@ export interface MemberKey {
 
 /** Finds an organization by its id; null if there is none, or it is deleted. */
 export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> {
-  const [row] = await sql<OrgRow[]>`
+  return firstRow(sql<OrgRow[]>`
     select ${sql(COLUMNS)}
     from organizations
-    where id = ${id} and deleted_at is null`;
-  return row ?? null;
+    where id = ${id} and deleted_at is null`);
 }
 
 /** Finds an organization by its slug; null if there is none, or it is deleted. */
 export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | null> {
-  const [row] = await sql<OrgRow[]>`
+  return firstRow(sql<OrgRow[]>`
     select ${sql(COLUMNS)}
     from organizations
-    where slug = ${slug} and deleted_at is null`;
-  return row ?? null;
+    where slug = ${slug} and deleted_at is null`);
 }
 
 /** Finds whose definitions have this slug before their names, also a deleted organization's; null if there are none. */
@@ -205,12 +203,11 @@ export async function updateOrgTier(
   sql: Sql,
   org: { slug: string; subscriptionTier: SubscriptionTier },
 ): Promise<OrgRow | null> {
-  const [row] = await sql<OrgRow[]>`
+  return firstRow(sql<OrgRow[]>`
     update organizations
     set subscription_tier = ${org.subscriptionTier}, updated_at = now()
     where slug = ${org.slug} and deleted_at is null
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Deletes a membership and returns its role; null if there was none. */

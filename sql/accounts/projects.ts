@@ -1,7 +1,7 @@
 /** Table `projects`. An organization owns them; runs and issues belong to them. */
 import { isUuid } from "../../shared/uuid.ts";
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = [
   "id",
@@ -33,11 +33,10 @@ export const PROJECT_RESTORE_DAYS = 30;
 
 /** Finds a project by id in any organization, also a deleted one; null if there is none. */
 export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow | null> {
-  const [row] = await sql<ProjectRow[]>`
+  return firstRow(sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
     from projects
-    where id = ${id}`;
-  return row ?? null;
+    where id = ${id}`);
 }
 
 /** A project as a member of its organization sees it. */
@@ -62,15 +61,14 @@ export async function findReadableProject(
   sql: Sql,
   key: { id: string; userId: string; orgId: string | null },
 ): Promise<ReadableProjectRow | null> {
-  const [row] = await sql<ReadableProjectRow[]>`
+  return firstRow(sql<ReadableProjectRow[]>`
     select ${readableColumns(sql)}
     from projects as p
     join organizations as o on o.id = p.org_id
     join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
     where p.id = ${key.id}
       and p.deleted_at is null
-      and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`;
-  return row ?? null;
+      and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`);
 }
 
 /** Finds a project of an organization by its slug or name, the slug first; `null` as `findReadableProject`. */
@@ -78,7 +76,7 @@ export async function findReadableProjectByName(
   sql: Sql,
   key: { name: string; userId: string; orgId: string },
 ): Promise<ReadableProjectRow | null> {
-  const [row] = await sql<ReadableProjectRow[]>`
+  return firstRow(sql<ReadableProjectRow[]>`
     select ${readableColumns(sql)}
     from projects as p
     join organizations as o on o.id = p.org_id
@@ -87,8 +85,7 @@ export async function findReadableProjectByName(
       and (p.slug = ${key.name} or p.name = ${key.name})
       and p.deleted_at is null
     order by p.slug = ${key.name} desc
-    limit 1`;
-  return row ?? null;
+    limit 1`);
 }
 
 function readableColumns(sql: Sql) {
@@ -110,11 +107,10 @@ export async function findProjectByName(
   sql: Sql,
   key: { orgId: string; name: string },
 ): Promise<ProjectRow | null> {
-  const [row] = await sql<ProjectRow[]>`
+  return firstRow(sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
     from projects
-    where org_id = ${key.orgId} and name = ${key.name}`;
-  return row ?? null;
+    where org_id = ${key.orgId} and name = ${key.name}`);
 }
 
 /**
@@ -232,13 +228,12 @@ export interface NewProject {
  * name, and projects_pkey if the id is taken.
  */
 export async function insertProject(sql: Sql, project: NewProject): Promise<ProjectRow | null> {
-  const [row] = await sql<ProjectRow[]>`
+  return firstRow(sql<ProjectRow[]>`
     insert into projects (id, org_id, name, slug, domain, owner_id)
     values (
       coalesce(${project.id ?? null}::uuid, gen_random_uuid()), ${project.orgId}, ${project.name},
       ${project.slug}, ${project.domain ?? null}, ${project.ownerId}
     )
     on conflict (org_id, slug) do nothing
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }

@@ -1,6 +1,6 @@
 /** Table `second_factors`: authenticator apps (TOTP) and passkeys of users. */
 import type { FactorKind } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** A factor without its secret. */
 export interface SecondFactorRow {
@@ -52,12 +52,11 @@ export interface NewPasskey {
 /** Inserts a passkey; null if it is registered already, with any user. */
 export async function insertPasskey(sql: Sql, passkey: NewPasskey): Promise<SecondFactorRow | null> {
   const { userId, name, credentialId, publicKey, signCount, transports } = passkey;
-  const [row] = await sql<SecondFactorRow[]>`
+  return firstRow(sql<SecondFactorRow[]>`
     insert into second_factors (user_id, kind, name, credential_id, public_key, sign_count, transports)
     values (${userId}, 'passkey', ${name}, ${credentialId}, ${publicKey}, ${signCount}, ${[...transports]})
     on conflict on constraint second_factors_credential_id_key do nothing
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Renames a factor of a user; null if the user has no such factor. */
@@ -65,12 +64,11 @@ export async function updateFactorName(
   sql: Sql,
   factor: { id: string; userId: string; name: string },
 ): Promise<SecondFactorRow | null> {
-  const [row] = await sql<SecondFactorRow[]>`
+  return firstRow(sql<SecondFactorRow[]>`
     update second_factors
     set name = ${factor.name}
     where id = ${factor.id} and user_id = ${factor.userId}
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Deletes a factor of a user; null if the user has no such factor. */
@@ -78,11 +76,10 @@ export async function deleteSecondFactor(
   sql: Sql,
   factor: { id: string; userId: string },
 ): Promise<SecondFactorRow | null> {
-  const [row] = await sql<SecondFactorRow[]>`
+  return firstRow(sql<SecondFactorRow[]>`
     delete from second_factors
     where id = ${factor.id} and user_id = ${factor.userId}
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Deletes all factors of a user, and returns their number. */

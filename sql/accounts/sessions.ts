@@ -1,6 +1,6 @@
 /** Table `sessions`. Only a token's SHA-256 is compared or stored. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A valid session and its user. */
@@ -20,7 +20,7 @@ export interface SessionCallerRow {
 
 /** Finds the user of a session token; null if it is unknown, ended or expired, or the user is disabled. */
 export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<SessionCallerRow | null> {
-  const [row] = await sql<SessionCallerRow[]>`
+  return firstRow(sql<SessionCallerRow[]>`
     select
       u.id as user_id, u.username, u.platform_role,
       s.id as session_id, s.expires_at, s.factor_at is not null as is_proven,
@@ -32,8 +32,7 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
       and s.revoked_at is null
       and s.expires_at > now()
       and u.disabled_at is null
-      and ${isProvenEnough(sql)}`;
-  return row ?? null;
+      and ${isProvenEnough(sql)}`);
 }
 
 /**

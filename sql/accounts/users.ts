@@ -1,6 +1,6 @@
 /** Table `users`. Only the functions for checking passwords return password hashes. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** An account without its password. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
@@ -18,11 +18,10 @@ export interface UserRow {
 
 /** Finds an account; null if there is none. */
 export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
-  const [row] = await sql<UserRow[]>`
+  return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}
     from users
-    where id = ${id}`;
-  return row ?? null;
+    where id = ${id}`);
 }
 
 /** The public profile of an account. */
@@ -54,31 +53,28 @@ export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promis
 
 /** Finds an account by its email, ignoring case; null if there is none. */
 export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | null> {
-  const [row] = await sql<UserRow[]>`
+  return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}
     from users
-    where lower(email) = lower(${email})`;
-  return row ?? null;
+    where lower(email) = lower(${email})`);
 }
 
 export type UserWithPassword = UserRow & { passwordHash: string };
 
 /** Finds an account by its email, ignoring case, with its password hash; null if there is none. */
 export async function findUserForLogin(sql: Sql, email: string): Promise<UserWithPassword | null> {
-  const [row] = await sql<UserWithPassword[]>`
+  return firstRow(sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
     from users
-    where lower(email) = lower(${email})`;
-  return row ?? null;
+    where lower(email) = lower(${email})`);
 }
 
 /** Finds an account by its id, with its password hash; null if there is none. */
 export async function findUserWithPassword(sql: Sql, id: string): Promise<UserWithPassword | null> {
-  const [row] = await sql<UserWithPassword[]>`
+  return firstRow(sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
     from users
-    where id = ${id}`;
-  return row ?? null;
+    where id = ${id}`);
 }
 
 /** Lists all accounts, newest first. */
@@ -91,11 +87,10 @@ export async function listUsers(sql: Sql): Promise<UserRow[]> {
 
 /** Finds an account by its username; null if there is none. */
 export async function findUserByUsername(sql: Sql, username: string): Promise<UserRow | null> {
-  const [row] = await sql<UserRow[]>`
+  return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}
     from users
-    where username = ${username}`;
-  return row ?? null;
+    where username = ${username}`);
 }
 
 export interface NewUser {
@@ -135,12 +130,11 @@ export interface UserChanges {
  * users_email_check if it is malformed. `changes` must not be empty.
  */
 export async function updateUser(sql: Sql, id: string, changes: UserChanges): Promise<UserRow | null> {
-  const [row] = await sql<UserRow[]>`
+  return firstRow(sql<UserRow[]>`
     update users
     set ${sql({ ...changes })}, updated_at = now()
     where id = ${id}
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Replaces the password of an account. False if `fromHash` is given and is no longer current. */

@@ -121,6 +121,11 @@ export function openSession(pool: Pool): Pool {
   return postgres(options as unknown as postgres.Options<Record<string, never>>) as unknown as Pool;
 }
 
+/** Returns the first row of a query that finds one or none. */
+export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | null> {
+  return (await rows)[0] ?? null;
+}
+
 export interface PoolUsage {
   /** Connections that run a query or transaction, or that are being opened for one. */
   inUse: number;

@@ -1,6 +1,6 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import type { Fragment, Sql } from "../connection/pool.ts";
+import { type Fragment, firstRow, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface DefinitionLineKey {
@@ -97,8 +97,7 @@ export async function findVisibleLine(
   query: DefinitionLineQuery,
   versions: readonly string[] = [],
 ): Promise<{ id: string; orgId: string } | null> {
-  const [row] = await sql<{ id: string; orgId: string }[]>`${visibleLine(sql, query, versions)}`;
-  return row ?? null;
+  return firstRow(sql<{ id: string; orgId: string }[]>`${visibleLine(sql, query, versions)}`);
 }
 
 export async function countLineForks(sql: Sql, id: string): Promise<number> {

@@ -1,6 +1,6 @@
 /** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { selectFields } from "./field_type.ts";
 import { type Definition, type DefinitionRow, ROW_FIELDS, type TranslationErrorJson } from "./fields.ts";
 import { joinDefinition } from "./json.ts";
@@ -30,12 +30,11 @@ export async function findDefinitionById(
   sql: Sql,
   { id, viewer }: { id: string; viewer: DefinitionViewer },
 ): Promise<ShownDefinitionRow | null> {
-  const [row] = await sql<ShownDefinitionRow[]>`
+  return firstRow(sql<ShownDefinitionRow[]>`
     select ${sql.unsafe(COLUMNS)}, row_to_json(shown) as shown
     from ${sql.unsafe(DEFINITION_TABLES)}
     ${joinDefinition(sql, { includeYaml: true, includeRuntime: true }, viewer)}
-    where d.id = ${id}`;
-  return row ?? null;
+    where d.id = ${id}`);
 }
 
 /**
@@ -45,11 +44,10 @@ export async function lockDefinition(
   sql: Sql,
   key: { lineId: string; version: string },
 ): Promise<DefinitionRow | null> {
-  const [row] = await sql<DefinitionRow[]>`
+  return firstRow(sql<DefinitionRow[]>`
     ${selectDefinitions(sql)}
     where d.line_id = ${key.lineId} and d.version = ${key.version}
-    for no key update of d`;
-  return row ?? null;
+    for no key update of d`);
 }
 
 /**
@@ -60,21 +58,19 @@ export async function holdDefinition(
   sql: Sql,
   { id, viewer }: { id: string; viewer: DefinitionViewer },
 ): Promise<DefinitionRow | null> {
-  const [row] = await sql<DefinitionRow[]>`
+  return firstRow(sql<DefinitionRow[]>`
     ${selectDefinitions(sql)}
     where d.id = ${id} and ${isVisible(sql, viewer)}
-    for share of d`;
-  return row ?? null;
+    for share of d`);
 }
 
 /** Finds the highest version of a line, in any status; null if it has none. */
 export async function findLatestDefinition(sql: Sql, lineId: string): Promise<DefinitionRow | null> {
-  const [row] = await sql<DefinitionRow[]>`
+  return firstRow(sql<DefinitionRow[]>`
     ${selectDefinitions(sql)}
     where d.line_id = ${lineId}
     order by d.version_major desc, d.version_minor desc, d.version_patch desc
-    limit 1`;
-  return row ?? null;
+    limit 1`);
 }
 
 /** Returns the YAML of a version; null if it does not exist. */
@@ -99,13 +95,12 @@ export async function findVisibleVersion(
   sql: Sql,
   query: { id: string; type: DefinitionType; viewer: DefinitionViewer; orgId: string | null },
 ): Promise<VersionPlace | null> {
-  const [row] = await sql<VersionPlace[]>`
+  return firstRow(sql<VersionPlace[]>`
     select d.org_id, o.slug as org_slug, d.name, d.version
     from definitions as d
     join organizations as o on o.id = d.org_id
     where d.id = ${query.id} and d.type = ${query.type} and ${isVisible(sql, query.viewer)}
-      and (${query.orgId}::uuid is null or d.org_id = ${query.orgId}::uuid)`;
-  return row ?? null;
+      and (${query.orgId}::uuid is null or d.org_id = ${query.orgId}::uuid)`);
 }
 
 /** The result of resolving a name: whether the viewer can see such a line, and the version. */

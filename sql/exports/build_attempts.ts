@@ -1,6 +1,6 @@
 /** Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. */
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
 
 /** Pauses after the first fault of a job, the second, and so on; the last pause repeats. */
@@ -41,13 +41,12 @@ export async function markExportJobRunning(
   job: { id: string; maxAttempts: number },
 ): Promise<ExportJobRow | null> {
   const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'running', attempt = attempt + 1, started_at = now(), waiting_for = null, retry_at = null,
       ${progressColumns(sql, nothing)}
     where id = ${job.id} and status in ('queued', 'running') and attempt < ${job.maxAttempts}
-    returning ${sql(EXPORT_JOB_COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
 /** Fails a job that has used up its attempts; null if it has finished or is being built. */
@@ -55,12 +54,11 @@ export async function markExportJobExhausted(
   sql: Sql,
   job: { id: string; maxAttempts: number; errorMessage: string },
 ): Promise<ExportJobRow | null> {
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'failed', error_code = 'BUILD_FAILED', error_message = ${job.errorMessage}, finished_at = now()
     where id = ${job.id} and status in ('queued', 'running') and attempt >= ${job.maxAttempts}
-    returning ${sql(EXPORT_JOB_COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
 /** Requeues a build for another attempt; this one does not count if `isForgiven`. False if it is no longer running. */
@@ -92,7 +90,7 @@ export async function markExportJobWaiting(
   build: ExportBuildKey & { fault: BuildFault | null; patienceMinutes: number },
 ): Promise<WaitingBuild | null> {
   const pauses = sql.array([...PAUSE_SECONDS]);
-  const [row] = await sql<WaitingBuild[]>`
+  return firstRow(sql<WaitingBuild[]>`
     update export_jobs
     set status = 'queued', attempt = attempt - 1, faults = faults + 1,
       waiting_for = coalesce(${build.fault}, 'database'),
@@ -102,8 +100,7 @@ export async function markExportJobWaiting(
     where id = ${build.id} and status = 'running' and attempt = ${build.attempt}
       and (${build.fault}::text is not null or pg_postmaster_start_time() > started_at)
       and coalesce(first_fault_at, now()) + make_interval(mins => ${build.patienceMinutes}) > now()
-    returning waiting_for, retry_at, faults`;
-  return row ?? null;
+    returning waiting_for, retry_at, faults`);
 }
 
 /** Fails a job; null if this attempt is no longer running. */
@@ -111,13 +108,12 @@ export async function markExportJobFailed(
   sql: Sql,
   build: ExportBuildKey & { errorCode: ExportJobErrorCode; errorMessage: string },
 ): Promise<ExportJobRow | null> {
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'failed', error_code = ${build.errorCode}, error_message = ${build.errorMessage},
       finished_at = now()
     where id = ${build.id} and status = 'running' and attempt = ${build.attempt}
-    returning ${sql(EXPORT_JOB_COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
 /** Makes a job ready for `retentionHours`; null if this attempt is no longer running. */
@@ -126,7 +122,7 @@ export async function markExportJobReady(
   build: ExportBuildKey & { progress: ExportJobProgress; artifact: StoredArtifact; retentionHours: number },
 ): Promise<ExportJobRow | null> {
   const { artifact } = build;
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'ready', ready_at = now(), finished_at = now(),
       expires_at = now() + make_interval(hours => ${build.retentionHours}),
@@ -134,8 +130,7 @@ export async function markExportJobReady(
       artifact_bytes = ${artifact.bytes}, artifact_sha256 = ${artifact.sha256},
       ${progressColumns(sql, build.progress)}
     where id = ${build.id} and status = 'running' and attempt = ${build.attempt}
-    returning ${sql(EXPORT_JOB_COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
 function progressColumns(sql: Sql, progress: ExportJobProgress) {

@@ -7,7 +7,7 @@ import type {
   ExportJobStatus,
   OrgRole,
 } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
 export const EXPORT_JOB_COLUMNS = [
@@ -97,11 +97,10 @@ export interface ReadableExportJobRow extends ExportJobRow {
 
 /** Returns the organization's queued or running job; null if there is none. */
 export async function findActiveExportJob(sql: Sql, orgId: string): Promise<ExportJobRow | null> {
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}
     from export_jobs
-    where org_id = ${orgId} and status in ('queued', 'running')`;
-  return row ?? null;
+    where org_id = ${orgId} and status in ('queued', 'running')`);
 }
 
 /**
@@ -112,14 +111,13 @@ export async function findReadableExportJob(
   sql: Sql,
   key: { id: string; userId: string; orgId: string | null },
 ): Promise<ReadableExportJobRow | null> {
-  const [row] = await sql<ReadableExportJobRow[]>`
+  return firstRow(sql<ReadableExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS.map((column) => `j.${column}`))}, m.role, o.slug as org_slug, o.require_second_factor,
       coalesce(j.expires_at <= now(), false) as is_past_expiry
     from export_jobs as j
     join organization_members as m on m.org_id = j.org_id and m.user_id = ${key.userId}
     join organizations as o on o.id = j.org_id
-    where j.id = ${key.id} and (${key.orgId}::uuid is null or j.org_id = ${key.orgId})`;
-  return row ?? null;
+    where j.id = ${key.id} and (${key.orgId}::uuid is null or j.org_id = ${key.orgId})`);
 }
 
 /**
@@ -168,7 +166,7 @@ export interface NewExportJob extends ExportVisibility {
  * the same number.
  */
 export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<ExportJobRow | null> {
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     insert into export_jobs (
       number, org_id, requested_by, format, as_of, since,
       include_deleted, include_archived, include_superseded, include_resolved
@@ -179,8 +177,7 @@ export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<Expo
       ${job.includeDeleted}, ${job.includeArchived}, ${job.includeSuperseded}, ${job.includeResolved}
     )
     on conflict (org_id) where status in ('queued', 'running') do nothing
-    returning ${sql(EXPORT_JOB_COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
 /**
@@ -191,7 +188,7 @@ export async function markExportJobCanceled(
   sql: Sql,
   { id, force }: { id: string; force: boolean },
 ): Promise<ExportJobRow | null> {
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'failed', error_code = 'CANCELED', finished_at = now(), waiting_for = null, retry_at = null,
       error_message = case
@@ -199,6 +196,5 @@ export async function markExportJobCanceled(
         else 'Canceled after its build had begun'
       end
     where id = ${id} and (status = 'queued' or (${force} and status = 'running'))
-    returning ${sql(EXPORT_JOB_COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }

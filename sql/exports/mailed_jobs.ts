@@ -1,6 +1,6 @@
 /** Table `export_jobs` for mails: exports that are ready, and whether their mail has been sent. */
 
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { tryLockRow } from "../locks.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobRow } from "./jobs.ts";
 
@@ -16,11 +16,10 @@ export async function lockExportMail(tx: Sql, exportJobId: string): Promise<bool
 
 /** Returns a job that is ready and not expired, and whose mail has not been sent; null otherwise. */
 export async function findUnmailedExportJob(sql: Sql, id: string): Promise<ExportJobRow | null> {
-  const [row] = await sql<ExportJobRow[]>`
+  return firstRow(sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}
     from export_jobs
-    where id = ${id} and status = 'ready' and expires_at > now() and mailed_at is null`;
-  return row ?? null;
+    where id = ${id} and status = 'ready' and expires_at > now() and mailed_at is null`);
 }
 
 /** Records that a mail server has accepted the job's mail. */

@@ -1,6 +1,6 @@
 /** Table `catalog_syncs`: every sync of the model catalog and its outcome. */
 import type { CatalogSyncOutcome } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Numbers of models. */
@@ -87,13 +87,12 @@ export interface GoodSync {
 
 /** Finds the last good sync; `null` before the first. */
 export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
-  const [row] = await sql<GoodSync[]>`
+  return firstRow(sql<GoodSync[]>`
     select id, source, etag, data_date
     from catalog_syncs
     where outcome in ('changed', 'unchanged')
     order by id desc
-    limit 1`;
-  return row ?? null;
+    limit 1`);
 }
 
 /** Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. */

@@ -1,5 +1,5 @@
 /** Table `model_price_corrections`: what an operator knows better about past prices. Recorded prices stay as they are. */
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import type { ModelKey } from "./models.ts";
 
 export interface PriceCorrection {
@@ -53,7 +53,7 @@ export async function findCorrectionLimits(
   { provider, modelId }: ModelKey,
   { field, from }: { field: string; from: string },
 ): Promise<CorrectionLimits | null> {
-  const [row] = await sql<CorrectionLimits[]>`
+  return firstRow(sql<CorrectionLimits[]>`
     select
       date_trunc('milliseconds', now()) as now,
       prices_known_since as known_since,
@@ -64,6 +64,5 @@ export async function findCorrectionLimits(
           and field = ${field} and changed_at > ${from}
       ) as next_change
     from models
-    where provider = ${provider} and model_id = ${modelId}`;
-  return row ?? null;
+    where provider = ${provider} and model_id = ${modelId}`);
 }

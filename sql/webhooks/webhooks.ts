@@ -1,6 +1,6 @@
 /** Table `webhooks`: the addresses that organizations have events delivered to. */
 import type { EventType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A webhook without its secret. */
@@ -40,17 +40,15 @@ export async function listWebhooks(sql: Sql, orgId: string): Promise<WebhookRow[
 
 /** Returns an organization's webhook, or null. */
 export async function findWebhook(sql: Sql, key: { id: string; orgId: string }): Promise<WebhookRow | null> {
-  const [row] = await sql<WebhookRow[]>`
+  return firstRow(sql<WebhookRow[]>`
     select ${sql(COLUMNS)}
     from webhooks
-    where id = ${key.id} and org_id = ${key.orgId}`;
-  return row ?? null;
+    where id = ${key.id} and org_id = ${key.orgId}`);
 }
 
 /** Returns a webhook by its id alone, or null: for the job runner. */
 export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow | null> {
-  const [row] = await sql<WebhookRow[]>`select ${sql(COLUMNS)} from webhooks where id = ${id}`;
-  return row ?? null;
+  return firstRow(sql<WebhookRow[]>`select ${sql(COLUMNS)} from webhooks where id = ${id}`);
 }
 
 /**
@@ -121,11 +119,10 @@ export async function deleteWebhook(
   sql: Sql,
   key: { id: string; orgId: string },
 ): Promise<WebhookRow | null> {
-  const [row] = await sql<WebhookRow[]>`
+  return firstRow(sql<WebhookRow[]>`
     delete from webhooks
     where id = ${key.id} and org_id = ${key.orgId}
-    returning ${sql(COLUMNS)}`;
-  return row ?? null;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Gives up the pending deliveries of a webhook. */
