@@ -1,5 +1,4 @@
 /** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
-
 import { requestUrl } from "../../shared/network/request_url.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { RequestContext } from "../http/request_context.ts";

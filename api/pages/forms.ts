@@ -1,4 +1,4 @@
-/** Forms: the hidden token, fields with their problems, the summary of errors, writes that may be refused. */
+/** Forms: hidden fields, fields with their problems, the summary of errors, writes that may be refused. */
 import { ApiError } from "../../shared/errors.ts";
 import type { Problem } from "../http/validation_problems.ts";
 import { type Content, type Html, html } from "./html.ts";
@@ -18,9 +18,29 @@ export interface FormProblems {
 
 /** What a form says of its page: the token without which it is refused, and the organization that it acts on. */
 export function tokenField({ formToken, org }: FormSession): Html {
-  return html`<input type="hidden" name="form_token" value="${formToken}">${
-    org && html`<input type="hidden" name="org" value="${org.slug}">`
-  }`;
+  return html`${hiddenField("form_token", formToken)}${org && hiddenField("org", org.slug)}`;
+}
+
+function hiddenField(name: string, value: Content): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+/**
+ * A hidden field with a value of its own for every rendered form. It becomes the Idempotency-Key of the write, which must not
+ * happen twice when the response is reloaded or the button is pressed again.
+ */
+export function onceField(): Html {
+  return hiddenField("request_id", crypto.randomUUID());
+}
+
+/** Returns the Idempotency-Key of a form. The API rejects an empty one. */
+export function idempotencyKeyOf(form: URLSearchParams): string {
+  return form.get("request_id") ?? "";
+}
+
+/** A response with a secret is not kept, so a form that is sent again cannot show it: `message` says what to do. */
+export function explainUsed(problems: FormProblems, message: string): FormProblems {
+  return problems.code === "IDEMPOTENCY_KEY_USED" ? { ...problems, message } : problems;
 }
 
 export type FormSession = Pick<PageSession, "formToken" | "org">;
@@ -54,6 +74,15 @@ function toProblems({ status, code, message, details = {} }: ApiError): FormProb
   const errors = (details["errors"] ?? []) as readonly Problem[];
   const fields = new Map(errors.map((problem) => [problem.path, problem.message]));
   return { status, code, message, details, fields };
+}
+
+/** Returns a problem of one field, as the API reports it. */
+export function fieldProblem(
+  path: string,
+  problem: string,
+  message = `Invalid request: ${path} ${problem}.`,
+): FormProblems {
+  return { status: 400, code: "VALIDATION_ERROR", message, details: {}, fields: new Map([[path, problem]]) };
 }
 
 /** The summary at the top of a form, which is announced; nothing without problems. */
@@ -96,6 +125,52 @@ export function formField({ name, label, hint, problems }: Field, control: (attr
   ${hint !== undefined && html`<small id="${id}-hint">${hint}</small>`}
   ${problem !== undefined && html`<p class="field-error" id="${id}-error">${capitalized(problem)}</p>`}
 </div>`;
+}
+
+/** A field of one line. */
+export function inputField(field: Field, attributes: Html): Html {
+  return formField(field, (own) => html`<input ${own} ${attributes}>`);
+}
+
+/** A field of several lines. A line break at the start of a text area is not part of its text, so one is added. */
+export function textField(field: Field, attributes: Html, value: Content): Html {
+  return formField(field, (own) => html`<textarea ${own} ${attributes}>${"\n"}${value}</textarea>`);
+}
+
+/** A value and what people read for it. */
+export type Option = readonly [value: string, label: Content];
+
+export function selectField(field: Field, options: readonly Option[], chosen: string | null): Html {
+  return formField(field, (own) => html`<select ${own}>${renderOptions(options, chosen)}</select>`);
+}
+
+function renderOptions(options: readonly Option[], chosen: string | null | undefined): Html[] {
+  return options.map(
+    ([value, label]) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,
+  );
+}
+
+/** A box or a circle to tick, with its label. */
+export function choice(
+  type: "radio" | "checkbox",
+  name: string,
+  [value, label]: Option,
+  isChecked: boolean,
+): Html {
+  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChecked && html` checked`}> <span>${label}</span></label>
+`;
+}
+
+/** Choices of one field under its name, with its problem below them. */
+export function choiceGroup(
+  { name, label, problem }: Pick<Field, "name" | "label"> & { problem: string | undefined },
+  choices: Content,
+): Html {
+  const id = fieldId(name);
+  return html`<fieldset id="${id}"${problem !== undefined && html` aria-describedby="${id}-error"`}><legend>${label}</legend>
+  ${choices}${problem !== undefined && html`<p class="field-error" id="${id}-error">${capitalized(problem)}</p>`}
+</fieldset>`;
 }
 
 function fieldId(name: string): string {

@@ -1,5 +1,4 @@
 /** Who is signed in on a page, and the organization they work in. */
-
 import type { Config } from "../../shared/process/config.ts";
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { RequestContext } from "../http/request_context.ts";

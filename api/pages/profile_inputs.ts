@@ -1,5 +1,5 @@
 /** The fields that the public profiles of users and organizations share. */
-import { type FormProblems, formField } from "./forms.ts";
+import { type FormProblems, inputField, textField } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 
 interface AboutField {
@@ -17,16 +17,14 @@ export function profileInputs(
 ): readonly Html[] {
   const { name, label, value } = about;
   return [
-    formField(
+    textField(
       { name, label, hint: "Up to 2,000 characters.", problems },
-      // A line break at the start of a text area is not part of its text, so one is added.
-      (attributes) => html`<textarea ${attributes} rows="5" maxlength="2000">
-${value}</textarea>`,
+      html`rows="5" maxlength="2000"`,
+      value,
     ),
-    formField(
+    inputField(
       { name: "websiteUrl", label: "Website", hint: "Begins with https:// or http://.", problems },
-      (attributes) =>
-        html`<input ${attributes} type="url" maxlength="2000" autocomplete="url" value="${websiteUrl}">`,
+      html`type="url" maxlength="2000" autocomplete="url" value="${websiteUrl}"`,
     ),
   ];
 }

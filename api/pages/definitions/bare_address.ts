@@ -1,5 +1,4 @@
 /** `/definitions/{type}/{name or id}`: redirects to the address with the organization. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { parseReadAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";

@@ -1,5 +1,4 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { diffVersions } from "../../definitions/diff.ts";
 import { listVersions } from "../../definitions/versions.ts";

@@ -1,13 +1,12 @@
 /** What all pages of a definition have: breadcrumb, title, badges, tags and tabs. */
-
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import { splitAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";
 import { definitionPath, orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { renderDay } from "../parts.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** A definition as GET /definitions/{type}/{name} returns it, with the address that led to it. */

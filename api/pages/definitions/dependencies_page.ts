@@ -1,5 +1,4 @@
 /** …/dependencies: what a definition needs to run, as a graph and as a list. */
-
 import { getDependencies } from "../../definitions/dependencies/dependencies.ts";
 import { definitionPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";

@@ -1,5 +1,4 @@
 /** Dependencies as an SVG: boxes that are links, and curves between them. */
-
 import { definitionPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { GraphBox, GraphLayout } from "./dependency_graph.ts";

@@ -1,5 +1,4 @@
 /** …/dependents: what needs a definition. */
-
 import { getDependents } from "../../definitions/dependencies/dependents.ts";
 import { definitionPath } from "../addresses.ts";
 import { html } from "../html.ts";

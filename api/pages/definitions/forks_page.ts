@@ -1,5 +1,4 @@
 /** …/forks: the source of a definition, and what was made from it. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { getLineage, listForks } from "../../definitions/forks/forks.ts";
@@ -7,9 +6,9 @@ import { getDefinition } from "../../definitions/read.ts";
 import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { renderDay } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 

@@ -1,5 +1,4 @@
 /** How to install a definition. */
-
 import { definitionPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { PageDeps } from "../page.ts";

@@ -1,5 +1,4 @@
 /** GET /definitions: search and filters, with the query parameters of the API's list. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { LIST_QUERY, listDefinitions } from "../../definitions/list.ts";
 import type { ListedDefinition } from "../../definitions/schemas.ts";

@@ -1,5 +1,4 @@
 /** The version of a definition that a list shows, and the draft beside it. */
-
 import type { ListedDefinition } from "../../definitions/schemas.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Content, html } from "../html.ts";

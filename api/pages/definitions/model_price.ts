@@ -1,5 +1,4 @@
 /** The model of a definition, with its prices of today. */
-
 import type { Cost } from "../../models/price_json.ts";
 import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";

@@ -1,5 +1,4 @@
 /** The first page of a definition: its Markdown, and what one wants to know before using it. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";

@@ -1,5 +1,4 @@
 /** …/usage: executions over time, by source and by version. */
-
 import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { definitionPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";

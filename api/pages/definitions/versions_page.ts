@@ -1,11 +1,10 @@
 /** …/versions: all versions of a definition. */
-
 import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath } from "../addresses.ts";
 import { html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { renderDay } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress, readOffset } from "./page_address.ts";
 

@@ -1,5 +1,4 @@
 /** /dashboard/exports: the organization's exports, a form to start one, and downloads of projects. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { getExportJob } from "../../exports/jobs.ts";

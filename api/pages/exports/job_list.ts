@@ -1,5 +1,4 @@
 /** The organization's export jobs, newest first: a section of the exports page, and a page of older ones. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";

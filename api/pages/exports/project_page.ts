@@ -1,5 +1,4 @@
 /** /dashboard/exports/projects/{project}: the downloads of one project, also with filters. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import {
   EXPORT_DATASETS,

@@ -1,5 +1,4 @@
 /** GET /: what this service is, search, links to everything. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { listDefinitions } from "../../definitions/list.ts";
 import { listModels } from "../../models/list.ts";

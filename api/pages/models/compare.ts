@@ -1,5 +1,4 @@
 /** GET /models/compare: up to four models side by side. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { getModel, resolveModelAlias } from "../../models/lookup.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";

@@ -1,5 +1,4 @@
 /** The cost calculator of a model: a form whose answer comes from POST /models/cost. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { computeCost as costOperation } from "../../models/cost.ts";
 import { modelPath } from "../addresses.ts";

@@ -1,5 +1,4 @@
 /** The table of the model list, inside of the form that compares the selected models. */
-
 import { changed, modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { formatPrice, formatTokens, UNKNOWN } from "./format.ts";

@@ -1,5 +1,4 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { listHeldPrices } from "../../models/held.ts";
 import { listModels } from "../../models/list.ts";

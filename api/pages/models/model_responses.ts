@@ -1,5 +1,4 @@
 /** The API's responses about models, as the pages read them. */
-
 import type { listHeldPrices } from "../../models/held.ts";
 import type { ModelPage as ListedModels } from "../../models/list.ts";
 import { listModelProviders } from "../../models/lookup.ts";

@@ -1,5 +1,4 @@
 /** The prices of a model: current ones, a plot of each, and the changes as a table. */
-
 import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { formatDay, formatPrice, priceLabel } from "./format.ts";

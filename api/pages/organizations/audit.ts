@@ -1,12 +1,11 @@
 /** /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
-
 import type { AuditPage } from "../../accounts/organizations/audit.ts";
 import { listAuditEntries } from "../../accounts/organizations/audit.ts";
 import { orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderInstant } from "../instant.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
+import { dataTable, emptyState, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 type Log = (typeof AuditPage.static)["data"];
@@ -27,20 +26,14 @@ export async function showAudit(page: SignedInPage, { slug }: { slug: string }):
 /** Renders a page of the log. */
 function renderAudit({ entries, nextCursor }: Log, at: { slug: string; isFirst: boolean }): Html {
   const path = orgPath(at.slug, "audit");
+  const columns = ["Time", "Actor", "Action", "Subject", "Details", "Request"];
   return html`<section class="stack" aria-labelledby="audit-title">
   <h2 id="audit-title">Audit log</h2>
   <p class="quiet">Exports, writes and denied writes, newest first. Entries are kept for 400 days.</p>
-  ${entries.length === 0 ? html`<p class="empty">No ${!at.isFirst && "more "}entries.</p>` : renderEntries(entries)}
+  ${entries.length === 0 ? emptyState(`No ${at.isFirst ? "" : "more "}entries.`) : dataTable("Audit log", columns, entries.map(renderEntry))}
   <nav class="pager" aria-label="Pages"><span class="actions">${!at.isFirst && html`<a class="button" href="${path}">Newest</a>`}
   ${nextCursor !== null && html`<a class="button" href="${withQuery(path, { cursor: nextCursor })}" rel="next">Older</a>`}</span></nav>
 </section>`;
-}
-
-function renderEntries(entries: readonly Entry[]): Html {
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="Audit log"><table class="data-table">
-<thead><tr><th scope="col">Time</th><th scope="col">Actor</th><th scope="col">Action</th><th scope="col">Subject</th><th scope="col">Details</th><th scope="col">Request</th></tr></thead>
-<tbody>
-${entries.map(renderEntry)}</tbody></table></div>`;
 }
 
 function renderEntry(entry: Entry): Html {

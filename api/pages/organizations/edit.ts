@@ -1,12 +1,11 @@
 /** /orgs/{slug}/edit: the form of an organization's public profile, for owners and admins. */
-
 import { hasOrgRole } from "../../../shared/policy.ts";
 import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { updateOrganization } from "../../accounts/organizations/update.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type FormProblems, findProblems, inputField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
@@ -24,9 +23,11 @@ type Fields = Record<"name" | "description" | "websiteUrl", string>;
 
 export async function showEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const org = await loadEditable(page, slug);
-  const { name, description, websiteUrl } = org;
-  const fields = { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
-  return renderPage(page, org, { fields, problems: null });
+  return renderPage(page, org, { fields: fieldsOf(org), problems: null });
+}
+
+function fieldsOf({ name, description, websiteUrl }: Org): Fields {
+  return { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
 }
 
 export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
@@ -52,9 +53,7 @@ async function requireFactor(page: SignedInPage, slug: string, isRequired: boole
   const problems = refused && { ...refused, message: NEEDS_OWN_FACTOR[refused.code] ?? refused.message };
   if (!problems) return seeOtherWith(orgPath(slug, "edit"), "factor");
   const org = await loadEditable(page, slug);
-  const { name, description, websiteUrl } = org;
-  const fields = { name, description: description ?? "", websiteUrl: websiteUrl ?? "" };
-  return renderPage(page, org, { fields, problems });
+  return renderPage(page, org, { fields: fieldsOf(org), problems });
 }
 
 function nullIfBlank(text: string): string | null {
@@ -99,7 +98,7 @@ function factorForm(token: Html, { requireSecondFactor }: Org): Html {
   <h2 id="factor-title">Second factor</h2>
   <p>${requireSecondFactor ? "Members need a second factor to see this organization." : "Members without a second factor sign in with their password alone."} API keys are not affected.</p>
   <p class="quiet">To change this, first confirm with <a href="/settings/second-factor">your own second factor</a>.</p>
-  <form method="post">${token}<input type="hidden" name="requireSecondFactor" value="${requireSecondFactor ? "false" : "true"}">
+  <form method="post">${token}<input type="hidden" name="requireSecondFactor" value="${String(!requireSecondFactor)}">
   <div class="actions"><button type="submit">${requireSecondFactor ? "Stop requiring it" : "Require a second factor"}</button></div></form>
 </section>`;
 }
@@ -110,11 +109,7 @@ function editForm(
   problems: FormProblems | null,
 ): Html {
   return html`<form method="post">${token}
-  ${formField(
-    { name: "name", label: "Name", problems },
-    (attributes) =>
-      html`<input ${attributes} type="text" maxlength="200" required autocomplete="organization" value="${name}">`,
-  )}
+  ${inputField({ name: "name", label: "Name", problems }, html`type="text" maxlength="200" required autocomplete="organization" value="${name}"`)}
   ${profileInputs({ name: "description", label: "Description", value: description }, websiteUrl, problems)}
   <div class="actions"><button type="submit" class="primary">Save profile</button></div>
 </form>`;

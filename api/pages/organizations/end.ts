@@ -5,11 +5,11 @@ import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type FormProblems, findProblems, inputField, problemSummary, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 type Org = (typeof OrgDetail.static)["data"];
@@ -53,25 +53,29 @@ function renderPage(page: SignedInPage, org: Org, problems: FormProblems | null)
     subject: "Delete",
     status: problems?.status,
     body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
-<section class="card form-card" aria-labelledby="end-title">
-  ${renderForm(org, token, problems)}
-</section>`,
+${renderForm(org, token, problems)}`,
   });
 }
 
 function renderForm({ slug, isPersonal, deletesAt }: Org, token: Html, problems: FormProblems | null): Html {
   if (isPersonal) {
-    return html`<h2 id="end-title">Delete organization</h2>
-  <p>This is your personal organization. It belongs to your account and cannot be deleted.</p>`;
+    const text = "This is your personal organization. It belongs to your account and cannot be deleted.";
+    return html`<section class="card form-card" aria-labelledby="end-title">
+  <h2 id="end-title">Delete organization</h2>
+  <p>${text}</p>
+</section>`;
   }
   if (deletesAt !== null) {
-    return html`<h2 id="end-title">Restore organization</h2>
+    return html`<section class="card form-card" aria-labelledby="end-title">
+  <h2 id="end-title">Restore organization</h2>
   <p>This organization will be deleted on ${renderInstant(deletesAt)}. Until then it works as before.</p>
   <form method="post">${token}<input type="hidden" name="action" value="restore">
   <div class="actions"><button type="submit" class="primary">Restore organization</button></div>
-  </form>`;
+  </form>
+</section>`;
   }
-  return html`<h2 id="end-title">Delete organization</h2>
+  return html`<section class="card form-card" aria-labelledby="end-title">
+  <h2 id="end-title">Delete organization</h2>
   <p>It keeps working for seven days. Until then, any owner can restore it. After that:</p>
   <ul>
     <li>Its members, API keys, webhooks and drafts are deleted, and its exports expire.</li>
@@ -80,11 +84,8 @@ function renderForm({ slug, isPersonal, deletesAt }: Org, token: Html, problems:
     <li>Its slug stays taken.</li>
   </ul>
   <form method="post">${token}<input type="hidden" name="action" value="delete">
-  ${formField(
-    { name: "confirm", label: `Type ${slug} to confirm`, problems },
-    (attributes) =>
-      html`<input ${attributes} type="text" required autocomplete="off" autocapitalize="none" spellcheck="false">`,
-  )}
+  ${inputField({ name: "confirm", label: `Type ${slug} to confirm`, problems }, html`type="text" required autocomplete="off" autocapitalize="none" spellcheck="false"`)}
   <div class="actions"><button type="submit" class="danger">Delete organization</button> <a class="button" href="${orgPath(slug, "edit")}">Cancel</a></div>
-  </form>`;
+  </form>
+</section>`;
 }

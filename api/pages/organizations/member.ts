@@ -5,11 +5,11 @@ import { removeMember, updateMember } from "../../accounts/members/change.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import { orgPath } from "../addresses.ts";
 import { confirmPage } from "../confirm.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
-import { type Member, roleSelect } from "./members.ts";
+import { type Member, roleChoice } from "./members.ts";
 import { orgPage } from "./org_page.ts";
 
 /** What the address of a member names. */
@@ -18,25 +18,17 @@ interface MemberAddress {
   userId: string;
 }
 
-export async function showMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
-  return renderPage(page, address, null);
-}
-
 export async function changeMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const body = { role: page.form.get("role") ?? "" };
   const problems = await findProblems(() => page.call(updateMember, { params: { ...address }, body }));
   if (!problems) return seeOtherWith(orgPath(address.slug, "members"), "role");
-  return renderPage(page, address, problems);
-}
-
-export async function confirmRemoval(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
-  return removalPage(page, address, null);
+  return showMember(page, address, problems);
 }
 
 export async function removeMemberOf(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { slug, userId } = address;
   const problems = await findProblems(() => page.call(removeMember, { params: { ...address } }));
-  if (problems) return removalPage(page, address, problems);
+  if (problems) return confirmRemoval(page, address, problems);
   if (userId === page.session.user.id) return seeOtherWith(orgPath(slug), "left");
   return seeOtherWith(orgPath(slug, "members"), "remove");
 }
@@ -52,10 +44,10 @@ async function loadMember(
   return { member, org };
 }
 
-async function renderPage(
+export async function showMember(
   page: SignedInPage,
   address: MemberAddress,
-  problems: FormProblems | null,
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const { member, org } = await loadMember(page, address);
   const { slug, userId } = address;
@@ -76,7 +68,7 @@ async function renderPage(
   ${
     mayChange
       ? html`<form method="post">${tokenField(page.session)}
-  ${formField({ name: "role", label: "Role", problems }, (attributes) => roleSelect(attributes, org, page.form.get("role") ?? role))}
+  ${roleChoice(org, page.form.get("role") ?? role, problems)}
   <div class="actions"><button type="submit" class="primary">Save role</button> ${removal}</div>
   </form>`
       : html`<p>The role is ${role}. Only an owner can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`
@@ -85,10 +77,10 @@ async function renderPage(
   });
 }
 
-async function removalPage(
+export async function confirmRemoval(
   page: SignedInPage,
   address: MemberAddress,
-  problems: FormProblems | null,
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const { member, org } = await loadMember(page, address);
   const { username } = member;

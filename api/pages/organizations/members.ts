@@ -6,23 +6,35 @@ import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.t
 import type { MemberList } from "../../accounts/organizations/schemas.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import type { ResponseOf } from "../api_client.ts";
+import {
+  choice,
+  choiceGroup,
+  type FormProblems,
+  type FormSession,
+  findProblems,
+  idempotencyKeyOf,
+  inputField,
+  onceField,
+  problemSummary,
+  tokenField,
+} from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
-import { idempotencyKeyOf, onceField } from "../write_once.ts";
-import { renderInvitations } from "./invitations.ts";
+import { dataTable, emptyState, formatCount, renderDay, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 export type Member = (typeof MemberList.static)["data"]["members"][number];
 
+type Invitation = ResponseOf<typeof listInvitations>["data"]["invitations"][number];
+
 const ROLE_MEANINGS: Readonly<Record<OrgRole, string>> = {
-  viewer: "reads everything and exports single datasets",
-  publisher: "also publishes definitions and exports whole projects",
-  admin: "also manages members, webhooks and the profile",
-  owner: "also adds and removes owners",
+  viewer: "Reads everything and exports single datasets.",
+  publisher: "Also publishes definitions and exports whole projects.",
+  admin: "Also manages members, webhooks and the profile.",
+  owner: "Also adds and removes owners.",
 };
 
 const NOTICES = {
@@ -106,12 +118,33 @@ function renderMembers(
 </tr>
 `,
   );
+  const title = html`Members <small>${formatCount(members.length)}</small>`;
   return html`<section class="stack" aria-labelledby="members-title">
-  <h2 id="members-title">Members <small>${members.length.toLocaleString("en-US")}</small></h2>
-  <div class="table-box" tabindex="0" role="group" aria-label="Members"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Username</th><th scope="col">Role</th><th scope="col">Joined</th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>
+  <h2 id="members-title">${title}</h2>
+  ${dataTable("Members", ["Name", "Username", "Role", "Joined"], rows)}
+</section>`;
+}
+
+/** Renders the pending invitations, with a button to send each one again and one to revoke it. */
+function renderInvitations(session: FormSession, invitations: readonly Invitation[]): Html {
+  const rows = invitations.map(
+    ({ id, email, role, invitedBy, expiresAt }) => html`<tr>
+  <th scope="row">${email}<div class="actions">
+    <form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button type="submit">Send again<span class="visually-hidden"> to ${email}</span></button></form>
+    <form method="post">${tokenField(session)}<button type="submit" name="revoke" value="${id}" class="danger">Revoke<span class="visually-hidden"> the invitation of ${email}</span></button></form>
+  </div></th>
+  <td>${role}</td><td>${invitedBy}</td><td>${renderInstant(expiresAt)}</td>
+</tr>
+`,
+  );
+  const content =
+    rows.length === 0
+      ? emptyState("No pending invitations.")
+      : dataTable("Pending invitations", ["Email", "Role", "Invited by", "Expires"], rows);
+  const title = html`Pending invitations <small>${formatCount(rows.length)}</small>`;
+  return html`<section class="stack" aria-labelledby="invitations-title">
+  <h2 id="invitations-title">${title}</h2>
+  ${content}
 </section>`;
 }
 
@@ -120,29 +153,30 @@ function renderInviteForm(
   org: PageOrg,
   { email, role, problems }: InviteForm,
 ): Html {
+  const hint = "The invitation link works once, for seven days.";
   return html`<section class="card form-card" aria-labelledby="invite-title">
   <h2 id="invite-title">Invite a member</h2>
   <form method="post">${tokenField(session)}${onceField()}
-  ${formField(
-    { name: "email", label: "Email", hint: "The invitation link works once, for seven days.", problems },
-    (attributes) =>
-      html`<input ${attributes} type="email" maxlength="${EMAIL_MAX_LENGTH}" required autocomplete="off" value="${email}">`,
-  )}
-  ${formField({ name: "role", label: "Role", problems }, (attributes) => roleSelect(attributes, org, role))}
+  ${inputField({ name: "email", label: "Email", hint, problems }, html`type="email" maxlength="${EMAIL_MAX_LENGTH}" required autocomplete="off" value="${email}"`)}
+  ${roleChoice(org, role, problems)}
   <div class="actions"><button type="submit" class="primary">Send invitation</button></div>
   </form>
 </section>`;
 }
 
-/** A list of the roles that the user can give, each with what it allows. */
-export function roleSelect(
-  attributes: Html,
+/** The roles that the user can give, each with what it allows. The meanings would not fit into a list on a phone. */
+export function roleChoice(
   org: Pick<PageOrg, "role" | "isPersonal">,
-  selected: string,
+  chosen: string,
+  problems: FormProblems | null,
 ): Html {
-  const options = assignableRoles(org).map(
-    (role) =>
-      html`<option value="${role}"${role === selected && html` selected`}>${role}: ${ROLE_MEANINGS[role]}</option>`,
+  const choices = assignableRoles(org).map((role) =>
+    choice(
+      "radio",
+      "role",
+      [role, html`<b>${role}</b> <small>${ROLE_MEANINGS[role]}</small>`],
+      role === chosen,
+    ),
   );
-  return html`<select ${attributes} required>${options}</select>`;
+  return choiceGroup({ name: "role", label: "Role", problem: problems?.fields.get("role") }, choices);
 }

@@ -3,10 +3,10 @@ import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { orgPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderInstant } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
+import { badge, renderInstant, tabBar } from "../parts.ts";
 
 interface Tab {
   /** The last part of its address; empty for the profile. */
@@ -43,21 +43,17 @@ export interface OrgContent {
 export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageContent {
   const { slug, name, tab, subject, body, head, status } = content;
   const org = findOwnOrg(page, slug);
-  const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok));
+  const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok)).map(
+    ({ path, label }) => [orgPath(slug, ...(path ? [path] : [])), label, path === tab] as const,
+  );
   const label = TABS.find(({ path }) => path === tab)?.label;
   const about = [subject, tab === "" ? undefined : label, name].filter((part) => part !== undefined);
   return {
     title: about.join(" · "),
     section: "organization",
     ...(org && { org }),
-    main: html`<div class="title"><h1>${name}</h1>${org && html`<span class="badge">${org.role}</span>`}</div>
-${
-  tabs.length > 1 &&
-  html`<nav class="tabs" aria-label="Organization">${tabs.map(
-    ({ path, label: text }) =>
-      html`<a href="${orgPath(slug, ...(path ? [path] : []))}"${path === tab && html` aria-current="page"`}>${text}</a>`,
-  )}</nav>`
-}
+    main: html`<div class="title"><h1>${name}</h1>${org && badge(org.role)}</div>
+${tabs.length > 1 && tabBar("Organization", tabs)}
 ${org?.deletesAt && renderEnd(slug, org.role, org.deletesAt)}
 ${body}`,
     ...(head === undefined ? {} : { head }),

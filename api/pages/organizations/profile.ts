@@ -1,21 +1,23 @@
 /** /orgs/{slug}: the public profile of an organization and its definitions. */
-
 import type { OrgProfile } from "../../accounts/organizations/profile.ts";
 import { getOrganizationProfile } from "../../accounts/organizations/profile.ts";
 import { listDefinitions } from "../../definitions/list.ts";
-import { orgPath } from "../addresses.ts";
+import { orgPath, withQuery } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
+import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html, webUrl } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import { PAGE_SIZE, renderDefinitions } from "./definition_list.ts";
+import { badge, dataTable, emptyState, formatCount, numberColumn, pager, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 const NOTICES = {
   joined: "You are now a member.",
   left: "You have left this organization.",
 };
+
+const PAGE_SIZE = 50;
 
 type Profile = (typeof OrgProfile.static)["data"];
 
@@ -53,8 +55,29 @@ function renderProfile(profile: Profile): Html {
   ${description !== null && html`<p class="lead pre-line">${description}</p>`}
   ${website !== null && html`<p><a href="${website}" rel="nofollow noopener noreferrer">${website}</a></p>`}
   <dl class="figures">
-    <div><dt>Public definitions</dt><dd>${publicDefinitions.toLocaleString("en-US")}</dd></div>
-    <div><dt>Executions of these</dt><dd>${totalExecutions.toLocaleString("en-US")}</dd></div>
+    <div><dt>Public definitions</dt><dd>${formatCount(publicDefinitions)}</dd></div>
+    <div><dt>Executions of these</dt><dd>${formatCount(totalExecutions)}</dd></div>
   </dl>
 </section>`;
+}
+
+/** Renders one page of definitions. `path` is the page's own. */
+function renderDefinitions(
+  { definitions, total, offset }: ResponseOf<typeof listDefinitions>["data"],
+  { path, title }: { path: string; title: string },
+): Html {
+  if (total === 0) return emptyState(`No ${title.toLowerCase()}.`);
+  const rows = definitions.map(
+    (definition) => html`<tr>
+  <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a> <small>${definition.name}</small>${definition.visibility !== "public" && html` ${badge(definition.visibility)}`}
+    <p class="quiet">${definition.description}</p></th>
+  <td>${definition.type}</td>
+  <td>${definition.version}${definition.status !== "published" && html` ${badge(definition.status)}`} ${renderDraftLink(definition)}</td>
+  <td class="number">${formatCount(definition.executionCount)}</td>
+</tr>
+`,
+  );
+  const list = { offset, limit: PAGE_SIZE, total, shown: rows.length };
+  return html`${dataTable(title, ["Definition", "Type", "Version", numberColumn("Executions")], rows)}
+${pager(list, (to) => withQuery(path, { offset: to }))}`;
 }

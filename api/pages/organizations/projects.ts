@@ -7,23 +7,26 @@ import {
 } from "../../accounts/organizations/manage_projects.ts";
 import { listOrganizationProjects, type ProjectList } from "../../accounts/organizations/projects.ts";
 import { EXPORTS_PATH, orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import type { ResponseOf } from "../api_client.ts";
+import {
+  type FormProblems,
+  findProblems,
+  idempotencyKeyOf,
+  inputField,
+  onceField,
+  problemSummary,
+  tokenField,
+} from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageSession } from "../page_session.ts";
-import { idempotencyKeyOf, onceField } from "../write_once.ts";
+import { dataTable, emptyState, formatCount, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 type Projects = (typeof ProjectList.static)["data"];
 
-interface DeletedProject {
-  id: string;
-  name: string;
-  slug: string;
-  restorableUntil: string | null;
-}
+type DeletedProject = ResponseOf<typeof listDeletedProjects>["data"]["projects"][number];
 
 interface Typed {
   name: string;
@@ -87,19 +90,14 @@ function renderProjects(
 </tr>
 `,
   );
-  return html`<section class="stack" aria-labelledby="projects-title">
-  <h2 id="projects-title">Projects <small>${total.toLocaleString("en-US")}</small></h2>
-  ${
+  const content =
     total === 0
-      ? html`<p class="empty">This organization has no projects.${
-          !isAdmin && " An owner or admin can create one."
-        }</p>`
+      ? emptyState(`This organization has no projects.${isAdmin ? "" : " An owner or admin can create one."}`)
       : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
-  <div class="table-box" tabindex="0" role="group" aria-label="Projects"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Created</th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>`
-  }
+  ${dataTable("Projects", ["Name", "Slug", "Created"], rows)}`;
+  return html`<section class="stack" aria-labelledby="projects-title">
+  <h2 id="projects-title">Projects <small>${formatCount(total)}</small></h2>
+  ${content}
 </section>`;
 }
 
@@ -118,15 +116,16 @@ export function projectFields(
   { name, slug }: Typed,
   { problems, slugHint }: { problems: FormProblems | null; slugHint: string },
 ): Content {
-  return html`${formField(
-    { name: "name", label: "Name", problems },
-    (attributes) => html`<input ${attributes} type="text" maxlength="200" required value="${name}">`,
-  )}
-  ${formField(
-    { name: "slug", label: "Slug", hint: slugHint, problems },
-    (attributes) =>
-      html`<input ${attributes} type="text" maxlength="60" autocapitalize="none" spellcheck="false" value="${slug}">`,
-  )}`;
+  return [
+    inputField(
+      { name: "name", label: "Name", problems },
+      html`type="text" maxlength="200" required value="${name}"`,
+    ),
+    inputField(
+      { name: "slug", label: "Slug", hint: slugHint, problems },
+      html`type="text" maxlength="60" autocapitalize="none" spellcheck="false" value="${slug}"`,
+    ),
+  ];
 }
 
 function renderDeleted(session: PageSession, projects: readonly DeletedProject[]): Html {
@@ -138,11 +137,9 @@ function renderDeleted(session: PageSession, projects: readonly DeletedProject[]
 </tr>
 `,
   );
+  const title = "Deleted projects";
   return html`<section class="stack" aria-labelledby="deleted-title">
-  <h2 id="deleted-title">Deleted projects</h2>
-  <div class="table-box" tabindex="0" role="group" aria-label="Deleted projects"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Restorable until</th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>
+  <h2 id="deleted-title">${title}</h2>
+  ${dataTable(title, ["Name", "Slug", "Restorable until"], rows)}
 </section>`;
 }

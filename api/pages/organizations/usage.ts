@@ -1,5 +1,4 @@
 /** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
-
 import { getOrganizationUsage } from "../../accounts/organizations/usage.ts";
 import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { listDefinitions } from "../../definitions/list.ts";
@@ -10,6 +9,7 @@ import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
+import { dataTable, emptyState, formatCount, numberColumn } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 /** Definitions whose executions are shown. The API counts them by definition. */
@@ -70,9 +70,9 @@ function renderCounts(counts: Counts): Html {
   return html`<section class="stack" aria-labelledby="counts-title">
   <h2 id="counts-title">Definitions</h2>
   <dl class="figures">
-    <div><dt>Public</dt><dd>${counts.public.toLocaleString("en-US")}</dd></div>
-    <div><dt>Private and unlisted</dt><dd>${counts.private.toLocaleString("en-US")}</dd></div>
-    <div><dt>Total</dt><dd>${counts.total.toLocaleString("en-US")}</dd></div>
+    <div><dt>Public</dt><dd>${formatCount(counts.public)}</dd></div>
+    <div><dt>Private and unlisted</dt><dd>${formatCount(counts.private)}</dd></div>
+    <div><dt>Total</dt><dd>${formatCount(counts.total)}</dd></div>
   </dl>
   <p class="quiet">Archived definitions do not count.</p>
 </section>`;
@@ -83,15 +83,15 @@ function renderExecutions(used: readonly UsedDefinition[]): Html {
   const isCut = used.length === SHOWN;
   return html`<section class="stack" aria-labelledby="executions-title">
   <h2 id="executions-title">Executions</h2>
-  ${isCut && html`<p class="quiet">Of the ${SHOWN} definitions with the most executions.</p>`}
   ${
     used.length === 0
-      ? html`<p class="empty">No executions yet.</p>`
-      : html`<div class="card">${renderBarPlot({
-          title: "Executions by day, last 30 days (UTC)",
-          columns: { label: "Day", value: "Executions" },
-          bars: sumByDay(used),
-        })}</div>
+      ? emptyState("No executions yet.")
+      : html`${isCut && html`<p class="quiet">Of the ${SHOWN} definitions with the most executions.</p>`}
+  <div class="card">${renderBarPlot({
+    title: "Executions by day, last 30 days (UTC)",
+    columns: { label: "Day", value: "Executions" },
+    bars: sumByDay(used),
+  })}</div>
   ${renderUsed(used)}`
   }
 </section>`;
@@ -112,13 +112,11 @@ function renderUsed(used: readonly UsedDefinition[]): Html {
     ({ definition, executions }) => html`<tr>
   <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a> ${renderDraftLink(definition)}</th>
   <td>${definition.type}</td>
-  <td class="number">${executions.recentCount.toLocaleString("en-US")}</td>
-  <td class="number">${definition.executionCount.toLocaleString("en-US")}</td>
+  <td class="number">${formatCount(executions.recentCount)}</td>
+  <td class="number">${formatCount(definition.executionCount)}</td>
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="Executions by definition"><table class="data-table">
-<thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col" class="number">Last 30 days</th><th scope="col" class="number">Total</th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>`;
+  const columns = ["Definition", "Type", numberColumn("Last 30 days"), numberColumn("Total")];
+  return dataTable("Executions by definition", columns, rows);
 }

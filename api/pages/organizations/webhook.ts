@@ -5,18 +5,24 @@ import { deleteWebhook as deleteOperation, getWebhook, updateWebhook } from "../
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { attempt, type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
+import {
+  attempt,
+  explainUsed,
+  type FormProblems,
+  findProblems,
+  idempotencyKeyOf,
+  onceField,
+  problemSummary,
+  tokenField,
+} from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
+import { badge, dataTable, emptyState, numberColumn, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
-import { idempotencyKeyOf, onceField } from "../write_once.ts";
-import { renderDeliveries } from "./deliveries.ts";
 import { orgPage } from "./org_page.ts";
-import { readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
-import { renderState } from "./webhook_state.ts";
+import { readWebhookForm, renderState, type WebhookForm, webhookForm } from "./webhook_form.ts";
 
 const NOTICES = {
   save: "Webhook saved.",
@@ -66,17 +72,14 @@ async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promis
   );
   return renderPage(page, address, {
     webhook: await loadWebhook(page, address),
-    ...(outcome.ok ? { rotated: outcome.value.data } : { problems: explain(outcome.problems) }),
+    ...(outcome.ok
+      ? { rotated: outcome.value.data }
+      : { problems: explainUsed(outcome.problems, SENT_TWICE) }),
   });
 }
 
-/** The response of the first request is not kept, because it holds the secret. */
-function explain(problems: FormProblems): FormProblems {
-  if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
-  const message =
-    "This form was already sent, and the secret was replaced. The new secret cannot be shown again. If you did not copy it, replace it again: older secrets sign for 24 hours.";
-  return { ...problems, message };
-}
+const SENT_TWICE =
+  "This form was already sent, and the secret was replaced. The new secret cannot be shown again. If you did not copy it, replace it again: older secrets sign for 24 hours.";
 
 export async function confirmDelete(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const webhook = await loadWebhook(page, address);
@@ -166,4 +169,32 @@ function renderActions({ session }: SignedInPage, { enabled }: Webhook): Html {
   return enabled
     ? html`${button("test", "Send a test event")} ${button("pause", "Pause")} ${rotate}`
     : html`${button("enable", "Enable")} ${rotate}`;
+}
+
+type Delivery = ResponseOf<typeof listWebhookDeliveries>["data"]["deliveries"][number];
+
+const LOOKS = { delivered: "good", pending: "busy", failed: "bad" } as const;
+
+/** Renders the table of deliveries, newest first. The service repeats failed ones itself. */
+function renderDeliveries(deliveries: readonly Delivery[]): Html {
+  if (deliveries.length === 0) return emptyState("No deliveries yet.");
+  const rows = deliveries.map(
+    (delivery) => html`<tr>
+  <td>${renderInstant(delivery.createdAt)}</td>
+  <th scope="row">${delivery.type} <small><code>${delivery.id}</code></small></th>
+  <td>${badge(delivery.status, LOOKS[delivery.status])}</td>
+  <td class="number">${delivery.attempts}</td>
+  <td>${renderOutcome(delivery)}</td>
+</tr>
+`,
+  );
+  const columns = ["Created", "Event", "Status", numberColumn("Attempts"), "Last attempt"];
+  return html`<p class="quiet">The last 100. A failed delivery is repeated with growing pauses, for up to three days.</p>
+${dataTable("Deliveries", columns, rows)}`;
+}
+
+function renderOutcome({ lastAttemptAt, responseStatus, error, nextAttemptAt }: Delivery): Html {
+  return html`${lastAttemptAt !== null && renderInstant(lastAttemptAt)}${
+    responseStatus !== null && html` · status ${responseStatus}`
+  }${error !== null && html`<br>${error}`}${nextAttemptAt !== null && html`<br><small>next attempt ${renderInstant(nextAttemptAt)}</small>`}`;
 }

@@ -1,8 +1,16 @@
-/** The form of a webhook: its address and the events that it gets. */
+/** The form of a webhook: its address and the events that it gets; and whether it delivers. */
 import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
-import { type FormProblems, type FormSession, formField, tokenField } from "../forms.ts";
+import {
+  choice,
+  choiceGroup,
+  type FormProblems,
+  type FormSession,
+  inputField,
+  onceField,
+  tokenField,
+} from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { onceField } from "../write_once.ts";
+import { badge, renderInstant } from "../parts.ts";
 
 export interface WebhookForm {
   url: string;
@@ -21,22 +29,18 @@ export function webhookForm(
   session: FormSession,
   { form, problems, action }: { form: WebhookForm; problems: FormProblems | null; action: string },
 ): Html {
-  const problem = problems?.fields.get("types");
-  const boxes = EVENT_TYPES.map(
-    (
-      type,
-    ) => html`<label class="choice"><input type="checkbox" name="types" value="${type}"${form.types.includes(type) && html` checked`}> <span>${type}</span></label>
-    `,
+  const problem = problems?.fields.has("types") ? "Choose at least one event." : undefined;
+  const boxes = EVENT_TYPES.map((type) =>
+    choice("checkbox", "types", [type, type], form.types.includes(type)),
   );
   return html`<form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="action" value="save">
-  ${formField(
-    { name: "url", label: "Address", hint: "A public https address.", problems },
-    (attributes) =>
-      html`<input ${attributes} type="url" maxlength="2048" required autocomplete="off" value="${form.url}">`,
-  )}
-  <fieldset id="field-types"${problem !== undefined && html` aria-describedby="field-types-error"`}><legend>Events</legend>
-    ${boxes}${problem !== undefined && html`<p class="field-error" id="field-types-error">Choose at least one event.</p>`}
-  </fieldset>
+  ${inputField({ name: "url", label: "Address", hint: "A public https address.", problems }, html`type="url" maxlength="2048" required autocomplete="off" value="${form.url}"`)}
+  ${choiceGroup({ name: "types", label: "Events", problem }, boxes)}
   <div class="actions"><button type="submit" class="primary">${action}</button></div>
 </form>`;
+}
+
+export function renderState({ disabledAt }: { disabledAt: string | null }): Html {
+  if (disabledAt === null) return badge("Enabled", "good");
+  return html`${badge("Paused")} <small>since ${renderInstant(disabledAt)}</small>`;
 }

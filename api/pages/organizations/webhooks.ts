@@ -2,17 +2,21 @@
 import * as webhookOperations from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { attempt, type FormProblems, problemSummary } from "../forms.ts";
+import { attempt, explainUsed, type FormProblems, idempotencyKeyOf, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
+import { dataTable, emptyState, renderDay } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
-import { idempotencyKeyOf } from "../write_once.ts";
 import { orgPage } from "./org_page.ts";
-import { EMPTY_WEBHOOK_FORM, readWebhookForm, type WebhookForm, webhookForm } from "./webhook_form.ts";
-import { renderState } from "./webhook_state.ts";
+import {
+  EMPTY_WEBHOOK_FORM,
+  readWebhookForm,
+  renderState,
+  type WebhookForm,
+  webhookForm,
+} from "./webhook_form.ts";
 
 type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];
 type Created = ResponseOf<typeof webhookOperations.createWebhook>["data"];
@@ -32,7 +36,9 @@ export async function createWebhook(page: SignedInPage, { slug }: { slug: string
     }),
   );
   const webhooks = await loadWebhooks(page, slug);
-  const view = outcome.ok ? { created: outcome.value.data } : { form, problems: explain(outcome.problems) };
+  const view = outcome.ok
+    ? { created: outcome.value.data }
+    : { form, problems: explainUsed(outcome.problems, SENT_TWICE) };
   return renderPage(page, slug, { webhooks, ...view });
 }
 
@@ -40,13 +46,8 @@ async function loadWebhooks({ call }: SignedInPage, slug: string): Promise<reado
   return (await call(webhookOperations.listWebhooks, { params: { slug } })).data.webhooks;
 }
 
-/** The response of the first request is not kept, because it holds the secret. */
-function explain(problems: FormProblems): FormProblems {
-  if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
-  const message =
-    "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
-  return { ...problems, message };
-}
+const SENT_TWICE =
+  "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
 
 interface WebhooksView {
   webhooks: readonly Webhook[];
@@ -67,7 +68,7 @@ function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageR
 ${created && renderCreated(created, slug)}
 <section class="stack" aria-labelledby="webhooks-title">
   <h2 id="webhooks-title">Webhooks</h2>
-  <p class="quiet">Deliver events of the organization, and of models, to an address of yours, signed as Standard Webhooks.</p>
+  <p class="quiet">Deliver events of the organization, and of models, to your own address, signed as Standard Webhooks.</p>
   ${renderWebhooks(webhooks, slug)}
 </section>
 ${
@@ -91,7 +92,7 @@ function renderCreated({ id, url, secret }: Created, slug: string): Html {
 
 /** Renders the table of webhooks. */
 function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
-  if (webhooks.length === 0) return html`<p class="empty">No webhooks.</p>`;
+  if (webhooks.length === 0) return emptyState("No webhooks.");
   const rows = webhooks.map(
     (webhook) => html`<tr>
   <th scope="row"><a href="${orgPath(slug, "webhooks", webhook.id)}">${webhook.url}</a></th>
@@ -101,8 +102,5 @@ function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="Webhooks"><table class="data-table">
-<thead><tr><th scope="col">Address</th><th scope="col">State</th><th scope="col">Events</th><th scope="col">Created</th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>`;
+  return dataTable("Webhooks", ["Address", "State", "Events", "Created"], rows);
 }

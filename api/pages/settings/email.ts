@@ -3,11 +3,10 @@ import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/change_email.ts";
-import { type FormProblems, findProblems, formField } from "../forms.ts";
+import { type FormProblems, fieldProblem, findProblems, inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult, SignedInPage } from "../page.ts";
-import { cardPage, findLimitedProblems, linkTokenField } from "../sign_in/mail_form.ts";
-import { fieldProblem } from "./password.ts";
+import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField } from "../sign_in/mail_form.ts";
 
 const CONFIRM_EMAIL_PATH = "/confirm-email";
 
@@ -28,16 +27,8 @@ export function emailForm(
 ): Html {
   return html`<form method="post">${token}<input type="hidden" name="form" value="email">
   <p>Your address is <strong>${email}</strong>. A new address takes effect once you confirm it with the link we send there.</p>
-  ${formField(
-    { name: "email", label: "New address", problems },
-    (attributes) =>
-      html`<input ${attributes} type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required value="${wanted}">`,
-  )}
-  ${formField(
-    { name: "password", label: "Password", problems },
-    (attributes) =>
-      html`<input ${attributes} type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required>`,
-  )}
+  ${inputField({ name: "email", label: "New address", problems }, html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required value="${wanted}"`)}
+  ${inputField({ name: "password", label: "Password", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required`)}
   <div class="actions"><button type="submit" class="primary">Send link</button></div>
 </form>`;
 }
@@ -51,13 +42,7 @@ export async function confirmEmail({ form, call }: Page): Promise<PageResult> {
   const token = form.get("token") ?? "";
   const problems = await findLimitedProblems(() => call(confirmEmailChange, { body: { token } }));
   if (problems?.fields.has("token")) {
-    return {
-      ...cardPage({
-        title: "This link no longer works",
-        body: html`<p role="alert">It has been used, has expired, or was replaced by a newer email. Your <a href="/settings/profile">settings</a> show your current address.</p>`,
-      }),
-      status: 400,
-    };
+    return deadLinkPage(html`Your <a href="/settings/profile">settings</a> show your current address.`);
   }
   if (problems) return confirmPage(token, problems);
   return cardPage({

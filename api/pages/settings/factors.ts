@@ -12,11 +12,12 @@ import { verifyFactor } from "../../accounts/factors/verify_factor.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { attempt, type FormProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
+import { attempt, type FormProblems, inputField, problemSummary, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
-import { PASSKEY_SCRIPT } from "../passkey_script.ts";
+import { countOf, emptyState } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/second-factor";
@@ -121,11 +122,12 @@ function isRecent(provenAt: string | null): boolean {
 
 async function render(page: SignedInPage, { problems = null, codes, secret }: Shown): Promise<PageResult> {
   const { url, notice } = page;
-  const { factors, recoveryCodesLeft, provenAt } = await load(page);
+  const own = await load(page);
+  const { factors, recoveryCodesLeft, provenAt } = own;
   const mayChange = factors.length === 0 || isRecent(provenAt);
   const forms = mayChange
     ? html`${addForms(page, { isFirst: factors.length === 0 })}${factors.length > 0 && renewForm(page, recoveryCodesLeft)}`
-    : verifyForms(page, problems);
+    : verifyForms(page, own, problems);
   return settingsPage({
     url,
     head: PASSKEY_SCRIPT,
@@ -143,7 +145,7 @@ ${!secret && !codes && forms}`,
 }
 
 function renderFactors(factors: Factors["factors"], mayChange: boolean): Html {
-  if (factors.length === 0) return html`<p class="empty">You have no second factor.</p>`;
+  if (factors.length === 0) return emptyState("You have no second factor.");
   return html`<ul class="stack">${factors.map(
     ({
       id,
@@ -175,18 +177,11 @@ function renderSecret(
   <p>Secret: <code>${secret}</code></p>
   <form method="post">${tokenField(page.session)}<input type="hidden" name="form" value="confirm">
     <input type="hidden" name="secret" value="${secret}"><input type="hidden" name="uri" value="${uri}">
-    ${nameField("Phone", problems)}
-    ${formField({ name: "code", label: "Code from the app", problems }, (attributes) => html`<input ${attributes} inputmode="numeric" autocomplete="one-time-code" maxlength="16" required>`)}
+    ${inputField({ name: "name", label: "Name", problems }, html`value="Phone" maxlength="100" required`)}
+    ${inputField({ name: "code", label: "Code from the app", problems }, html`inputmode="numeric" autocomplete="one-time-code" maxlength="16" required`)}
     <div class="actions"><button type="submit" class="primary">Add app</button> <a class="button" href="${PATH}">Cancel</a></div>
   </form>
 </section>`;
-}
-
-function nameField(value: string, problems: FormProblems | null): Html {
-  return formField(
-    { name: "name", label: "Name", problems },
-    (attributes) => html`<input ${attributes} value="${value}" maxlength="100" required>`,
-  );
 }
 
 function addForms({ session }: SignedInPage, { isFirst }: { isFirst: boolean }): Html {
@@ -194,37 +189,45 @@ function addForms({ session }: SignedInPage, { isFirst }: { isFirst: boolean }):
     isFirst &&
     html`<div class="form-field"><label for="${id}">Your password</label>
     <input id="${id}" name="password" type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required></div>`;
+  const fields = html`${tokenField(session)}<input type="hidden" name="form" value="passkey">
+  <div class="form-field"><label for="passkey-name">Name</label><input id="passkey-name" name="name" value="Passkey" maxlength="100" required></div>
+  ${password("passkey-password")}`;
   return html`<section class="card form-card" aria-labelledby="app-title"><h2 id="app-title">Add an authenticator app</h2>
   <form method="post">${tokenField(session)}<input type="hidden" name="form" value="begin">
   ${password("app-password")}
   <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
 </section>
 <section class="card form-card" aria-labelledby="passkey-title"><h2 id="passkey-title">Add a passkey</h2>
-  <p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>
-  <form method="post" data-options-from="/api/v1/auth/factors/passkeys/options" data-does="create" hidden>${tokenField(session)}<input type="hidden" name="form" value="passkey"><input type="hidden" name="passkey">
-  <div class="form-field"><label for="passkey-name">Name</label><input id="passkey-name" name="name" value="Passkey" maxlength="100" required></div>
-  ${password("passkey-password")}
-  <div class="problem" role="alert"></div>
-  <div class="actions"><button type="submit">Add a passkey</button></div></form>
+  ${PASSKEY_MISSING}
+  ${passkeyForm({ does: "create", options: "/factors/passkeys/options" }, fields, "Add a passkey")}
 </section>`;
 }
 
 function renewForm({ session }: SignedInPage, codesLeft: number): Html {
   return html`<section class="card form-card" aria-labelledby="renew-title"><h2 id="renew-title">Recovery codes</h2>
-  <p>You have ${codesLeft} unused recovery code${codesLeft !== 1 && "s"}.</p>
+  <p>You have ${countOf(codesLeft, "unused recovery code")}.</p>
   <form method="post">${tokenField(session)}<input type="hidden" name="form" value="renew">
   <div class="actions"><button type="submit">Replace codes</button></div></form>
 </section>`;
 }
 
-function verifyForms({ session }: SignedInPage, problems: FormProblems | null): Html {
+/** Offers what the user has: a passkey, and codes of an app or for recovery. */
+function verifyForms(
+  { session }: SignedInPage,
+  { factors, recoveryCodesLeft }: Factors,
+  problems: FormProblems | null,
+): Html {
+  const kinds = factors.map(({ kind }) => kind);
+  const label = codeLabel(recoveryCodesLeft > 0 ? [...kinds, "recovery_code"] : kinds);
+  const hidden = html`${tokenField(session)}<input type="hidden" name="form" value="verify">`;
   return html`<section class="card form-card" aria-labelledby="verify-title"><h2 id="verify-title">Confirm with a second factor</h2>
   <p>Before you change anything here or create API keys, confirm with a second factor.</p>
-  <form method="post">${tokenField(session)}<input type="hidden" name="form" value="verify">
-  ${formField({ name: "code", label: "Code from your app, or a recovery code", problems }, (attributes) => html`<input ${attributes} autocomplete="one-time-code" maxlength="64" required>`)}
-  <div class="actions"><button type="submit" class="primary">Continue</button></div></form>
-  <form method="post" data-options-from="/api/v1/auth/factors/verify/options" data-does="get" hidden>${tokenField(session)}<input type="hidden" name="form" value="verify"><input type="hidden" name="passkey">
-  <div class="problem" role="alert"></div>
-  <div class="actions"><button type="submit">Use a passkey</button></div></form>
+  ${
+    label !== null &&
+    html`<form method="post">${hidden}
+  ${inputField({ name: "code", label, problems }, html`autocomplete="one-time-code" maxlength="64" required`)}
+  <div class="actions"><button type="submit" class="primary">Continue</button></div></form>`
+  }
+  ${kinds.includes("passkey") && html`${PASSKEY_MISSING}${passkeyForm({ does: "get", options: "/factors/verify/options" }, hidden, "Use a passkey")}`}
 </section>`;
 }

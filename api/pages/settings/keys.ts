@@ -1,20 +1,42 @@
 /** /settings/keys: the API keys of a user. A new key is shown once, in the response to its form. */
 import { ApiError } from "../../../shared/errors.ts";
+import { KEY_SCOPES } from "../../../shared/vocabulary.ts";
 import * as keyOperations from "../../accounts/keys.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { attempt, type FormProblems, problemSummary } from "../forms.ts";
+import {
+  attempt,
+  choice,
+  choiceGroup,
+  explainUsed,
+  type FormProblems,
+  idempotencyKeyOf,
+  inputField,
+  onceField,
+  problemSummary,
+  selectField,
+  tokenField,
+} from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderDay, renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import type { PageOrg } from "../page_session.ts";
+import type { PageOrg, PageSession } from "../page_session.ts";
+import { ACTION_COLUMN, badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
-import { idempotencyKeyOf } from "../write_once.ts";
-import { EMPTY_KEY_FORM, keyForm, readKeyForm } from "./key_form.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/keys";
+
+/** What was typed, as it was. */
+const EMPTY_FORM = { name: "", organization: "", scope: "read", expiresAt: "" };
+type KeyForm = typeof EMPTY_FORM;
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+const SCOPE_HINTS = {
+  read: "Reads and exports.",
+  write: "Also publishes definitions, starts exports and manages webhooks, as far as your role allows.",
+};
 
 type Key = ResponseOf<typeof keyOperations.listKeys>["data"]["keys"][number];
 type Created = ResponseOf<typeof keyOperations.createKey>["data"];
@@ -32,7 +54,7 @@ export async function createKey(page: SignedInPage): Promise<PageResult> {
   const keys = await loadKeys(page);
   return outcome.ok
     ? renderPage(page, keys, { created: outcome.value.data })
-    : renderPage(page, keys, { form, problems: explain(outcome.problems) });
+    : renderPage(page, keys, { form, problems: explainUsed(outcome.problems, SENT_TWICE) });
 }
 
 /** Asks before a key is revoked. */
@@ -58,17 +80,21 @@ async function loadKeys({ call }: SignedInPage): Promise<readonly Key[]> {
   return (await call(keyOperations.listKeys)).data.keys;
 }
 
-/** The response of the first request is not kept, because it holds the key. */
-function explain(problems: FormProblems): FormProblems {
-  if (problems.code !== "IDEMPOTENCY_KEY_USED") return problems;
-  const message =
-    "This form was sent before, and its key was created. It cannot be shown again. If you have not copied it, revoke it and create another.";
-  return { ...problems, message };
+/** Reads the form: what was typed, and the body for the API. A day stands for its end, in UTC. */
+function readKeyForm(text: URLSearchParams): { form: KeyForm; body: Partial<KeyForm> } {
+  const names = Object.keys(EMPTY_FORM) as (keyof KeyForm)[];
+  const form = Object.fromEntries(names.map((name) => [name, text.get(name)?.trim() ?? ""])) as KeyForm;
+  const expiresAt = DAY.test(form.expiresAt) ? `${form.expiresAt}T23:59:59Z` : form.expiresAt;
+  const body = Object.fromEntries(Object.entries({ ...form, expiresAt }).filter(([, value]) => value !== ""));
+  return { form, body };
 }
+
+const SENT_TWICE =
+  "This form was sent before, and its key was created. It cannot be shown again. If you have not copied it, revoke it and create another.";
 
 interface KeysView {
   created?: Created | null;
-  form?: typeof EMPTY_KEY_FORM;
+  form?: KeyForm;
   problems?: FormProblems;
 }
 
@@ -77,7 +103,7 @@ function renderPage(
   keys: readonly Key[],
   view: KeysView,
 ): PageResult {
-  const { created, form = EMPTY_KEY_FORM, problems = null } = view;
+  const { created, form = EMPTY_FORM, problems = null } = view;
   return settingsPage({
     url,
     head: created && COPY_SCRIPT,
@@ -107,7 +133,7 @@ function nameOf({ name }: Pick<Key, "name">): string {
 
 /** Renders the table of keys. */
 function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Html {
-  if (keys.length === 0) return html`<p class="empty">You have no API keys.</p>`;
+  if (keys.length === 0) return emptyState("You have no API keys.");
   const names = new Map(organizations.map(({ id, name }) => [id, name]));
   const rows = keys.map(
     (key) => html`<tr>
@@ -122,14 +148,36 @@ function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Ht
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="API keys"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Key</th><th scope="col">Organization</th><th scope="col">Scope</th><th scope="col">Created</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>`;
+  const columns = ["Name", "Key", "Organization", "Scope", "Created", "Last used", "Expires", ACTION_COLUMN];
+  return dataTable("API keys", columns, rows);
 }
 
 function renderExpiry(expiresAt: string | null): Content {
   if (expiresAt === null) return "Never";
   if (Date.parse(expiresAt) > Date.now()) return renderInstant(expiresAt);
-  return html`<span class="badge bad">Expired</span> ${renderDay(expiresAt)}`;
+  return html`${badge("Expired", "bad")} ${renderDay(expiresAt)}`;
+}
+
+/** Renders the form with what was typed. */
+function keyForm(
+  session: PageSession,
+  { form, problems }: { form: KeyForm; problems: FormProblems | null },
+): Html {
+  const organizations = session.organizations.map(({ slug, name }) => [slug, name] as const);
+  const scopes = KEY_SCOPES.map((scope) => {
+    const label = html`<b>${scope}</b> <small>${SCOPE_HINTS[scope]}</small>`;
+    return choice("radio", "scope", [scope, label], scope === form.scope);
+  });
+  const whose = "A key for one organization does less harm if it leaks.";
+  const until = "In UTC. Empty: the key does not expire.";
+  return html`<section class="card form-card" aria-labelledby="new-key-title">
+  <h2 id="new-key-title">New API key</h2>
+  <form method="post">${tokenField(session)}${onceField()}
+    ${inputField({ name: "name", label: "Name", hint: "What the key is for.", problems }, html`type="text" maxlength="200" required autocomplete="off" value="${form.name}"`)}
+    ${selectField({ name: "organization", label: "Organization", hint: whose, problems }, [["", "All my organizations"], ...organizations], form.organization)}
+    ${choiceGroup({ name: "scope", label: "Scope", problem: problems?.fields.get("scope") }, scopes)}
+    ${inputField({ name: "expiresAt", label: "Last day", hint: until, problems }, html`type="date" value="${form.expiresAt}"`)}
+    <div class="actions"><button type="submit" class="primary">Create key</button></div>
+  </form>
+</section>`;
 }

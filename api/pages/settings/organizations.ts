@@ -1,13 +1,23 @@
 /** /settings/organizations: the user's organizations, and the form that creates one. */
 import { createOrganization } from "../../accounts/organizations/create.ts";
 import { orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import {
+  type FormProblems,
+  findProblems,
+  idempotencyKeyOf,
+  inputField,
+  onceField,
+  problemSummary,
+  tokenField,
+} from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderDay } from "../instant.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { idempotencyKeyOf, onceField } from "../write_once.ts";
+import { badge, dataTable, renderDay } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
+
+const SLUG_HINT =
+  "Used in URLs and definition names. 1 to 63 characters: a-z, 0-9, dot, underscore and hyphen. It cannot be changed later.";
 
 interface Typed {
   name: string;
@@ -36,10 +46,7 @@ function renderPage(page: SignedInPage, typed: Typed, problems: FormProblems | n
     body: html`${problemSummary(problems)}
 <section class="stack" aria-labelledby="list-title">
   <h2 id="list-title">Your organizations</h2>
-  <div class="table-box" tabindex="0" role="group" aria-label="Your organizations"><table class="data-table">
-<thead><tr><th scope="col">Name</th><th scope="col">Slug</th><th scope="col">Your role</th><th scope="col">Subscription</th></tr></thead>
-<tbody>
-${session.organizations.map(renderRow)}</tbody></table></div>
+  ${dataTable("Your organizations", ["Name", "Slug", "Your role", "Subscription"], session.organizations.map(renderRow))}
 </section>
 <section class="card form-card" aria-labelledby="new-title">
   <h2 id="new-title">New organization</h2>
@@ -50,8 +57,8 @@ ${session.organizations.map(renderRow)}</tbody></table></div>
 
 function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Html {
   return html`<tr>
-  <th scope="row"><a href="${orgPath(slug)}">${name}</a>${isPersonal && html` <span class="badge">personal</span>`}${
-    deletesAt !== null && html` <span class="badge">will be deleted on ${renderDay(deletesAt)}</span>`
+  <th scope="row"><a href="${orgPath(slug)}">${name}</a>${isPersonal && html` ${badge("personal")}`}${
+    deletesAt !== null && html` ${badge(html`will be deleted on ${renderDay(deletesAt)}`)}`
   }</th><td><code>${slug}</code></td><td>${role}</td><td>${subscriptionTier}</td>
 </tr>
 `;
@@ -66,20 +73,8 @@ function renderOperatorsOnly(page: SignedInPage, typed: Typed, problems: FormPro
 function renderForm({ session }: SignedInPage, { name, slug }: Typed, problems: FormProblems | null): Html {
   return html`<p class="quiet">All members share its projects, definitions and exports. You become its owner. It starts on the free tier.</p>
   <form method="post">${tokenField(session)}${onceField()}
-  ${formField(
-    { name: "name", label: "Name", problems },
-    (attributes) => html`<input ${attributes} type="text" maxlength="200" required value="${name}">`,
-  )}
-  ${formField(
-    {
-      name: "slug",
-      label: "Slug",
-      hint: "Used in URLs and definition names. 1 to 63 characters: a-z, 0-9, dot, underscore and hyphen. It cannot be changed later.",
-      problems,
-    },
-    (attributes) =>
-      html`<input ${attributes} type="text" maxlength="63" required autocapitalize="none" spellcheck="false" value="${slug}">`,
-  )}
+  ${inputField({ name: "name", label: "Name", problems }, html`type="text" maxlength="200" required value="${name}"`)}
+  ${inputField({ name: "slug", label: "Slug", hint: SLUG_HINT, problems }, html`type="text" maxlength="63" required autocapitalize="none" spellcheck="false" value="${slug}"`)}
   <div class="actions"><button type="submit" class="primary">Create organization</button></div>
   </form>`;
 }

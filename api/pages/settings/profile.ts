@@ -1,18 +1,27 @@
 /** /settings/profile: the public profile, the email address, and the password. */
+import { ApiError } from "../../../shared/errors.ts";
+import { changePassword as passwordOperation } from "../../accounts/change_password.ts";
 import { updateOwnProfile } from "../../accounts/own_profile.ts";
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { getUser } from "../../accounts/users.ts";
-import { type FormProblems, findProblems, formField, problemSummary, tokenField } from "../forms.ts";
+import {
+  type FormProblems,
+  fieldProblem,
+  findProblems,
+  inputField,
+  problemSummary,
+  tokenField,
+} from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
 import { changeEmail, emailForm } from "./email.ts";
-import { changePassword, passwordForm } from "./password.ts";
 import { settingsPage } from "./settings_page.ts";
 
 /** The fields of the form, as the API names them. */
 const FIELDS = ["name", "bio", "websiteUrl"] as const;
-export type ProfileFields = Record<(typeof FIELDS)[number], string>;
+type ProfileFields = Record<(typeof FIELDS)[number], string>;
 
 const NOTICES = {
   profile: "Profile saved.",
@@ -93,12 +102,44 @@ function profileForm(
   problems: FormProblems | null,
 ): Html {
   return html`<form method="post">${token}<input type="hidden" name="form" value="profile">
-  ${formField(
-    { name: "name", label: "Name", problems },
-    (attributes) =>
-      html`<input ${attributes} type="text" maxlength="200" autocomplete="name" value="${name}">`,
-  )}
+  ${inputField({ name: "name", label: "Name", problems }, html`type="text" maxlength="200" autocomplete="name" value="${name}"`)}
   ${profileInputs({ name: "bio", label: "Bio", value: bio }, websiteUrl, problems)}
   <div class="actions"><button type="submit" class="primary">Save profile</button></div>
+</form>`;
+}
+
+/** Changes the password. Returns what is wrong with the form, or null. */
+async function changePassword({ call, form }: SignedInPage): Promise<FormProblems | null> {
+  const currentPassword = form.get("currentPassword") ?? "";
+  const newPassword = form.get("newPassword") ?? "";
+  if (newPassword !== form.get("repeatedPassword")) {
+    return fieldProblem("repeatedPassword", "must be the same as the new password");
+  }
+  const body = { currentPassword, newPassword };
+  try {
+    return await findProblems(() => call(passwordOperation, { body }));
+  } catch (error) {
+    // The session is valid, or there would be no form: only the password is wrong. A page of status 401 would say otherwise.
+    if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
+    return fieldProblem("currentPassword", "is wrong", error.message);
+  }
+}
+
+/** Renders the form, always empty. The username is for password managers. */
+function passwordForm(
+  token: Html,
+  { username, problems }: { username: string; problems: FormProblems | null },
+): Html {
+  const field = (name: string, label: string, autocomplete: string, hint?: string) =>
+    inputField(
+      { name, label, problems, ...(hint === undefined ? {} : { hint }) },
+      html`type="password" autocomplete="${autocomplete}" required maxlength="${PASSWORD_MAX_LENGTH}"`,
+    );
+  return html`<form method="post">${token}<input type="hidden" name="form" value="password">
+  <input type="text" name="username" value="${username}" autocomplete="username" hidden>
+  ${field("currentPassword", "Current password", "current-password")}
+  ${field("newPassword", "New password", "new-password", `At least ${PASSWORD_MIN_LENGTH} characters, and not a common password.`)}
+  ${field("repeatedPassword", "New password again", "new-password")}
+  <div class="actions"><button type="submit" class="primary">Change password</button></div>
 </form>`;
 }

@@ -1,14 +1,12 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import type { Session as SessionSchema } from "../../accounts/sessions.ts";
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
-import { renderInstant } from "../instant.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { deviceOf } from "./device.ts";
+import { ACTION_COLUMN, badge, dataTable, renderInstant } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/sessions";
@@ -83,7 +81,7 @@ function addressOf({ address }: Pick<Session, "address">): string {
 function renderSessions(sessions: readonly Session[]): Html {
   const rows = sessions.map(
     (session) => html`<tr>
-  <th scope="row">${deviceOf(session.userAgent)}${session.isCurrent && html` <span class="badge good">This session</span>`}
+  <th scope="row">${deviceOf(session.userAgent)}${session.isCurrent && html` ${badge("This session", "good")}`}
     ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}</th>
   <td>${addressOf(session)}</td>
   <td>${renderInstant(session.createdAt)}</td>
@@ -93,8 +91,34 @@ function renderSessions(sessions: readonly Session[]): Html {
 </tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="Sessions"><table class="data-table">
-<thead><tr><th scope="col">Device</th><th scope="col">Address</th><th scope="col">Signed in</th><th scope="col">Last used</th><th scope="col">Expires</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
-<tbody>
-${rows}</tbody></table></div>`;
+  const columns = ["Device", "Address", "Signed in", "Last used", "Expires", ACTION_COLUMN];
+  return dataTable("Sessions", columns, rows);
+}
+
+/** In this order: many browsers also name those that they resemble. */
+const BROWSERS: readonly [RegExp, string][] = [
+  [/Edg(e|A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/Chrome\/|CriOS\/|Chromium\//, "Chrome"],
+  [/Safari\//, "Safari"],
+  [/^curl\//, "curl"],
+];
+
+const SYSTEMS: readonly [RegExp, string][] = [
+  [/iPhone|iPad/, "iOS"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [/Mac OS X|Macintosh/, "macOS"],
+  [/CrOS/, "ChromeOS"],
+  [/Linux|X11/, "Linux"],
+];
+
+/** Returns a name such as "Firefox on Linux", for people to recognize. The user agent is what the client said of itself. */
+export function deviceOf(userAgent: string | null): string {
+  if (userAgent === null) return "Unknown device";
+  const find = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  if (browser && system) return `${browser} on ${system}`;
+  return browser ?? system ?? "Other program";
 }

@@ -1,6 +1,7 @@
 /** What the pages of a user's own settings have in common: heading and tabs. */
 import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
+import { tabBar } from "../parts.ts";
 
 const TABS = [
   { path: "/settings/profile", label: "Profile" },
@@ -21,15 +22,12 @@ export interface SettingsContent {
 /** Returns a page of the settings. `url.pathname` is one of the tabs. */
 export function settingsPage({ url, body, head, status }: SettingsContent): PageContent {
   const current = TABS.find(({ path }) => path === url.pathname);
-  const links = TABS.map(
-    ({ path, label }) =>
-      html`<a href="${path}"${path === url.pathname && html` aria-current="page"`}>${label}</a>`,
-  );
+  const tabs = TABS.map(({ path, label }) => [path, label, path === url.pathname] as const);
   return {
     title: current ? `${current.label} · Settings` : "Settings",
     section: "settings",
     main: html`<h1>Settings</h1>
-<nav class="tabs" aria-label="Settings">${links}</nav>
+${tabBar("Settings", tabs)}
 ${body}`,
     ...(head === undefined ? {} : { head }),
     ...(status === undefined ? {} : { status }),

@@ -6,9 +6,9 @@ import { orgPath, signInPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderInstant } from "../instant.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
+import { renderInstant } from "../parts.ts";
 import { cardPage } from "./mail_form.ts";
 
 const INVITATION_PATH = "/invitation";

@@ -1,8 +1,12 @@
 /** Pages whose mail goes to a person who is not signed in, and pages that links in mails open. */
 import { ApiError } from "../../../shared/errors.ts";
+import { PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
+import { countOf } from "../parts.ts";
+
+export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`;
 
 export interface CardContent {
   title: string;
@@ -23,6 +27,19 @@ export function cardPage({ title, problems = null, body }: CardContent): PageCon
   ${problemSummary(problems)}
   ${body}
 </div>`,
+  };
+}
+
+/** The page of a link that does not work any more: what that means, and where to go. */
+export function deadLinkPage(advice: Content, links: Content = null): PageContent {
+  const title = "This link no longer works";
+  const text = "It has been used, has expired, or was replaced by a newer email.";
+  return {
+    ...cardPage({
+      title,
+      body: html`<p role="alert">${text} ${advice}</p>${links && html`<p>${links}</p>`}`,
+    }),
+    status: 400,
   };
 }
 
@@ -48,5 +65,5 @@ export function describeWait({ message, headers }: ApiError): string {
   const seconds = Number(headers["Retry-After"]);
   if (!(seconds > 0)) return message;
   if (seconds >= 120) return `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes.`;
-  return `Too many attempts. Try again in ${seconds} second${seconds === 1 ? "" : "s"}.`;
+  return `Too many attempts. Try again in ${countOf(seconds, "second")}.`;
 }

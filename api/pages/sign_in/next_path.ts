@@ -1,5 +1,4 @@
 /** The page to open after signing in. */
-
 import { EXPORTS_PATH } from "../addresses.ts";
 
 export const SIGN_IN_PATH = "/dashboard/sign-in";

@@ -5,10 +5,10 @@ import {
   requestPasswordReset,
   resetPassword as resetOperation,
 } from "../../accounts/sign_up/reset_password.ts";
-import { type FormProblems, formField } from "../forms.ts";
+import { type FormProblems, inputField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, findLimitedProblems, linkTokenField } from "./mail_form.ts";
+import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
 import { SIGN_IN_PATH } from "./next_path.ts";
 
 const FORGOTTEN_PATH = "/forgot-password";
@@ -31,11 +31,7 @@ function forgottenPage({ email, problems }: { email: string; problems: FormProbl
     problems,
     body: html`<p>Enter your account's email address. We will send you a link to choose a new password.</p>
   <form method="post" action="${FORGOTTEN_PATH}">
-    ${formField(
-      { name: "email", label: "Email", problems },
-      (attributes) =>
-        html`<input ${attributes} type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required autofocus value="${email}">`,
-    )}
+    ${inputField({ name: "email", label: "Email", problems }, html`type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required autofocus value="${email}"`)}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
   <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
@@ -61,7 +57,11 @@ export async function resetPassword({ form, call }: Page): Promise<PageResult> {
   const newPassword = form.get("newPassword") ?? "";
   const problems = await findLimitedProblems(() => call(resetOperation, { body: { token, newPassword } }));
   if (!problems) return seeOther(`${SIGN_IN_PATH}?reset`);
-  return problems.fields.has("token") ? deadLinkPage() : resetPage({ token, problems });
+  if (!problems.fields.has("token")) return resetPage({ token, problems });
+  return deadLinkPage(
+    "Your password has not changed.",
+    html`<a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
+  );
 }
 
 function resetPage({ token, problems }: { token: string; problems: FormProblems | null }): PageResult {
@@ -69,30 +69,10 @@ function resetPage({ token, problems }: { token: string; problems: FormProblems 
     title: "Choose a new password",
     problems,
     body: html`<form method="post" action="${RESET_PATH}">${linkTokenField(token)}
-    ${formField(
-      {
-        name: "newPassword",
-        label: "New password",
-        hint: `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`,
-        problems,
-      },
-      (attributes) =>
-        html`<input ${attributes} type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required autofocus>`,
-    )}
+    ${inputField({ name: "newPassword", label: "New password", hint: PASSWORD_HINT, problems }, html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required autofocus`)}
     <div class="actions"><button type="submit" class="primary">Set password</button></div>
   </form>
   <p>This signs you out everywhere. Your API keys stay valid. If someone else may have them, revoke them in the settings.</p>
   <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
   });
-}
-
-function deadLinkPage(): PageResult {
-  return {
-    ...cardPage({
-      title: "This link no longer works",
-      body: html`<p role="alert">It has been used, has expired, or was replaced by a newer email. Your password has not changed.</p>
-  <p><a class="button" href="${FORGOTTEN_PATH}">Request a new link</a></p>`,
-    }),
-    status: 400,
-  };
 }

@@ -3,8 +3,7 @@ import type { PageRoute } from "../page.ts";
 import { answerInvitation, showInvitation } from "./invitation.ts";
 import { requestReset, resetPassword, showForgotten, showReset } from "./reset_password.ts";
 import { takeSecondStep } from "./second_step.ts";
-import { showSignIn, signIn } from "./sign_in.ts";
-import { signOut } from "./sign_out.ts";
+import { showSignIn, signIn, signOut } from "./sign_in.ts";
 import { confirm, showConfirm, showSignUp, signUp } from "./sign_up.ts";
 
 /** An email and a password, in percent-encoded UTF-8. */

@@ -2,15 +2,17 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { signInWithSecondFactor } from "../../accounts/factors/second_step.ts";
 import { withQuery } from "../addresses.ts";
+import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { PASSKEY_SCRIPT } from "../passkey_script.ts";
 import { describeWait } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 interface SecondStep {
   loginToken: string;
+  /** What the user has, as the first step says: `totp`, `recovery_code`, `passkey`. */
+  methods: readonly string[];
   problem: ApiError | null;
 }
 
@@ -26,15 +28,19 @@ export async function takeSecondStep(page: Page): Promise<PageResult> {
     return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    return renderSecondStep(page, { loginToken, problem: error });
+    // The form of an earlier release does not name them.
+    const methods = (page.form.get("methods") ?? "totp recovery_code").split(" ");
+    return renderSecondStep(page, { loginToken, methods, problem: error });
   }
 }
 
-/** The password was right: the token of the sign-in is in the form. */
-export function renderSecondStep({ url }: Page, { loginToken, problem }: SecondStep): PageContent {
+/** The password was right: the token of the sign-in is in the form. Offers what the user has. */
+export function renderSecondStep({ url }: Page, { loginToken, methods, problem }: SecondStep): PageContent {
   const next = url.searchParams.get("next");
   const action = withQuery(`${SIGN_IN_PATH}/second-factor`, { next });
-  const token = html`<input type="hidden" name="loginToken" value="${loginToken}">`;
+  const hidden = html`<input type="hidden" name="loginToken" value="${loginToken}">
+    <input type="hidden" name="methods" value="${methods.join(" ")}">`;
+  const label = codeLabel(methods);
   const invalid = problem && html` aria-invalid="true" aria-describedby="problem"`;
   return {
     title: problem ? "Error: Second factor" : "Second factor",
@@ -44,17 +50,16 @@ export function renderSecondStep({ url }: Page, { loginToken, problem }: SecondS
     ...(problem ? { status: problem.status } : {}),
     main: html`<div class="card message narrow">
   <h1>Second factor</h1>
-  <form class="stacked" method="post" action="${action}">${token}
-    <label for="code">Code from your authenticator app, or a recovery code</label>
+  <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>
+  ${
+    label !== null &&
+    html`<form class="stacked" method="post" action="${action}">${hidden}
+    <label for="code">${label}</label>
     <input id="code" name="code" autocomplete="one-time-code" maxlength="64" required autofocus${invalid}>
-    <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>
     <button type="submit" class="primary">Sign in</button>
-  </form>
-  <form class="stacked" method="post" action="${action}" data-options-from="/api/v1/auth/login/second-factor/options" data-does="get" hidden>${token}
-    <input type="hidden" name="passkey">
-    <div class="problem" role="alert"></div>
-    <button type="submit">Use a passkey</button>
-  </form>
+  </form>`
+  }
+  ${methods.includes("passkey") && html`${PASSKEY_MISSING}${passkeyForm({ does: "get", options: "/login/second-factor/options", action }, hidden, "Use a passkey")}`}
   <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Back to sign in</a></p>
 </div>`,
   };

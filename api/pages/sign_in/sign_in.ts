@@ -1,10 +1,11 @@
-/** The sign-in page and its form. */
-
+/** The sign-in page, its form, and signing out. */
 import { ApiError } from "../../../shared/errors.ts";
 import { login } from "../../accounts/login.ts";
+import { logout } from "../../accounts/logout.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
+import { CLEARED_ORG } from "../page_session.ts";
 import { describeWait } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
@@ -27,7 +28,8 @@ export async function signIn(page: Page): Promise<PageResult> {
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
     if (error.code === "SECOND_FACTOR_REQUIRED") {
-      return renderSecondStep(page, { loginToken: String(error.details?.["loginToken"]), problem: null });
+      const { loginToken, methods } = error.details as { loginToken: string; methods: readonly string[] };
+      return renderSecondStep(page, { loginToken, methods, problem: null });
     }
     return renderSignIn(page, { email, problem: error });
   }
@@ -75,4 +77,14 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
 function describe(problem: ApiError): string {
   if (problem.status === 401) return "Wrong email or password.";
   return problem.status === 429 ? describeWait(problem) : problem.message;
+}
+
+/** Ends the session and leads to the sign-in page, also if it has already ended. */
+export async function signOut({ session, send }: Page): Promise<Response> {
+  if (!session) return seeOther(SIGN_IN_PATH);
+  const { headers } = await send(logout);
+  const response = seeOther(SIGN_IN_PATH, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
+  for (const cookie of [...headers.getSetCookie(), CLEARED_ORG])
+    response.headers.append("Set-Cookie", cookie);
+  return response;
 }

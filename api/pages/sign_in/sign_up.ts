@@ -3,11 +3,12 @@ import type { Config } from "../../../shared/process/config.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
-import { type FormProblems, formField } from "../forms.ts";
+import { readCookie } from "../cookies.ts";
+import { type FormProblems, inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, findLimitedProblems, linkTokenField } from "./mail_form.ts";
+import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 const SIGN_UP_PATH = "/sign-up";
@@ -28,8 +29,7 @@ function nextCookie({ deps: { config } }: Page, next: string | null): Record<str
 }
 
 function readNext({ request }: Page): string | null {
-  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
-  const value = pairs.find((pair) => pair.startsWith(`${NEXT_COOKIE}=`))?.slice(NEXT_COOKIE.length + 1);
+  const value = readCookie(request.headers, NEXT_COOKIE);
   try {
     return value ? nextPath(decodeURIComponent(value)) : null;
   } catch {
@@ -63,10 +63,9 @@ function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): P
   const next = url.searchParams.get("next");
   const query = next === null ? "" : `?next=${encodeURIComponent(next)}`;
   const field = (name: string, label: string, attributes: Html, hint?: string) =>
-    formField(
+    inputField(
       { name, label, problems, ...(hint === undefined ? {} : { hint }) },
-      (own) =>
-        html`<input ${own} ${attributes} value="${name === "password" ? "" : (form.get(name) ?? "")}">`,
+      html`${attributes} value="${name === "password" ? "" : form.get(name)}"`,
     );
   return cardPage({
     title: "Sign up",
@@ -76,7 +75,7 @@ function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): P
     ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required autofocus`)}
     ${field("username", "Username", html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required`, USERNAME_HINT)}
     ${field("name", "Name (optional)", html`autocomplete="name" maxlength="200"`)}
-    ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`)}
+    ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, PASSWORD_HINT)}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
   <p>Already have an account? <a href="${SIGN_IN_PATH}${query}">Sign in</a></p>`,
@@ -121,7 +120,12 @@ export async function confirm(page: Page): Promise<PageResult> {
   const body = { token, password, ...(username === null ? {} : { username }) };
   const problems = await findLimitedProblems(() => page.call(confirmSignUp, { body }));
   if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
-  if (problems?.fields.has("token")) return deadLinkPage();
+  if (problems?.fields.has("token")) {
+    return deadLinkPage(
+      "If you used it, your account is ready.",
+      html`<a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a>`,
+    );
+  }
   if (problems) return confirmPage({ token, username: username ?? "", problems });
   const next = readNext(page);
   const query = new URLSearchParams({ ...(next === null ? {} : { next }), "signed-up": "" });
@@ -143,32 +147,9 @@ function confirmPage({
     title: "Create your account",
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
-    ${
-      isAsked &&
-      formField(
-        { name: "username", label: "Username", hint: USERNAME_HINT, problems },
-        (own) =>
-          html`<input ${own} autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${username ?? ""}">`,
-      )
-    }
-    ${!isAsked && html`<p>One more step: create the account with the username you chose.</p>`}
-    ${formField(
-      { name: "password", label: "Password", hint: "The one you chose when you signed up.", problems },
-      (own) =>
-        html`<input ${own} type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required>`,
-    )}
+    ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${username}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
+    ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required`)}
     <div class="actions"><button type="submit" class="primary">Create account</button></div>
   </form>`,
   });
-}
-
-function deadLinkPage(): PageContent {
-  return {
-    ...cardPage({
-      title: "This link no longer works",
-      body: html`<p role="alert">It has been used, has expired, or was replaced by a newer email. If you used it, your account is ready.</p>
-  <p><a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a></p>`,
-    }),
-    status: 400,
-  };
 }

@@ -58,7 +58,7 @@ for (const { name, route, path, isAnonymous, act } of TESTED_PAGES) {
       const { page, faults } = visit;
       const response = await page.goto(path(scene));
       expect(response?.status()).toBe(route === null ? 404 : 200);
-      await act?.(page);
+      await act?.(page, scene);
       expect([...(await listProblems(visit)), ...faults.splice(0)]).toEqual([]);
       expect(await page.locator("h1").count()).toBe(1);
       const title = await page.title();

@@ -1,6 +1,7 @@
 /** All pages, filled with the demo's data. */
 import type { Page } from "playwright-core";
-import { insertTotpFactor } from "../../../sql/accounts/second_factors.ts";
+import { insertPasskey, insertTotpFactor } from "../../../sql/accounts/second_factors.ts";
+import { type Account, makeAccount } from "../../helpers/accounts/accounts.ts";
 import { makeInvitation } from "../../helpers/accounts/organization.ts";
 import { seedSmallDemo } from "../../helpers/demo.ts";
 import { loadBundledCatalog } from "../../helpers/models/catalog.ts";
@@ -20,6 +21,8 @@ export interface Scene {
   memberId: string;
   factorId: string;
   invitationToken: string;
+  /** Signs in with a second factor: has an app and a passkey. */
+  careful: Account;
   /** The names of two models, `provider/id`. */
   models: readonly string[];
 }
@@ -33,7 +36,7 @@ export interface TestedPage {
   /** True for visitors without a session. */
   isAnonymous?: true;
   /** A step on the page before it is checked. */
-  act?: (page: Page) => Promise<void>;
+  act?: (page: Page, scene: Scene) => Promise<void>;
 }
 
 /** Fills a database with the demo, models, jobs in every state, an API key and a webhook. */
@@ -78,6 +81,7 @@ export async function makeScene(dashboard: Dashboard): Promise<Scene> {
     memberId: publisher.id,
     factorId: await addFactor(dashboard, owner),
     invitationToken: invitation.token,
+    careful: await makeCareful(dashboard),
   };
 }
 
@@ -87,6 +91,24 @@ async function addFactor({ db: { sql } }: Dashboard, { user }: Member): Promise<
   const { id } = await insertTotpFactor(sql, factor);
   await sql`update sessions set factor_at = now() where user_id = ${user.id}`;
   return id;
+}
+
+async function makeCareful(dashboard: Dashboard): Promise<Account> {
+  const { sql } = dashboard.db;
+  const account = await makeAccount(dashboard);
+  const secret = Buffer.alloc(20, 2);
+  await insertTotpFactor(sql, { userId: account.id, name: "Phone", secret, lastStep: 0 });
+  const keys = { credentialId: secret, publicKey: secret, signCount: 0, transports: [] };
+  await insertPasskey(sql, { userId: account.id, name: "Laptop", ...keys });
+  return account;
+}
+
+/** Enters the right password, which leads to the second step. */
+async function enterPassword(page: Page, { careful }: Scene): Promise<void> {
+  await page.getByLabel("Email").fill(careful.email);
+  await page.getByLabel("Password").fill(careful.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Use a passkey" }).waitFor();
 }
 
 function at(name: string, route: string | null, path: string | TestedPage["path"]): TestedPage {
@@ -120,6 +142,21 @@ const HOME: readonly TestedPage[] = [
       await page.getByLabel("Password").fill("wrong");
       await page.keyboard.press("Enter");
       await page.getByRole("alert").filter({ hasText: "Wrong email or password." }).waitFor();
+    },
+  },
+  {
+    ...at("second step of a sign-in", "/dashboard/sign-in", "/dashboard/sign-in?next=/models"),
+    isAnonymous: true,
+    act: enterPassword,
+  },
+  {
+    ...at("wrong second factor", "/dashboard/sign-in", "/dashboard/sign-in?next=/models"),
+    isAnonymous: true,
+    async act(page, scene) {
+      await enterPassword(page, scene);
+      await page.getByLabel("Code from your authenticator app").fill("000000");
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "The second factor is wrong" }).waitFor();
     },
   },
   at("unknown address", null, "/nowhere"),

@@ -1,5 +1,4 @@
 /** Pages that say what an action will do before it is done: one form with one button. */
-
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, type FormSession, problemSummary, tokenField } from "../../forms.ts";

@@ -1,5 +1,4 @@
 /** What a check of a document has found: errors, warnings, the version, dependents that would break. */
-
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type Content, type Html, html } from "../../html.ts";

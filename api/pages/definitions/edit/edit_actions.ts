@@ -1,5 +1,4 @@
 /** The calls of the API behind the edit form. */
-
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import { createDefinitions, validateDefinition } from "../../../definitions/batch/batch.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";

@@ -1,5 +1,4 @@
 /** …/edit: the document of a draft, or of the next version of what is published. */
-
 import { nextPatch } from "../../../../shared/definitions/versions.ts";
 import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";

@@ -1,5 +1,4 @@
 /** …/fork: a copy of a definition in the visitor's current organization. */
-
 import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";

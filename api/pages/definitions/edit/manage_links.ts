@@ -1,5 +1,4 @@
 /** Links to what publishers can do with a version beside editing it, by its status. */
-
 import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
 import type { DefinitionStatus } from "../../../../shared/vocabulary.ts";
 import { definitionPath } from "../../addresses.ts";

@@ -1,5 +1,4 @@
 /** /definitions/new: a new definition. */
-
 import { ApiError } from "../../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../../shared/policy.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";

@@ -1,5 +1,4 @@
 /** …/publish: what publishing a draft will do, and publishing it. */
-
 import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";

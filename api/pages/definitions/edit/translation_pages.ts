@@ -1,5 +1,4 @@
 /** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
-
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { getTranslatorVersion, retranslateDefinition } from "../../../definitions/retranslate.ts";
 import { upgradeDefinition } from "../../../definitions/upgrade.ts";

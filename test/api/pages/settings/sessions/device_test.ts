@@ -1,6 +1,6 @@
 /** Names of devices. */
 import { expect, test } from "bun:test";
-import { deviceOf } from "../../../../api/pages/settings/device.ts";
+import { deviceOf } from "../../../../../api/pages/settings/sessions.ts";
 
 test.each([
   ["Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux"],

@@ -1,0 +1,97 @@
+/** The parts that pages repeat: counts, times, badges, empty states, tabs, pagers, tables. */
+import { type Content, Html, html } from "./html.ts";
+
+const COUNT = new Intl.NumberFormat("en-US");
+
+/** Returns `12,000`. */
+export function formatCount(count: number): string {
+  return COUNT.format(count);
+}
+
+/** Returns `1 row`, `12,000 rows`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns an ISO 8601 instant to the minute, in UTC: without a script, a page does not know its reader's time zone. */
+function formatInstant(instant: string): string {
+  return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
+}
+
+export function renderInstant(instant: string): Html {
+  return html`<time datetime="${instant}">${formatInstant(instant)}</time>`;
+}
+
+/** Renders the day of an instant in UTC. */
+export function renderDay(instant: string): Html {
+  return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`;
+}
+
+/** Renders a word about a thing. `look` is a class: `good`, `busy`, `bad`, or the type of a definition. */
+export function badge(text: Content, look = ""): Html {
+  return html`<span class="badge${look !== "" && ` ${look}`}">${text}</span>`;
+}
+
+/** Renders what stands in place of a list without entries. */
+export function emptyState(text: Content): Html {
+  return html`<p class="empty">${text}</p>`;
+}
+
+/** Links to other parts of the same subject: [address, label, whether it is the page that is shown]. */
+type Tab = readonly [href: string, label: Content, isCurrent: boolean];
+
+export function tabBar(label: string, tabs: readonly Tab[]): Html {
+  const links = tabs.map(
+    ([href, text, isCurrent]) => html`<a href="${href}"${isCurrent && html` aria-current="page"`}>${text}</a>
+`,
+  );
+  return html`<nav class="tabs" aria-label="${label}">
+${links}</nav>`;
+}
+
+export interface PageOfList {
+  offset: number;
+  limit: number;
+  total: number;
+  /** Entries on this page. */
+  shown: number;
+}
+
+/** Renders links to the pages before and after; nothing for a list of one page. `linkTo` gets null for the first page. */
+export function pager(
+  { offset, limit, total, shown }: PageOfList,
+  linkTo: (offset: number | null) => string,
+): Content {
+  const hasMore = shown > 0 && offset + shown < total;
+  if (offset === 0 && !hasMore) return null;
+  const range = `${formatCount(offset + 1)} to ${formatCount(offset + shown)} of`;
+  return html`<nav class="pager" aria-label="Pages">
+  <span class="quiet">${shown > 0 && range} ${formatCount(total)}</span>
+  <span class="actions">${offset > 0 && html`<a class="button" rel="prev" href="${linkTo(offset > limit ? offset - limit : null)}">Previous</a>`}
+  ${hasMore && html`<a class="button" rel="next" href="${linkTo(offset + limit)}">Next</a>`}</span>
+</nav>`;
+}
+
+/** Renders a table that scrolls inside of its own box. A column is its heading, or an element `th`. */
+export function dataTable(
+  label: string,
+  columns: readonly (string | Html)[],
+  rows: readonly Html[],
+  look = "",
+): Html {
+  const headings = columns.map((column) =>
+    column instanceof Html ? column : html`<th scope="col">${column}</th>`,
+  );
+  return html`<div class="table-box" tabindex="0" role="group" aria-label="${label}"><table class="data-table${look !== "" && ` ${look}`}">
+<thead><tr>${headings}</tr></thead>
+<tbody>
+${rows}</tbody></table></div>`;
+}
+
+/** The heading of a column of numbers. */
+export function numberColumn(label: string): Html {
+  return html`<th scope="col" class="number">${label}</th>`;
+}
+
+/** The heading of a column with a button in each row. */
+export const ACTION_COLUMN = html`<th scope="col"><span class="visually-hidden">Action</span></th>`;
