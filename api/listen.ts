@@ -1,10 +1,10 @@
 /** Puts the app behind a socket. */
 import { setTimeout as delay, setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import type { App } from "./app.ts";
-import { isFilePath } from "./http/download_paths.ts";
+import { isFilePath } from "./http/pipeline/download_paths.ts";
+import { TcpSocket } from "./http/pipeline/tcp_socket.ts";
 import { clientAddress } from "./http/request_address.ts";
 import type { ClientConnection } from "./http/request_context.ts";
-import { TcpSocket } from "./http/tcp_socket.ts";
 
 /**
  * Closes connections that send nothing, and requests whose body is still incomplete, after this time. Bun itself limits

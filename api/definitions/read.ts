@@ -11,7 +11,6 @@ import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
-import { resolveReferences } from "./dependencies/resolve_references_for_reader.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
 import {
   findReadTarget,
@@ -21,6 +20,7 @@ import {
   requireFound,
 } from "./find_readable.ts";
 import { acceptedFormat, READ_FORMATS, splitEnding, type TextFormat } from "./read_format.ts";
+import { resolveReferences } from "./resolve_references_for_reader.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
 const READ_QUERY = {

@@ -1,7 +1,7 @@
 /** Prometheus metrics of exports. */
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Semaphore } from "../http/limits/semaphore.ts";
-import type { CutReason } from "../http/response/stream_cutoff.ts";
+import type { CutReason } from "../http/request_context.ts";
 
 /** Why a response ended early: a limit of the service, or a failure. */
 const CUT_REASONS: readonly (CutReason | "failed")[] = [

@@ -1,13 +1,13 @@
 /** Follows downloads of finished exports to their end. Bun sends files itself, and reports neither progress nor end. */
 import type { Log } from "../../shared/process/log.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
-import { announceStream, type ClientConnection, requestContext } from "../http/request_context.ts";
 import {
+  announceStream,
+  type ClientConnection,
   type CutReason,
-  type StreamRules,
-  type StreamWatch,
-  watchStream,
-} from "../http/response/stream_cutoff.ts";
+  requestContext,
+} from "../http/request_context.ts";
+import { type StreamRules, type StreamWatch, watchStream } from "../http/response/stream_cutoff.ts";
 import { ReaderPace } from "../http/response/stream_pace.ts";
 import type { ExportMetrics } from "./export_metrics.ts";
 

@@ -5,10 +5,9 @@
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
-import type { JsonObject } from "./body/request_body.ts";
 import type { Caller } from "./caller.ts";
 import type { Query, QueryValues } from "./query.ts";
-import type { Access } from "./route.ts";
+import type { Access, JsonObject } from "./route.ts";
 
 /**
  * What operations get, besides their input: the parts of the app. Operations take what they need. deps.ts adds the

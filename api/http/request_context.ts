@@ -2,10 +2,9 @@
 import type { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
-import type { JsonObject } from "./body/request_body.ts";
 import type { Caller } from "./caller.ts";
 import { networkOf } from "./request_address.ts";
-import type { CutReason } from "./response/stream_cutoff.ts";
+import type { JsonObject } from "./route.ts";
 
 /** The parts of the client's connection that a response uses. */
 export interface ClientConnection {
@@ -18,6 +17,9 @@ export interface ClientConnection {
   /** Resets the connection within some seconds: neither side can take it for complete, and nothing of it is kept. */
   reset(): void;
 }
+
+/** The limit that a stream was cut off by. */
+export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
 
 /** How a streamed body ended: complete, aborted by the client, cut off by a limit, or failed. */
 export interface StreamEnd {

@@ -1,7 +1,13 @@
 /** A route: the requests of one method and path pattern, and what serves them. */
-
-import type { CheckBody } from "./body/body_schema.ts";
 import type { Query } from "./query.ts";
+
+/** Routes below it are the API; others are pages and files. */
+export const API_PREFIX = "/api/v1";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Throws VALIDATION_ERROR. */
+export type CheckBody = (body: JsonObject) => void;
 
 /** `public`: no credential needed. `caller`: any valid credential. `session`: a session, no API key. */
 export type Access = "public" | "caller" | "session";

@@ -4,7 +4,7 @@ import { type JsonSchema, TEXT } from "../../shared/json_schema.ts";
 import { maxBodyBytes } from "../http/body/request_body.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
 import { describeQuery } from "../http/query.ts";
-import { API_PREFIX } from "../http/serve_route.ts";
+import { API_PREFIX } from "../http/route.ts";
 import {
   completeBody,
   completeParameter,

@@ -3,8 +3,7 @@ import type { Static, TProperties, TSchema } from "@sinclair/typebox";
 import type { DescribedJson, Operation, Responses } from "../http/operation.ts";
 import type { Query } from "../http/query.ts";
 import type { ApiCall, CallApi } from "../http/request_context.ts";
-import type { Access } from "../http/route.ts";
-import { API_PREFIX } from "../http/serve_route.ts";
+import { type Access, API_PREFIX } from "../http/route.ts";
 
 type QueryValue = string | number | boolean | null | undefined | readonly string[];
 

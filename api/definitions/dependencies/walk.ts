@@ -9,8 +9,8 @@ import {
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
+import { resolveInPieces } from "../resolve_references_for_reader.ts";
 import { type DependencyEdge, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
-import { resolveInPieces } from "./resolve_references_for_reader.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;

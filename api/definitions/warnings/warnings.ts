@@ -8,10 +8,10 @@ import {
   type VersionReferenceRow,
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { type ResolvedReference, resolveInPieces } from "../dependencies/resolve_references_for_reader.ts";
 import type { WrittenDocument } from "../document.ts";
 import { viewerOf } from "../find_readable.ts";
 import { groupBySize } from "../group_by_size.ts";
+import { type ResolvedReference, resolveInPieces } from "../resolve_references_for_reader.ts";
 import type { Warning } from "../schemas.ts";
 
 /** A version to check, whose references are stored. */

@@ -1,14 +1,11 @@
 /** Checks a body against its route's schema. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import type { CheckBody } from "../route.ts";
 import { describeSchemaErrors } from "../validation_problems.ts";
-import type { JsonObject } from "./request_body.ts";
 
 /** The body of a route that takes none. */
 export const NO_FIELDS = Type.Object({}, { additionalProperties: false });
-
-/** Throws VALIDATION_ERROR. */
-export type CheckBody = (body: JsonObject) => void;
 
 /**
  * Makes the check. Throws for a schema that leaves open what a body may hold: an object that takes unknown fields, or a

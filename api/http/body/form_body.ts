@@ -1,7 +1,8 @@
 /** Reads the forms that pages send: fields by name, each with all its values. */
 
+import type { JsonObject } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
-import { type JsonObject, readFormText } from "./request_body.ts";
+import { readFormText } from "./request_body.ts";
 
 /** Fields of one form. Large ones have some dozens. */
 const MAX_FIELDS = 1000;

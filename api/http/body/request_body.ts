@@ -1,5 +1,6 @@
 /** Reads a JSON body before any handler does, within limits on its size, its structure and its shape. */
 import { ApiError } from "../../../shared/errors.ts";
+import type { JsonObject } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { findJsonExcess } from "./json_limits.ts";
 
@@ -16,8 +17,6 @@ export const MAX_CHUNKS = 10_000;
 const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
-
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns the maximum size of a body in bytes. */
 export function maxBodyBytes(path: string): number {

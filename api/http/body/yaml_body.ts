@@ -1,7 +1,9 @@
 /** YAML bodies: the body is the definition's document, and the query has the other fields. */
+
 import { parseQuery, type Query } from "../query.ts";
+import type { JsonObject } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
-import { isYaml, type JsonObject, readJsonObject, readYamlText } from "./request_body.ts";
+import { isYaml, readJsonObject, readYamlText } from "./request_body.ts";
 
 /**
  * Reads a body. A YAML body becomes the field `yaml`, and the query parameters become the other fields. Throws

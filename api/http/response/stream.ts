@@ -1,7 +1,7 @@
 /** Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. */
 
-import type { ClientConnection } from "../request_context.ts";
-import { type CutReason, type StreamWatch, watchStream } from "./stream_cutoff.ts";
+import type { ClientConnection, CutReason } from "../request_context.ts";
+import { type StreamWatch, watchStream } from "./stream_cutoff.ts";
 import { ReaderPace } from "./stream_pace.ts";
 
 export interface ResponseStreamOptions {

@@ -1,6 +1,7 @@
 /** Cuts off a running stream: too long, too slow, or the caller has lost access. */
 
 import type { Permit } from "../limits/semaphore.ts";
+import type { CutReason } from "../request_context.ts";
 import type { PaceRule } from "./stream_pace.ts";
 
 export interface StreamRules extends PaceRule {
@@ -21,8 +22,6 @@ export const STREAM_RULES: Omit<StreamRules, "maxMs"> = {
   socketBytes: 1.5 * 2 ** 20,
   accessCheckMs: 25_000,
 };
-
-export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
 
 export interface StreamWatch {
   rules: StreamRules;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { jsonText, operation, reply } from "../../../api/http/operation.ts";
-import { integer, rejectQuery, word } from "../../../api/http/query.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { jsonText, operation, reply } from "../../../../api/http/operation.ts";
+import { integer, rejectQuery, word } from "../../../../api/http/query.ts";
+import { ApiError } from "../../../../shared/errors.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 const BASE = { tag: "Things", summary: "Get a thing", description: "A thing." } as const;
 const Thing = Type.Object({ data: Type.Unknown() });

@@ -1,14 +1,14 @@
 /** Resolves the references of a version for a reader. */
-import { pickVersion } from "../../../shared/definitions/pick_version.ts";
-import type { Sql } from "../../../sql/connection/pool.ts";
+import { pickVersion } from "../../shared/definitions/pick_version.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import {
   listReferenceCandidates,
   type ReferenceCandidateRow,
   type ReferenceKey,
-} from "../../../sql/definitions/reference_candidates.ts";
-import type { DefinitionReferenceRow } from "../../../sql/definitions/references.ts";
-import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+} from "../../sql/definitions/reference_candidates.ts";
+import type { DefinitionReferenceRow } from "../../sql/definitions/references.ts";
+import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
+import { nextTurn } from "../http/yield_event_loop.ts";
 
 export interface ResolvedReference<Reference extends ReferenceLike> {
   reference: Reference;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { auditRows, login } from "../../helpers/accounts/accounts.ts";
-import { JOBS_PATH, jobOf } from "../../helpers/exports/export_job.ts";
-import { exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
-import { probeRoutes } from "../../helpers/http/probe_routes.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { auditRows, login } from "../../../helpers/accounts/accounts.ts";
+import { JOBS_PATH, jobOf } from "../../../helpers/exports/export_job.ts";
+import { exportDataset, makeExportProject } from "../../../helpers/exports/export_project.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 describe("the log line of a request", () => {
   test("has route, status, duration, caller, code and the route's own fields", async () => {

@@ -1,10 +1,10 @@
 /** Access: every row of test/helpers/http/access_table.ts × every kind of caller. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Route } from "../../../api/http/route.ts";
-import { CALLERS, expectedOf } from "../../helpers/http/access_classes.ts";
-import { type Asked, askAll, type Row } from "../../helpers/http/access_rows.ts";
-import { type AccessScene, openAccessScene } from "../../helpers/http/access_scene.ts";
-import { ACCESS_TABLE } from "../../helpers/http/access_table.ts";
+import type { Route } from "../../../../api/http/route.ts";
+import { CALLERS, expectedOf } from "../../../helpers/http/access_classes.ts";
+import { type Asked, askAll, type Row } from "../../../helpers/http/access_rows.ts";
+import { type AccessScene, openAccessScene } from "../../../helpers/http/access_scene.ts";
+import { ACCESS_TABLE } from "../../../helpers/http/access_table.ts";
 
 let scene: AccessScene;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 /** Matches each request to its route, once, and serves it. */
 import { Elysia } from "elysia";
-import { requestUrl } from "../../shared/network/request_url.ts";
+import { requestUrl } from "../../../shared/network/request_url.ts";
+import { respondError } from "../error_handler.ts";
+import { bindContext, type RequestContext, requestContext } from "../request_context.ts";
+import { canonicalPath, type Route } from "../route.ts";
+import { invalidInput } from "../validation_problems.ts";
 import { type CallApiDeps, createCallApi } from "./call_api.ts";
 import { isPreflight } from "./cross_origin.ts";
-import { respondError } from "./error_handler.ts";
-import { bindContext, type RequestContext, requestContext } from "./request_context.ts";
-import { canonicalPath, type Route } from "./route.ts";
 import { rejectUnknown, type ServeDeps, serveRoute } from "./serve_route.ts";
-import { invalidInput } from "./validation_problems.ts";
 
 /** Responds to the request of a context, whatever happens. */
 export type Dispatch = (context: RequestContext) => Promise<Response>;

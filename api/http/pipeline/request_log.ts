@@ -1,10 +1,10 @@
 /** The log line and the metrics of a request, written when the last byte is sent or the client has disconnected. */
-import type { ApiError } from "../../shared/errors.ts";
-import type { Config } from "../../shared/process/config.ts";
-import type { Log } from "../../shared/process/log.ts";
-import type { Metrics } from "./metrics.ts";
-import { coarseNetworkOf } from "./request_address.ts";
-import type { RequestContext, StreamEnd } from "./request_context.ts";
+import type { ApiError } from "../../../shared/errors.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import type { Log } from "../../../shared/process/log.ts";
+import type { Metrics } from "../metrics.ts";
+import { coarseNetworkOf } from "../request_address.ts";
+import type { RequestContext, StreamEnd } from "../request_context.ts";
 import { endRequestSpan } from "./request_span.ts";
 
 /** Logs and measures a finished request. `end` is the outcome of a streamed body. */

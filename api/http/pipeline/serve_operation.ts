@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { createBodyCheck, NO_FIELDS } from "./body/body_schema.ts";
-import type { AnyOperation, FileBody, OperationDeps, ReplyOptions } from "./operation.ts";
-import { parseQuery } from "./query.ts";
-import { type RequestContext, requestContext } from "./request_context.ts";
-import { isKnownTag } from "./response/etag.ts";
-import type { Route } from "./route.ts";
-import { describeSchemaErrors } from "./validation_problems.ts";
+import { createBodyCheck, NO_FIELDS } from "../body/body_schema.ts";
+import type { AnyOperation, FileBody, OperationDeps, ReplyOptions } from "../operation.ts";
+import { parseQuery } from "../query.ts";
+import { type RequestContext, requestContext } from "../request_context.ts";
+import { isKnownTag } from "../response/etag.ts";
+import type { Route } from "../route.ts";
+import { describeSchemaErrors } from "../validation_problems.ts";
 
 /** A reply of any operation. */
 interface AnyReply extends ReplyOptions {

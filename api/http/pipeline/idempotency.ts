@@ -5,9 +5,9 @@
  * was a write.
  */
 import { createHash } from "node:crypto";
-import { ApiError } from "../../shared/errors.ts";
-import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
-import type { Log } from "../../shared/process/log.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { hasOrgRole, isPersonalCredential } from "../../../shared/policy.ts";
+import type { Log } from "../../../shared/process/log.ts";
 import {
   claimIdempotencyKey,
   findIdempotencyKey,
@@ -17,14 +17,14 @@ import {
   releaseIdempotencyKey,
   type StoredResponse,
   storeIdempotentResponse,
-} from "../../sql/accounts/idempotency_keys.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import type { ErrorBody } from "./error_handler.ts";
-import { boundOrgOf } from "./organization.ts";
-import type { RequestContext } from "./request_context.ts";
-import { requireAllowed } from "./require_allowed.ts";
-import type { Route } from "./route.ts";
-import { invalidInput } from "./validation_problems.ts";
+} from "../../../sql/accounts/idempotency_keys.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { ErrorBody } from "../error_handler.ts";
+import { boundOrgOf } from "../organization.ts";
+import type { RequestContext } from "../request_context.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import type { Route } from "../route.ts";
+import { invalidInput } from "../validation_problems.ts";
 
 const IDEMPOTENCY_HEADER = "Idempotency-Key";
 const REPLAYED_HEADER = "Idempotency-Replayed";

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { deleteOldRecords } from "../../../jobs/delete_old_records.ts";
-import { makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
-import { Clock, withTotp } from "../../helpers/accounts/factors.ts";
-import { agentYaml, publishAgent } from "../../helpers/definitions/definitions.ts";
-import { makePlatformAdmin } from "../../helpers/definitions/executions.ts";
-import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
-import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
-import { type ApiProcess, startApi } from "../../helpers/process/api_process.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { deleteOldRecords } from "../../../../jobs/delete_old_records.ts";
+import { makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import { Clock, withTotp } from "../../../helpers/accounts/factors.ts";
+import { agentYaml, publishAgent } from "../../../helpers/definitions/definitions.ts";
+import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
+import { openTestApp, type TestApp, type TestRequest } from "../../../helpers/http/app.ts";
+import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
+import { type ApiProcess, startApi } from "../../../helpers/process/api_process.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const DEFINITION = "/api/v1/definitions/agent/reviewer";
 const BODY = { yaml: agentYaml("reviewer") };

@@ -1,28 +1,26 @@
 /** Serves a request that has been matched to its route: caller, access, origin, body, repeated requests, time limit. */
-import { ApiError } from "../../shared/errors.ts";
-import { isSession, mayWrite } from "../../shared/policy.ts";
-import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
-import type { Tracing } from "../../shared/tracing/tracing.ts";
-import { unauthorized } from "./authenticate.ts";
-import { readForm } from "./body/form_body.ts";
-import { type JsonObject, maxBodyBytes } from "./body/request_body.ts";
-import { readBody } from "./body/yaml_body.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { isSession, mayWrite } from "../../../shared/policy.ts";
+import { DeadlineExceeded, withTimeout } from "../../../shared/process/with_timeout.ts";
+import type { Tracing } from "../../../shared/tracing/tracing.ts";
+import { unauthorized } from "../authenticate.ts";
+import { readForm } from "../body/form_body.ts";
+import { maxBodyBytes } from "../body/request_body.ts";
+import { readBody } from "../body/yaml_body.ts";
+import { OUTCOME_UNKNOWN, unavailable } from "../error_handler.ts";
+import type { Admission } from "../limits/request_limits.ts";
+import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
+import { requireAllowed } from "../require_allowed.ts";
+import { API_PREFIX, type JsonObject, type Route } from "../route.ts";
+import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import { isFilePath } from "./download_paths.ts";
-import { OUTCOME_UNKNOWN, unavailable } from "./error_handler.ts";
 import type { RespondOnce } from "./idempotency.ts";
-import type { Admission } from "./limits/request_limits.ts";
-import { type CallApi, type RequestContext, requestContext } from "./request_context.ts";
 import { comesFromPage, type IsOwnPage } from "./request_origin.ts";
 import { startRequestSpan } from "./request_span.ts";
-import { requireAllowed } from "./require_allowed.ts";
-import type { Route } from "./route.ts";
-import { invalidInput } from "./validation_problems.ts";
 
 /** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;
-
-export const API_PREFIX = "/api/v1";
 
 export interface ServeDeps extends Admission {
   /** Whether a browser asks for an address of people, whose errors are pages. */

@@ -2,8 +2,8 @@
  * Pages of other origins may read what needs no credential: the catalog, public definitions, the OpenAPI document. They
  * never read with one, and never what is for operators.
  */
-import type { RequestContext } from "./request_context.ts";
-import type { Route } from "./route.ts";
+import type { RequestContext } from "../request_context.ts";
+import type { Route } from "../route.ts";
 
 const OPEN_ROUTES = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
 /** Browsers keep the response to a preflight request for so long; Chromium for two hours at most. */

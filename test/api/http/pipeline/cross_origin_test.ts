@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const ORIGIN = { origin: "https://other.example" };
 /** Routes for programs; the others are for people and operators. */

@@ -1,7 +1,7 @@
 /** What pages may call in the API of the same process. */
 import { expect, test } from "bun:test";
-import { openTestApp } from "../../helpers/http/app.ts";
-import { openPage } from "../../helpers/pages/forms.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { openPage } from "../../../helpers/pages/forms.ts";
 
 test("no name in a page's address leads its call to another path", async () => {
   await using api = await openTestApp();

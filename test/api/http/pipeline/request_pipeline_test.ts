@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { openTestApp, type TestRequest } from "../../helpers/http/app.ts";
-import { probeRoutes } from "../../helpers/http/probe_routes.ts";
+import { openTestApp, type TestRequest } from "../../../helpers/http/app.ts";
+import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
 
 const RATE_HEADERS = [
   "ratelimit-policy",

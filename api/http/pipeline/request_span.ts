@@ -1,6 +1,6 @@
 /** The span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. Never a URL or a header. */
-import type { Tracing } from "../../shared/tracing/tracing.ts";
-import type { RequestContext, StreamEnd } from "./request_context.ts";
+import type { Tracing } from "../../../shared/tracing/tracing.ts";
+import type { RequestContext, StreamEnd } from "../request_context.ts";
 
 /** Other methods have one name in attributes, because callers choose them. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -3,13 +3,14 @@
  * It is a plain function around the router and no hooks, so that nothing bypasses it (an error in a hook, a stream, an
  * unknown route), and tests of `handle` see what a socket gets.
  */
+
+import { respondError } from "../error_handler.ts";
+import { type ClientConnection, newContext, type RequestContext } from "../request_context.ts";
+import type { ClaimResponse } from "../response/budget.ts";
+import type { EncodeResponse } from "../response/encoder.ts";
+import type { AddSecurityHeaders } from "../response/security_headers.ts";
 import type { AuditDenial } from "./audit_denial.ts";
-import { respondError } from "./error_handler.ts";
-import { type ClientConnection, newContext, type RequestContext } from "./request_context.ts";
 import type { FinishRequest } from "./request_log.ts";
-import type { ClaimResponse } from "./response/budget.ts";
-import type { EncodeResponse } from "./response/encoder.ts";
-import type { AddSecurityHeaders } from "./response/security_headers.ts";
 import { canonicalUrl, type Dispatch } from "./router.ts";
 
 export interface PipelineDeps {

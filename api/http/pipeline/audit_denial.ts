@@ -2,13 +2,13 @@
  * Records in the audit log that a member may not do a write: because of role, subscription or kind of credential.
  * Sampled, because a member can repeat such a write any number of times; the log has a line for each.
  */
-import type { Log } from "../../shared/process/log.ts";
-import { withTimeout } from "../../shared/process/with_timeout.ts";
-import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { auditOrigin } from "./audit_actor.ts";
-import { createRateLimiter } from "./limits/rate_counter.ts";
-import type { RequestContext } from "./request_context.ts";
+import type { Log } from "../../../shared/process/log.ts";
+import { withTimeout } from "../../../shared/process/with_timeout.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { auditOrigin } from "../audit_actor.ts";
+import { createRateLimiter } from "../limits/rate_counter.ts";
+import type { RequestContext } from "../request_context.ts";
 
 /** Entries per user and minute, in each process. */
 const MAX_PER_MINUTE = 60;

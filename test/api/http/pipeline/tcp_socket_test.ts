@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
-import { TcpSocket } from "../../../api/http/tcp_socket.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { TcpSocket } from "../../../../api/http/pipeline/tcp_socket.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** Both ends of a connection of this process. */
 async function openConnection(host: string) {
