@@ -8,6 +8,8 @@ import {
   openOrgScene,
   type SignedInPerson,
 } from "../../../helpers/accounts/organization.ts";
+import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** Invites a person who is signed in to an account. */
 async function invited(scene: OrgScene, role: OrgRole = "publisher", by = scene.owner) {
@@ -176,6 +178,22 @@ test("if the sender is removed while the person accepts, either comes first, and
     outcomes.add(accepted?.code ?? "joined");
   }
   for (const outcome of outcomes) expect(["joined", "VALIDATION_ERROR"]).toContain(outcome);
+});
+
+test("an invitation whose sender is removed while the person waits to join brings nobody in", async () => {
+  await using scene = await openOrgScene();
+  const { api, org } = scene;
+  const admin = await scene.join("admin");
+  const { ann, ...invitation } = await invited(scene, "viewer", admin);
+  const { accepted } = await api.db.sql.begin(async (tx) => {
+    await tx`select from organizations where id = ${org.id} for no key update`;
+    const response = accept(scene, ann, invitation);
+    await waitFor(async () => (await listWaiting(api.db.admin)).length > 0);
+    await tx`delete from organization_members where org_id = ${org.id} and user_id = ${admin.user.id}`;
+    return { accepted: response };
+  });
+  expect(await accepted).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+  expect((await scene.roles())[ann.user.username]).toBeUndefined();
 });
 
 test("a member who accepts an invitation keeps the role", async () => {
