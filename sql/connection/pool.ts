@@ -121,6 +121,14 @@ export function openSession(pool: Pool): Pool {
   return postgres(options as unknown as postgres.Options<Record<string, never>>) as unknown as Pool;
 }
 
+/** Returns rows as a set with the columns of a table, for a FROM clause; columns that a row does not have are null. */
+export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fragment {
+  const named = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [postgres.fromCamel(name), value])),
+  );
+  return sql`jsonb_populate_recordset(null::${sql(table)}, ${sql.json(named as never)})`;
+}
+
 /** Returns the first row of a query that finds one or none. */
 export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | null> {
   return (await rows)[0] ?? null;

@@ -5,7 +5,7 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 import type { DefinitionContent } from "./versions.ts";
 
 /** Settings of a draft that are not part of its document. */
@@ -49,15 +49,10 @@ export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]
       translator_version, translation_error
     )
     select
-      n."lineId", n."orgId", n.type, n.name, n.version, n.visibility, n.tier, n.yaml, n.hash, n.hash,
-      n."displayName", n.description, n.domain, n.subdomain, n."agentType", n.author, n."authorId", n.provenance, n.tags,
-      n."changeSummary", n."changeType", n."runtimeMd", n."promptHash", n."translatorVersion", n."translationError"
-    from jsonb_to_recordset(${sql.json(rows as never)}) as n (
-      "lineId" uuid, "orgId" uuid, type text, name text, version text, visibility text, tier text, yaml text, hash text,
-      "displayName" text, description text, domain text, subdomain text, "agentType" text, author text,
-      "authorId" uuid, provenance jsonb, tags text[], "changeSummary" text, "changeType" text, "runtimeMd" text,
-      "promptHash" text, "translatorVersion" text, "translationError" jsonb
-    )
+      line_id, org_id, type, name, version, visibility, tier, yaml, hash, hash, display_name, description, domain,
+      subdomain, agent_type, author, author_id, provenance, tags, change_summary, change_type, runtime_md, prompt_hash,
+      translator_version, translation_error
+    from ${tableRows(sql, "definitions", rows)} as n
     returning id, line_id, version`;
   const ids = new Map(inserted.map(({ id, lineId, version }) => [`${lineId} ${version}`, id]));
   return rows.map(({ lineId, version }) => {

@@ -5,7 +5,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import type { Pool, Sql } from "../connection/pool.ts";
+import { type Pool, type Sql, tableRows } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
 import { findLastGoodSync } from "./catalog_syncs.ts";
 import { type FirstPrices, type KnownPast, type PastEvent, planKnownPast } from "./known_past_plan.ts";
@@ -90,18 +90,15 @@ async function listFirstPrices(sql: Sql): Promise<FirstPrices[]> {
 
 /** Nothing but ids and prices is known of these models. */
 async function insertGoneModels(sql: Sql, gone: KnownPast["gone"]): Promise<void> {
-  const rows = gone.map(({ prices, ...model }) => ({ ...model, ...toPriceColumns(prices) }));
+  const rows = gone.map(({ prices, goneAt: removedAt, ...model }) => {
+    return { ...model, removedAt, ...toPriceColumns(prices) };
+  });
   await sql`
     with gone as (
-      select *
-      from jsonb_to_recordset(${sql.json(rows as never)}) as r (
-        provider text, "modelId" text, "pricesKnownSince" timestamptz, "goneAt" timestamptz, tier text, "tierSource" text,
-        "inputUsdPerMtok" numeric, "outputUsdPerMtok" numeric, "cacheReadUsdPerMtok" numeric,
-        "cacheWriteUsdPerMtok" numeric, pricing jsonb
-      )
+      select * from ${tableRows(sql, "models", rows)} as r
     ), providers as (
       insert into model_providers (id, name, removed_at)
-      select provider, provider, max("goneAt")
+      select provider, provider, max(removed_at)
       from gone
       group by provider
       on conflict (id) do nothing
@@ -113,9 +110,9 @@ async function insertGoneModels(sql: Sql, gone: KnownPast["gone"]): Promise<void
       prices_known_since, removed_at
     )
     select
-      provider, "modelId", "modelId", false, false, false, false, false, false, '{}', '{}', "inputUsdPerMtok",
-      "outputUsdPerMtok", "cacheReadUsdPerMtok", "cacheWriteUsdPerMtok", pricing, tier, "tierSource", 'deprecated', false,
-      "pricesKnownSince", "goneAt"
+      provider, model_id, model_id, false, false, false, false, false, false, '{}', '{}', input_usd_per_mtok,
+      output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing, tier, tier_source, 'deprecated', false,
+      prices_known_since, removed_at
     from gone`;
 }
 

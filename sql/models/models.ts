@@ -1,6 +1,6 @@
 /** Table `models`: the catalog's language models, including those that are gone. */
 import type { ModelCapability, ModelStatus, ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 
 export interface ModelKey {
   provider: string;
@@ -118,40 +118,13 @@ export async function listModels(sql: Sql): Promise<ModelRow[]> {
 /** Inserts or updates models in one statement; those that were gone are live again. */
 export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<void> {
   if (models.length === 0) return;
+  const changes = COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ");
   await sql`
     insert into models (${sql(COLUMNS)})
-    select
-      provider, "modelId", name, description, family,
-      "hasVision", "hasTools", "hasStreaming", "hasReasoning", "hasStructuredOutput", "hasAttachment",
-      "capabilitiesStated",
-      "inputModalities", "outputModalities",
-      "inputUsdPerMtok", "outputUsdPerMtok", "cacheReadUsdPerMtok", "cacheWriteUsdPerMtok", pricing,
-      "contextTokens", "inputTokens", "outputTokens", tier, "tierSource", status, "releaseDate", "knowledgeCutoff", "isOpenWeights"
-    from jsonb_to_recordset(${sql.json(models as never)}) as r (
-      provider text, "modelId" text, name text, description text, family text,
-      "hasVision" boolean, "hasTools" boolean, "hasStreaming" boolean, "hasReasoning" boolean,
-      "hasStructuredOutput" boolean, "hasAttachment" boolean,
-      "capabilitiesStated" text[],
-      "inputModalities" text[], "outputModalities" text[],
-      "inputUsdPerMtok" numeric, "outputUsdPerMtok" numeric, "cacheReadUsdPerMtok" numeric,
-      "cacheWriteUsdPerMtok" numeric, pricing jsonb,
-      "contextTokens" int, "inputTokens" int, "outputTokens" int, tier text, "tierSource" text, status text,
-      "releaseDate" date, "knowledgeCutoff" date, "isOpenWeights" boolean
-    )
+    select ${sql(COLUMNS)}
+    from ${tableRows(sql, "models", models)} as r
     on conflict (provider, model_id) do update
-    set name = excluded.name, description = excluded.description, family = excluded.family,
-      has_vision = excluded.has_vision, has_tools = excluded.has_tools, has_streaming = excluded.has_streaming,
-      has_reasoning = excluded.has_reasoning, has_structured_output = excluded.has_structured_output,
-      has_attachment = excluded.has_attachment, capabilities_stated = excluded.capabilities_stated,
-      input_modalities = excluded.input_modalities, output_modalities = excluded.output_modalities,
-      input_usd_per_mtok = excluded.input_usd_per_mtok, output_usd_per_mtok = excluded.output_usd_per_mtok,
-      cache_read_usd_per_mtok = excluded.cache_read_usd_per_mtok,
-      cache_write_usd_per_mtok = excluded.cache_write_usd_per_mtok, pricing = excluded.pricing,
-      context_tokens = excluded.context_tokens, input_tokens = excluded.input_tokens,
-      output_tokens = excluded.output_tokens,
-      tier = excluded.tier, tier_source = excluded.tier_source, status = excluded.status,
-      release_date = excluded.release_date, knowledge_cutoff = excluded.knowledge_cutoff,
-      is_open_weights = excluded.is_open_weights, updated_at = now(), removed_at = null, stale_since = null`;
+    set ${sql.unsafe(changes)}, updated_at = now(), removed_at = null, stale_since = null`;
 }
 
 /** Marks models whose rows cannot be read any more. */
