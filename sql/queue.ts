@@ -3,6 +3,7 @@ import { type ConstructorOptions, type Db, PgBoss } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import type { Sql } from "./connection/pool.ts";
 import { QUEUE_SETTINGS } from "./queue_policies.ts";
+import { SUPERVISE_SECONDS } from "./take_over.ts";
 
 export type Boss = PgBoss;
 
@@ -10,8 +11,6 @@ const SCHEMA = "pgboss";
 /** OIDs of types. */
 const TEXT = 25;
 const TIMESTAMPTZ = 1184;
-/** How often lapsed heartbeats and due schedules are checked; with heartbeats of 20 s, a dead builder's job is found in 30 s. */
-const SUPERVISE_SECONDS = 5;
 
 /** A script that pg-boss runs in its own transaction. */
 const TRANSACTION_SCRIPT = /^\s*BEGIN;(.*)COMMIT;\s*$/s;

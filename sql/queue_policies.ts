@@ -1,6 +1,7 @@
 /** Retries, heartbeats and retention of each background job in the queue. */
 import type { Queue } from "pg-boss";
 import type { JobName } from "../shared/jobs.ts";
+import { HEARTBEAT_SECONDS } from "./take_over.ts";
 
 const DAY_SECONDS = 24 * 3600;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
@@ -13,7 +14,7 @@ const SWEEP = {
   policy: "exclusive",
   retryLimit: 1,
   retryDelay: 1,
-  heartbeatSeconds: 20,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
   expireInSeconds: 15 * 60,
   deleteAfterSeconds: DAY_SECONDS,
 } as const;
@@ -24,7 +25,7 @@ const MAIL = {
   retryDelay: 60,
   retryBackoff: true,
   retryDelayMax: 3600,
-  heartbeatSeconds: 20,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
 } as const;
 
 /** Settings of pg-boss per queue. */
@@ -36,7 +37,7 @@ export const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
     retryDelay: 2,
     retryBackoff: true,
     retryDelayMax: 30,
-    heartbeatSeconds: 20,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
     retentionSeconds: 10 * YEAR_SECONDS,
   },
   delete_old_records: SWEEP,

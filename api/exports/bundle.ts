@@ -12,8 +12,8 @@ import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 import type { OpenExport } from "./open_export.ts";
 import {
   FILE_HEADERS,
+  PROJECT_EXPORT,
   PROJECT_FAILURES,
-  ProjectParams,
   SHARE_USED_UP,
   STREAM_LIMITS,
   sendFile,
@@ -22,17 +22,13 @@ import {
 
 export const exportBundle = operation(
   {
+    ...PROJECT_EXPORT,
     id: "exportBundle",
-    method: "GET",
     path: "/api/v1/export/projects/{project}/bundle",
-    access: "caller",
-    tag: "Export",
     summary: "Export all datasets of a project as a ZIP",
     description:
       "One file per dataset, all from one database snapshot with one cutoff, and README.md, schema.json and " +
       `manifest.json, which has rows, bytes and SHA-256 of each file. A truncated download is not a valid ZIP. ${STREAM_LIMITS}`,
-    params: ProjectParams,
-    usesOrg: true,
     uncheckedQuery: BUNDLE_QUERY,
     response: { 200: { description: "The archive", files: BUNDLE_ARCHIVE } },
     responseHeaders: FILE_HEADERS,

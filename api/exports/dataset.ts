@@ -23,6 +23,7 @@ import {
 import {
   FILE_HEADERS,
   ndjsonFiles,
+  PROJECT_EXPORT,
   PROJECT_FAILURES,
   ProjectParams,
   SHARE_USED_UP,
@@ -89,17 +90,14 @@ function listForms(name: ExportDatasetName): DocumentedForm[] {
 
 export const exportDataset = operation(
   {
+    ...PROJECT_EXPORT,
     id: "exportDataset",
-    method: "GET",
     path: "/api/v1/export/projects/{project}/{dataset}",
-    access: "caller",
-    tag: "Export",
     summary: "Export a dataset of a project",
     description:
       "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
       `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses NDJSON and CSV. ${STREAM_LIMITS}`,
     params: { ...ProjectParams, dataset: Type.String() },
-    usesOrg: true,
     uncheckedQuery: {},
     response: { 200: Rows },
     responseHeaders: FILE_HEADERS,

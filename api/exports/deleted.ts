@@ -16,8 +16,8 @@ import {
 import {
   FILE_HEADERS,
   ndjsonFiles,
+  PROJECT_EXPORT,
   PROJECT_FAILURES,
-  ProjectParams,
   SHARE_USED_UP,
   STREAM_LIMITS,
   sendFile,
@@ -33,16 +33,12 @@ const DELETED_ROW = named(
 );
 
 const BASE = {
-  method: "GET",
-  access: "caller",
-  tag: "Export",
+  ...PROJECT_EXPORT,
   description:
     "Rows that were deleted after `since`, or that the flags exclude since then. To keep a copy current, delete these rows, " +
     "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. Key rows " +
     "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
     `Ordered by dataset, time and id. ${STREAM_LIMITS}`,
-  params: ProjectParams,
-  usesOrg: true,
   responseHeaders: FILE_HEADERS,
   fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP],
 } as const;

@@ -13,7 +13,7 @@ import {
   parseBundleParameters,
 } from "./export_parameters.ts";
 import { type OpenExport, withOpenExport } from "./open_export.ts";
-import { PROJECT_FAILURES, ProjectParams, SHARE_USED_UP, WRONG_TIME } from "./send_file.ts";
+import { PROJECT_EXPORT, PROJECT_FAILURES, SHARE_USED_UP, WRONG_TIME } from "./send_file.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
@@ -44,17 +44,13 @@ const Estimate = Type.Object(
 
 export const estimateBundle = operation(
   {
+    ...PROJECT_EXPORT,
     id: "estimateBundle",
-    method: "GET",
     path: "/api/v1/export/projects/{project}/estimate",
-    access: "caller",
-    tag: "Export",
     summary: "Estimate the size of a bundle",
     description:
       "Requires the same rights as the bundle. `syncAllowed` is true if the bundle is small enough to be downloaded. " +
       "An estimate uses no export slot; a user runs at most two at once.",
-    params: ProjectParams,
-    usesOrg: true,
     uncheckedQuery: BUNDLE_QUERY,
     response: {
       200: Type.Object(

@@ -1,6 +1,6 @@
 /** Sends the file of an export while it is generated: counts its rows, records it in the audit log, streams it. */
 import { Type } from "@sinclair/typebox";
-import { ApiError, type ErrorCode } from "../../shared/errors.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/exports/file_names.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -13,7 +13,8 @@ import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
 import { countBytes, responseStream } from "../http/response/stream.ts";
 import { Instant, Text } from "../http/schemas.ts";
-import { ASYNC_ENDPOINT, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { countWithinLimit } from "./row_limit.ts";
 
 /** The path parameter of exports of a project. */
 export const ProjectParams = {
@@ -40,6 +41,15 @@ export const WRONG_TIME = [
     id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
   },
 ] as const;
+
+/** What the exports of a project have in common. */
+export const PROJECT_EXPORT = {
+  method: "GET",
+  access: "caller",
+  tag: "Export",
+  params: ProjectParams,
+  usesOrg: true,
+} as const;
 
 export const PROJECT_FAILURES: readonly ErrorCode[] = [
   "SUBSCRIPTION_REQUIRED",
@@ -93,11 +103,9 @@ export async function sendFile<Parameters extends OpenExport["parameters"]>(
   const kind = requestContext(exportRequest.request).method === "HEAD" ? "head" : "file";
   const sent = await withOpenExport(deps, { ...exportRequest, kind }, async (opened) => {
     const file = describe(opened);
-    const { maxRows: limit } = file;
-    const rows = await opened.snapshot.run((tx) => file.count(tx, limit + 1));
-    if (rows > limit) {
-      throw new ApiError("EXPORT_TOO_LARGE", { details: { rows, limit, asyncEndpoint: ASYNC_ENDPOINT } });
-    }
+    const rows = await countWithinLimit(file.maxRows, (limit) =>
+      opened.snapshot.run((tx) => file.count(tx, limit)),
+    );
     const { asOf } = opened;
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: file.format });
     if (kind === "file") await noteExport(deps.sql, { ...exportRequest, opened, file, rows });

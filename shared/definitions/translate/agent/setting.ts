@@ -6,7 +6,7 @@ import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { modelAlias } from "../model_alias.ts";
 import { type Agent, agentBlock } from "./agent_source.ts";
-import { hostTools } from "./tools.ts";
+import { hostTools } from "./front_matter_tools.ts";
 
 const WHEN_TIME_RUNS_OUT: Readonly<Record<string, Inline>> = {
   fail: md`When time runs out, stop and report a failure.`,

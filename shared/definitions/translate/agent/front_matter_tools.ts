@@ -1,4 +1,4 @@
-/** The definition's tools in the words of coding agents. */
+/** The tools of an agent in the words of coding agents: `tools` in the front matter, and those that only the host knows. */
 import { type Inline, prose } from "../inline.ts";
 import type { Agent } from "./agent_source.ts";
 
