@@ -5,7 +5,11 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { isLoopbackHost, isPublicAddress } from "../shared/network/public_address.ts";
-import { SourceError } from "./source_error.ts";
+
+/** A source cannot be loaded. The message contains no secret, because it is logged and stored. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+}
 
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;

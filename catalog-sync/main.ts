@@ -1,6 +1,10 @@
 /** Entry point of the model catalog's sync: once, or on its schedule until SIGTERM. */
+
+import { Counter } from "prom-client";
 import { toJsonLine } from "../shared/json_lines.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
+import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
+import type { Host } from "../shared/process/entry_point.ts";
 import {
   openProcessLog,
   readConfigOrExit,
@@ -14,13 +18,15 @@ import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
 import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
 import { openPool } from "../sql/connection/pool.ts";
+import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
+import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { requireUsableDatabase } from "../sql/open_process.ts";
 import { parseCommandLine, USAGE } from "./command_line.ts";
-import { jsonHost } from "./json_host.ts";
 import { runOnce } from "./run_once.ts";
 import { startSchedule } from "./schedule.ts";
 import { openSource } from "./source.ts";
-import { createSyncMetrics } from "./sync_metrics.ts";
+import { errorJson } from "./summary.ts";
+import type { SyncDeps, SyncReport } from "./sync.ts";
 
 const EXIT_USAGE = 2;
 /** One for the sync, one to record its failure. */
@@ -92,6 +98,50 @@ async function main(): Promise<void> {
       await sql.end({ timeout: 1 });
     },
   });
+}
+
+/** Wraps a process for `--json`: what it writes to stderr before it exits with a failure is on stdout too. */
+function jsonHost(host: Host & Pick<NodeJS.Process, "stdout">): Host {
+  const lines: string[] = [];
+  const write = (text: string): void => {
+    lines.push(text);
+    host.stderr.write(text);
+  };
+  const exit = (code: number): never => {
+    const message = lines.join("").trimEnd();
+    host.stdout.write(`${toJsonLine(errorJson(code === 2 ? "USAGE" : "FAILED", message))}\n`);
+    return host.exit(code);
+  };
+  return new Proxy(host, {
+    get(target, name) {
+      if (name === "exit") return exit;
+      if (name === "stderr") return { write };
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+const OUTCOMES: readonly SyncReport["outcome"][] = ["changed", "unchanged", "refused", "failed", "busy"];
+
+/** Creates the registry of the process, the counter of syncs and the response to GET /health/ready. */
+function createSyncMetrics({ sql, shutdownSignal }: SyncDeps) {
+  const registry = createProcessRegistry();
+  const checkDatabase = createDatabaseCheck(sql);
+  registerDatabaseUp(registry, checkDatabase);
+  registerPoolMetrics(registry, { sync: sql });
+  const syncs = new Counter({
+    name: "catalog_syncs_total",
+    help: "Catalog syncs of this process, by outcome; busy means that another process synced",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+  for (const outcome of OUTCOMES) syncs.inc({ outcome }, 0);
+  return {
+    registry,
+    onOutcome: (outcome: SyncReport["outcome"]) => syncs.inc({ outcome }),
+    respondReady: createReadyResponse({ checkDatabase, shutdownSignal }),
+  };
 }
 
 await main();

@@ -3,8 +3,7 @@ import type { LookupAddress } from "node:dns";
 import { open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { documentTooLarge, download, isAllowedUrl } from "./download.ts";
-import { SourceError } from "./source_error.ts";
+import { documentTooLarge, download, isAllowedUrl, SourceError } from "./download.ts";
 
 const BUNDLED = fileURLToPath(new URL("../shared/models/bundled/models.json.gz", import.meta.url));
 /** 32 MiB hold for compressed and decompressed bytes. */

@@ -5,9 +5,9 @@ import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
 import type { Pool } from "../sql/connection/pool.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
 import { findLastGoodSync, type GoodSync, insertCatalogSync } from "../sql/models/catalog_syncs.ts";
+import { SourceError } from "./download.ts";
 import { describeOrigin, describeServed, toStorable } from "./notes.ts";
 import type { CatalogSource } from "./source.ts";
-import { SourceError } from "./source_error.ts";
 import {
   makePlan,
   NO_COUNTS,

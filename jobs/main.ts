@@ -17,14 +17,12 @@ import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
-import { keepHeartbeat } from "./keep_heartbeat.ts";
 import { openMailer } from "./mail.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
-import { createRunnerMetrics } from "./runner_metrics.ts";
+import { createRunnerMetrics, keepHeartbeat, registerWebhookMetrics } from "./runner_metrics.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
 import { keepWebhooksDelivered } from "./webhooks/deliver_webhooks.ts";
-import { registerWebhookMetrics } from "./webhooks/webhook_metrics.ts";
 
 const USAGE = `Usage: bun run jobs
 

@@ -1,7 +1,14 @@
 /** Metrics of a job runner. */
+
+import { setTimeout as delay } from "node:timers/promises";
 import { Counter, type Registry } from "prom-client";
 import { JOB_NAMES } from "../shared/jobs.ts";
+import { registerMeasuredGauges } from "../shared/monitoring/measured_gauge.ts";
+import type { Log } from "../shared/process/log.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
+import type { Sql } from "../sql/connection/pool.ts";
+import { deleteJobRunner, upsertJobRunner } from "../sql/job_runners.ts";
+import { measureOldestDelivery } from "../sql/webhooks/webhook_deliveries.ts";
 
 const WEBHOOK_RESULTS = ["delivered", "failed", "given_up"] as const;
 const MAIL_RESULTS = ["sent", "stored", "failed", "rejected"] as const;
@@ -57,4 +64,37 @@ export function createRunnerMetrics(registry: Registry): RunnerMetrics {
   for (const result of WEBHOOK_RESULTS) metrics.webhookDeliveries.inc({ result }, 0);
   for (const queue of JOB_NAMES) metrics.jobsGivenUp.inc({ queue }, 0);
   return metrics;
+}
+
+/** Registers `webhook_oldest_due_seconds`. */
+export function registerWebhookMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+  registerMeasuredGauges(
+    { registry, log },
+    [
+      {
+        name: "webhook_oldest_due_seconds",
+        help: "How long the webhook that is due longest has waited for a job runner; 0 if none waits",
+      },
+    ],
+    async () => [[{ labels: {}, value: await measureOldestDelivery(sql) }]],
+  );
+}
+
+/** How often a runner records that it is alive. */
+const HEARTBEAT_MS = 5_000;
+
+/**
+ * Records every few seconds that this job runner is alive, for the metric `job_runners`. Settles when `signal` is aborted and the
+ * record is deleted. If the database is down, it retries.
+ */
+export async function keepHeartbeat(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
+  const id = crypto.randomUUID();
+  while (!signal.aborted) {
+    await upsertJobRunner(deps.sql, id).catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn({ err: error }, "cannot record that the job runner is alive");
+    });
+    await delay(HEARTBEAT_MS, undefined, { signal }).catch(() => {});
+  }
+  // A remaining row is ignored after 30 s.
+  await deleteJobRunner(deps.sql, id).catch(() => {});
 }

@@ -6,8 +6,12 @@ import { findMemberRole, findOrgById } from "../sql/accounts/orgs.ts";
 import { findUser } from "../sql/accounts/users.ts";
 import { retryOnDatabaseFault } from "../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../sql/connection/pool.ts";
-import type { ExportJobRow } from "../sql/exports/jobs.ts";
-import { findUnmailedExportJob, lockExportMail, markExportJobMailed } from "../sql/exports/mailed_jobs.ts";
+import {
+  type ExportJobRow,
+  findUnmailedExportJob,
+  lockExportMail,
+  markExportJobMailed,
+} from "../sql/exports/jobs.ts";
 import { type Boss, completeJob } from "../sql/queue.ts";
 import { exportReadyMessage } from "./export_ready_message.ts";
 import { MAIL_STORED, MailError, type Mailer, type MailMessage } from "./mail.ts";

@@ -8,6 +8,7 @@ import type {
   OrgRole,
 } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
+import { tryLockRow } from "../locks.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
 export const EXPORT_JOB_COLUMNS = [
@@ -197,4 +198,30 @@ export async function markExportJobCanceled(
       end
     where id = ${id} and (status = 'queued' or (${force} and status = 'running'))
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
+}
+
+/**
+ * Makes this transaction the only one that sends the mail of the job, while it is open; false if another one holds the
+ * lock. A mail server may take minutes to answer, so this is an advisory lock that is only tried: no other session waits
+ * for it, and PostgreSQL releases it if the process dies.
+ */
+export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
+  await tx`set local idle_in_transaction_session_timeout = 0`;
+  return tryLockRow(tx, { name: "export_mail", id: exportJobId });
+}
+
+/** Returns a job that is ready and not expired, and whose mail has not been sent; null otherwise. */
+export async function findUnmailedExportJob(sql: Sql, id: string): Promise<ExportJobRow | null> {
+  return firstRow(sql<ExportJobRow[]>`
+    select ${sql(EXPORT_JOB_COLUMNS)}
+    from export_jobs
+    where id = ${id} and status = 'ready' and expires_at > now() and mailed_at is null`);
+}
+
+/** Records that a mail server has accepted the job's mail. */
+export async function markExportJobMailed(sql: Sql, id: string): Promise<void> {
+  await sql`
+    update export_jobs
+    set mailed_at = clock_timestamp()
+    where id = ${id} and mailed_at is null`;
 }
