@@ -2,8 +2,7 @@
 import { DEFINITION_AGENT_TYPES } from "../../vocabulary.ts";
 import { AGENT_WORK } from "./agent_work_keys.ts";
 import { environment, interfaceKeys, META, TIMEOUT_MS } from "./common_keys.ts";
-import type { Keys } from "./keys.ts";
-import * as key from "./keys.ts";
+import { type Keys, key } from "./keys.ts";
 
 /** Tools of the language. */
 export const TOOLS = ["Read", "Grep", "Glob", "Bash", "Web", "API", "MCP"] as const;

@@ -1,7 +1,6 @@
 /** The keys of an agent's knowledge, judgment and work. */
 import { TIMEOUT_MS } from "./common_keys.ts";
-import type { Key, Keys } from "./keys.ts";
-import * as key from "./keys.ts";
+import { type Key, type Keys, key } from "./keys.ts";
 
 function samples(meaning: string): Key {
   return key.entries(

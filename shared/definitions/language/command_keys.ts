@@ -1,7 +1,6 @@
 /** The keys of commands. */
 import { checks, interfaceKeys, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
-import type { Keys } from "./keys.ts";
-import * as key from "./keys.ts";
+import { type Keys, key } from "./keys.ts";
 
 /** The last three are from before version 2 and mean `agent`. */
 const COMMAND_TYPES = ["agent", "utility", "custom", "validator", "executor", "fixer"];

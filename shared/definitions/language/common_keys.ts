@@ -1,7 +1,6 @@
 /** Keys that several languages share. */
 import { DEFINITION_DOMAINS } from "../../vocabulary.ts";
-import type { Key, Keys } from "./keys.ts";
-import * as key from "./keys.ts";
+import { type Key, type Keys, key } from "./keys.ts";
 
 /** Keys of every `interface`. */
 export function interfaceKeys(noun: string): Keys {

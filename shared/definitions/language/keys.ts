@@ -95,24 +95,19 @@ function scalar(kind: Kind) {
   };
 }
 
-export const text = scalar("text");
-export const prose = scalar("prose");
-export const integer = scalar("integer");
-export const number = scalar("number");
-export const model = scalar("model");
-export const tool = scalar("tool");
-export const free = scalar("free");
+const text = scalar("text");
+const prose = scalar("prose");
 
-export function flag(meaning: string, options: Options & { example?: string } = {}): Key {
+function flag(meaning: string, options: Options & { example?: string } = {}): Key {
   return { ...BASE, kind: "boolean", meaning, example: "true", ...options };
 }
 
 /** One of several words; the first one is the example. */
-export function word(meaning: string, words: readonly string[], options: Options = {}): Key {
+function word(meaning: string, words: readonly string[], options: Options = {}): Key {
   return { ...BASE, kind: "word", meaning, words, example: words[0] ?? "", ...options };
 }
 
-export function reference(
+function reference(
   target: DefinitionType | Key["target"],
   options: { meaning: string; example: string } & Options,
 ): Key {
@@ -125,31 +120,43 @@ export function reference(
 }
 
 /** A list of scalars; a single one may stand without its list. */
-export function list(item: Key, meaning: string, example: string, options: Options = {}): Key {
+function list(item: Key, meaning: string, example: string, options: Options = {}): Key {
   return { ...BASE, kind: "list", item, meaning, example, ...options };
 }
 
-export function texts(meaning: string, example: string, options: Options = {}): Key {
+function texts(meaning: string, example: string, options: Options = {}): Key {
   return list(text("", ""), meaning, example, options);
 }
 
-export function proses(meaning: string, example: string): Key {
+function proses(meaning: string, example: string): Key {
   return list(prose("", ""), meaning, example);
 }
 
 /** A map with known keys. */
-export function block(meaning: string, keys: Keys, options: Options = {}): Key {
+function block(meaning: string, keys: Keys, options: Options = {}): Key {
   return { ...BASE, kind: "map", meaning, keys, ...options };
 }
 
 /** A list of maps. An entry that is no map stands for its key `main`. */
-export function entries(meaning: string, keys: Keys, options: Options & { main: string }): Key {
+function entries(meaning: string, keys: Keys, options: Options & { main: string }): Key {
   const { main, label = "", isOpen = false, ...rest } = options;
   const item = { ...BASE, kind: "map" as const, keys, main, isOpen };
   return { ...BASE, kind: "list", meaning, item, label, ...rest };
 }
 
 /** A map whose keys are the author's own. */
-export function names(item: Key, meaning: string, example = "", options: Options = {}): Key {
+function names(item: Key, meaning: string, example = "", options: Options = {}): Key {
   return { ...BASE, kind: "names", item, meaning, example, ...options };
 }
+
+/** What the tables of keys are made of. */
+export const key = {
+  text,
+  prose,
+  integer: scalar("integer"),
+  number: scalar("number"),
+  model: scalar("model"),
+  tool: scalar("tool"),
+  free: scalar("free"),
+  ...{ flag, word, reference, list, texts, proses, block, entries, names },
+};

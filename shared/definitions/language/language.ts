@@ -2,7 +2,7 @@
 import type { DefinitionType } from "../../vocabulary.ts";
 import { AGENT_KEYS } from "./agent_keys.ts";
 import { COMMAND_KEYS } from "./command_keys.ts";
-import { block, type Key } from "./keys.ts";
+import { type Key, key } from "./keys.ts";
 import { PIPELINE_KEYS } from "./pipeline_keys.ts";
 import { WORKFLOW_KEYS } from "./workflow_keys.ts";
 
@@ -11,8 +11,8 @@ export const LANGUAGE_VERSION = "1.0";
 
 /** The value of the root key of each type. */
 export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {
-  agent: block("An agent", AGENT_KEYS),
-  command: block("A command", COMMAND_KEYS),
-  workflow: block("A workflow", WORKFLOW_KEYS),
-  pipeline: block("A pipeline", PIPELINE_KEYS, { isOpen: true }),
+  agent: key.block("An agent", AGENT_KEYS),
+  command: key.block("A command", COMMAND_KEYS),
+  workflow: key.block("A workflow", WORKFLOW_KEYS),
+  pipeline: key.block("A pipeline", PIPELINE_KEYS, { isOpen: true }),
 };

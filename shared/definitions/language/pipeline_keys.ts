@@ -1,8 +1,7 @@
 /** The keys of pipelines. */
 import { DEFINITION_TYPES } from "../../vocabulary.ts";
 import { environment, GATE, interfaceKeys, META, TIMEOUT_MS } from "./common_keys.ts";
-import type { Key, Keys } from "./keys.ts";
-import * as key from "./keys.ts";
+import { type Key, type Keys, key } from "./keys.ts";
 
 const SHELL_STEP: Keys = {
   id: key.text("Its id", "build"),

@@ -1,7 +1,6 @@
 /** The keys of workflows. */
 import { checks, detectors, GATE, interfaceKeys, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
-import type { Key, Keys } from "./keys.ts";
-import * as key from "./keys.ts";
+import { type Key, type Keys, key } from "./keys.ts";
 
 function step(type: "agent" | "command"): Key {
   const example = `my-${type}@^1.0.0`;

@@ -1,6 +1,6 @@
 /** The first rows of a list, in any of its sort orders. */
-import type { Sql } from "../../connection/pool.ts";
-import { type Fragment, type ListScope, selectListed } from "./list_scope.ts";
+import type { Fragment, Sql } from "../../connection/pool.ts";
+import { type ListScope, selectListed } from "./list_scope.ts";
 import { type DefinitionOrder, joinLine, orderColumns, orderKeys } from "./sort_columns.ts";
 
 /** Selects the first rows in an order, or somewhat more: up to `count` of each kind of row. */

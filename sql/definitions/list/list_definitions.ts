@@ -1,17 +1,10 @@
 /** Pages of definitions: filtered, searched and sorted. */
-import type { Pool, Sql } from "../../connection/pool.ts";
+import type { Fragment, Pool, Sql } from "../../connection/pool.ts";
 import { joinSummary } from "../json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
 import { firstRows } from "./first_rows.ts";
-import {
-  type DefinitionFilters,
-  type Fragment,
-  findScope,
-  hasFilters,
-  type ListScope,
-  selectListed,
-} from "./list_scope.ts";
+import { type DefinitionFilters, findScope, hasFilters, type ListScope, selectListed } from "./list_scope.ts";
 import { withListSettings } from "./list_transaction.ts";
 import { rankedPage, rankQueries } from "./search_rank.ts";
 import {

@@ -8,7 +8,7 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../../../shared/vocabulary.ts";
-import type { Sql } from "../../connection/pool.ts";
+import type { Fragment, Sql } from "../../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../visibility.ts";
 
 /** Filters; null matches everything. */
@@ -53,9 +53,6 @@ export async function findScope(
   const rows = await sql<{ orgId: string }[]>`${memberOrgIds(sql, viewer)}`;
   return { ownOrgIds: rows.map((row) => row.orgId), hasPublic: true, filters };
 }
-
-/** An SQL fragment with its parameters. */
-export type Fragment = ReturnType<typeof memberOrgIds>;
 
 /**
  * Selects columns of the rows that the viewer finds: public rows, and all rows of the viewer's organizations. They are

@@ -1,7 +1,7 @@
 /** The order of search results: matches in the name first, then in the display name, then anywhere. */
-import type { Sql } from "../../connection/pool.ts";
+import type { Fragment, Sql } from "../../connection/pool.ts";
 import { firstRows } from "./first_rows.ts";
-import type { Fragment, ListScope } from "./list_scope.ts";
+import type { ListScope } from "./list_scope.ts";
 import { beginning, every, type SearchWords, whole } from "./search_words.ts";
 import { type DefinitionOrder, orderKeys } from "./sort_columns.ts";
 

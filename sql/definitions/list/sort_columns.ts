@@ -1,6 +1,5 @@
 /** Sort orders of lists. */
-import type { Sql } from "../../connection/pool.ts";
-import type { Fragment } from "./list_scope.ts";
+import type { Fragment, Sql } from "../../connection/pool.ts";
 
 export const DEFINITION_SORTS = [
   "name",
