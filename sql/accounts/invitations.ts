@@ -1,6 +1,6 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A pending invitation. */
@@ -34,9 +34,7 @@ function pendingInvitations(sql: Sql) {
 
 /** Returns true if any organization has invited this address, in any case, and the invitation is pending. */
 export async function existsPendingInvitation(sql: Sql, email: string): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (${pendingInvitations(sql)} and i.email = lower(${email}))`;
-  return row.exists;
+  return anyRow(sql`${pendingInvitations(sql)} and i.email = lower(${email}) limit 1`);
 }
 
 /** Lists the pending invitations of an organization, newest first. */
@@ -93,11 +91,10 @@ export async function findPendingInvitation(sql: Sql, id: string): Promise<Invit
 
 /** Returns true if the account has the address of the invitation. */
 export async function isInvited(sql: Sql, key: { userId: string; email: string }): Promise<boolean> {
-  const rows = await sql`
+  return anyRow(sql`
     select
     from users
-    where id = ${key.userId} and lower(email) = lower(${key.email})`;
-  return rows.length > 0;
+    where id = ${key.userId} and lower(email) = lower(${key.email})`);
 }
 
 /** Counts the open invitations of an organization that have not expired, without the one of `exceptEmail`. */

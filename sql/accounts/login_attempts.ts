@@ -2,7 +2,7 @@
  * Table `login_attempts`: limits on sign-in attempts. They protect passwords, so they count for all processes together,
  * in a sliding window of sixty seconds.
  */
-import type { Sql } from "../connection/pool.ts";
+import { anyRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** The subject of a limit: the network of an attempt, or the email (ignoring case) with its network. */
@@ -39,15 +39,14 @@ export async function insertLoginAttempt(
   // now(): an attempt that waited for the lock comes after the one it waited for.
   const recent = sql`
     select at from unnest(a.attempted_at) at where at > clock_timestamp() - interval '1 minute'`;
-  const rows = await sql`
+  return anyRow(sql`
     insert into login_attempts as a (subject_hash, attempted_at, last_attempt_at)
     values (${subjectHash(sql, attempt.subject)}, array[clock_timestamp()], clock_timestamp())
     on conflict on constraint login_attempts_pkey do update
     set attempted_at = array(${recent} order by at) || clock_timestamp()::timestamptz(3),
       last_attempt_at = clock_timestamp()
     where (select count(*) from (${recent}) r) < ${attempt.limit}
-    returning subject_hash`;
-  return rows.length > 0;
+    returning subject_hash`);
 }
 
 /** Deletes up to `limit` rows that no longer limit anyone, and returns their number. Skips locked rows. */

@@ -3,7 +3,7 @@
  * limit, each network waits before each attempt: 1 s at first, doubled by each attempt of any network, up to 15
  * minutes.
  */
-import type { Sql } from "../connection/pool.ts";
+import { anyRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 function hashOf(sql: Sql, text: string) {
@@ -26,14 +26,13 @@ export interface DelayedAttempt {
 /** Counts an attempt if the account had fewer than `limit` recently; otherwise false, without counting. */
 export async function insertUndelayedAttempt(sql: Sql, { email, limit }: DelayedAttempt): Promise<boolean> {
   const forgotten = isForgotten(sql);
-  const rows = await sql`
+  return anyRow(sql`
     insert into login_account_attempts as a (account_hash, attempts, last_attempt_at)
     values (${hashOf(sql, email)}, 1, clock_timestamp())
     on conflict on constraint login_account_attempts_pkey do update
     set attempts = case when ${forgotten} then 1 else a.attempts + 1 end, last_attempt_at = clock_timestamp()
     where ${forgotten} or a.attempts < ${limit}
-    returning account_hash`;
-  return rows.length > 0;
+    returning account_hash`);
 }
 
 /** Counts an attempt of a network that has waited long enough; otherwise false, and the network starts waiting. */

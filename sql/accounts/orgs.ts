@@ -1,6 +1,6 @@
 /** Tables `organizations` and `organization_members`. */
 import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at", "deletes_at"];
 
@@ -108,14 +108,12 @@ export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string 
 
 /** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
 export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (
-      select
-      from organization_members m
-      join users u on u.id = m.user_id
-      where m.org_id = ${orgId} and m.role = 'owner' and m.user_id <> ${userId} and u.disabled_at is null
-    )`;
-  return row.exists;
+  return anyRow(sql`
+    select
+    from organization_members m
+    join users u on u.id = m.user_id
+    where m.org_id = ${orgId} and m.role = 'owner' and m.user_id <> ${userId} and u.disabled_at is null
+    limit 1`);
 }
 
 /** Lists up to 100 owners whose accounts are enabled, the longest-standing ones first. */
@@ -141,9 +139,7 @@ export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<stri
 }
 
 export async function existsOrg(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (select from organizations)`;
-  return row.exists;
+  return anyRow(sql`select from organizations limit 1`);
 }
 
 export interface NewOrg {

@@ -1,5 +1,5 @@
 /** Table `recovery_codes`: codes that stand in for a lost second factor, each once. Only a code's SHA-256 is stored. */
-import type { Sql } from "../connection/pool.ts";
+import { anyRow, type Sql } from "../connection/pool.ts";
 
 /** Replaces all recovery codes of a user; without `hashes`, deletes them. */
 export async function replaceRecoveryCodes(
@@ -21,12 +21,11 @@ export async function markRecoveryCodeUsed(
   sql: Sql,
   code: { userId: string; hash: Buffer },
 ): Promise<boolean> {
-  const rows = await sql`
+  return anyRow(sql`
     update recovery_codes
     set used_at = now()
     where user_id = ${code.userId} and code_hash = ${code.hash} and used_at is null
-    returning user_id`;
-  return rows.length > 0;
+    returning user_id`);
 }
 
 export async function countRecoveryCodes(sql: Sql, userId: string): Promise<number> {

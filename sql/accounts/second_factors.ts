@@ -1,6 +1,6 @@
 /** Table `second_factors`: authenticator apps (TOTP) and passkeys of users. */
 import type { FactorKind } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 
 /** A factor without its secret. */
 export interface SecondFactorRow {
@@ -23,9 +23,7 @@ export async function listSecondFactors(sql: Sql, userId: string): Promise<Secon
 }
 
 export async function existsSecondFactor(sql: Sql, userId: string): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (select from second_factors where user_id = ${userId})`;
-  return row.exists;
+  return anyRow(sql`select from second_factors where user_id = ${userId} limit 1`);
 }
 
 /** Inserts an authenticator app whose code of the step `lastStep` was right. */

@@ -1,6 +1,6 @@
 /** Table `sessions`. Only a token's SHA-256 is compared or stored. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A valid session and its user. */
@@ -51,11 +51,10 @@ export async function isSessionProven(
   sql: Sql,
   session: { id: string; maxAgeSeconds: number },
 ): Promise<boolean> {
-  const rows = await sql`
+  return anyRow(sql`
     select id
     from sessions
-    where id = ${session.id} and factor_at > now() - make_interval(secs => ${session.maxAgeSeconds})`;
-  return rows.length > 0;
+    where id = ${session.id} and factor_at > now() - make_interval(secs => ${session.maxAgeSeconds})`);
 }
 
 /** Returns when a session was last proven with a second factor; null if it was not. */
@@ -134,12 +133,11 @@ export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void>
 
 /** Ends a session; false if it had already ended. */
 export async function markSessionRevoked(sql: Sql, id: string): Promise<boolean> {
-  const rows = await sql`
+  return anyRow(sql`
     update sessions
     set revoked_at = now()
     where id = ${id} and revoked_at is null
-    returning id`;
-  return rows.length > 0;
+    returning id`);
 }
 
 /** Ends a session of a user; false if the user has no such session, or it had already ended. */
@@ -147,12 +145,11 @@ export async function markOwnSessionRevoked(
   sql: Sql,
   session: { id: string; userId: string },
 ): Promise<boolean> {
-  const rows = await sql`
+  return anyRow(sql`
     update sessions
     set revoked_at = now()
     where id = ${session.id} and user_id = ${session.userId} and revoked_at is null and expires_at > now()
-    returning id`;
-  return rows.length > 0;
+    returning id`);
 }
 
 /** Ends all sessions of a user, or all but one, and returns the ids of those that were live. */

@@ -1,5 +1,5 @@
 /** Table `sign_in_networks`: networks from which users have signed in. */
-import type { Sql } from "../connection/pool.ts";
+import { anyRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Returns true if the user signed in from the network within 30 days; false if there is no such account. */
@@ -7,16 +7,14 @@ export async function existsSignInNetwork(
   sql: Sql,
   key: { email: string; network: string },
 ): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (
-      select
-      from users u
-      join sign_in_networks n on n.user_id = u.id
-      where lower(u.email) = lower(${key.email})
-        and n.network = ${key.network}
-        and n.last_signed_in_at > now() - interval '30 days'
-    )`;
-  return row.exists;
+  return anyRow(sql`
+    select
+    from users u
+    join sign_in_networks n on n.user_id = u.id
+    where lower(u.email) = lower(${key.email})
+      and n.network = ${key.network}
+      and n.last_signed_in_at > now() - interval '30 days'
+    limit 1`);
 }
 
 /** Records a sign-in. */

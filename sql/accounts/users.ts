@@ -1,6 +1,6 @@
 /** Table `users`. Only the functions for checking passwords return password hashes. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 
 /** An account without its password. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
@@ -170,12 +170,11 @@ export async function lockActiveUser(
   sql: Sql,
   user: { id: string; passwordHash?: string },
 ): Promise<boolean> {
-  const rows = await sql`
+  return anyRow(sql`
     select id
     from users
     where id = ${user.id}
       and disabled_at is null
       and password_hash = coalesce(${user.passwordHash ?? null}, password_hash)
-    for no key update`;
-  return rows.length > 0;
+    for no key update`);
 }

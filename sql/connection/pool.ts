@@ -134,6 +134,11 @@ export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<
   return (await rows)[0] ?? null;
 }
 
+/** Returns true if a query returns any row. */
+export async function anyRow(rows: PromiseLike<readonly unknown[]>): Promise<boolean> {
+  return (await rows).length > 0;
+}
+
 export interface PoolUsage {
   /** Connections that run a query or transaction, or that are being opened for one. */
   inUse: number;

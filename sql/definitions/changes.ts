@@ -5,7 +5,7 @@ import type {
   DefinitionType,
   DefinitionVisibility,
 } from "../../shared/vocabulary.ts";
-import { type Sql, tableRows } from "../connection/pool.ts";
+import { anyRow, type Sql, tableRows } from "../connection/pool.ts";
 import type { DefinitionContent } from "./versions.ts";
 
 /** Settings of a draft that are not part of its document. */
@@ -68,7 +68,7 @@ export async function updateDraft(
   sql: Sql,
   draft: { id: string } & DefinitionContent & DraftSettings,
 ): Promise<boolean> {
-  const updated = await sql`
+  return anyRow(sql`
     update definitions
     set yaml = ${draft.yaml}, hash = ${draft.hash}, json_hash = ${draft.hash}, display_name = ${draft.displayName},
       description = ${draft.description}, domain = ${draft.domain}, subdomain = ${draft.subdomain},
@@ -78,8 +78,7 @@ export async function updateDraft(
       prompt_hash = ${draft.promptHash}, translator_version = ${draft.translatorVersion},
       translation_error = ${jsonOrNull(sql, draft.translationError)}, updated_at = now()
     where id = ${draft.id} and status = 'draft'
-    returning id`;
-  return updated.length > 0;
+    returning id`);
 }
 
 /** Replaces the rendering of a version in any status: the only part of a published version that can change. */
@@ -124,30 +123,27 @@ export async function markDefinitionDeprecated(
   sql: Sql,
   row: { id: string; reason: string; successor: string | null },
 ): Promise<boolean> {
-  const deprecated = await sql`
+  return anyRow(sql`
     update definitions
     set status = 'deprecated', deprecated_at = now(), updated_at = now(), deprecation_reason = ${row.reason},
       successor = ${row.successor}
     where id = ${row.id} and status = 'published'
-    returning id`;
-  return deprecated.length > 0;
+    returning id`);
 }
 
 /** Archives a deprecated version; false if it is no longer deprecated. */
 export async function markDefinitionArchived(sql: Sql, id: string): Promise<boolean> {
-  const archived = await sql`
+  return anyRow(sql`
     update definitions
     set status = 'archived', archived_at = now(), updated_at = now()
     where id = ${id} and status = 'deprecated'
-    returning id`;
-  return archived.length > 0;
+    returning id`);
 }
 
 /** Deletes a draft and its dependent rows; false if it is no longer a draft. */
 export async function deleteDraft(sql: Sql, id: string): Promise<boolean> {
-  const deleted = await sql`
+  return anyRow(sql`
     delete from definitions
     where id = ${id} and status = 'draft'
-    returning id`;
-  return deleted.length > 0;
+    returning id`);
 }

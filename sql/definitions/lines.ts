@@ -1,6 +1,6 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { type Fragment, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, type Fragment, firstRow, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface DefinitionLineKey {
@@ -203,7 +203,7 @@ export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
  * line still has versions.
  */
 export async function deleteEmptyLine(sql: Sql, id: string): Promise<boolean> {
-  const deleted = await sql`
+  return anyRow(sql`
     with deleted as (
       delete from definition_lines as l
       where l.id = ${id} and not exists (select from definitions as d where d.line_id = l.id)
@@ -215,6 +215,5 @@ export async function deleteEmptyLine(sql: Sql, id: string): Promise<boolean> {
       join definition_forks as f on f.line_id = deleted.id
       where s.id = f.source_line_id
     )
-    select id from deleted`;
-  return deleted.length > 0;
+    select id from deleted`);
 }

@@ -1,6 +1,6 @@
 /** How far the demo has been loaded. */
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import type { Sql } from "../connection/pool.ts";
+import { anyRow, type Sql } from "../connection/pool.ts";
 
 /** Actions in the audit log: the demo was started, and completed. */
 export const DEMO_STARTED = "demo.start";
@@ -18,9 +18,7 @@ export async function findDemoState(sql: Sql): Promise<"started" | "done" | null
 
 /** Whether a project has runs, and therefore all of its rows, which are written in one transaction. */
 export async function existsRun(sql: Sql, projectId: string): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select exists (select from runs where project_id = ${projectId})`;
-  return row.exists;
+  return anyRow(sql`select from runs where project_id = ${projectId} limit 1`);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Table `catalog_syncs`: every sync of the model catalog and its outcome. */
 import type { CatalogSyncOutcome } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Numbers of models. */
@@ -36,8 +36,7 @@ export interface CatalogSync extends SyncCounts {
 
 /** Whether any model is stored. */
 export async function existsCatalog(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`select exists (select from models) as exists`;
-  return row.exists;
+  return anyRow(sql`select from models limit 1`);
 }
 
 /** Identifies the stored catalog, so that a cached copy can be compared with it. */
