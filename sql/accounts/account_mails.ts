@@ -1,6 +1,6 @@
 /** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
 import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 import { lockRow } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
@@ -36,17 +36,7 @@ export interface AccountMailRow {
   expiresAt: string;
 }
 
-const COLUMNS = [
-  "id",
-  "kind",
-  "email",
-  "user_id",
-  "org_id",
-  "details",
-  "network",
-  "created_at",
-  "expires_at",
-];
+const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at, expires_at");
 
 /**
  * Queues a mail, and ends the links that it replaces. Over the hourly limit it does the same work, but the mail will not

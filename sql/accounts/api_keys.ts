@@ -1,6 +1,6 @@
 /** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 
 export interface ApiKeyRow {
   id: string;
@@ -19,19 +19,9 @@ export interface ApiKeyRow {
   createdAt: string;
 }
 
-const COLUMNS = [
-  "id",
-  "userId",
-  "orgId",
-  "kind",
-  "scope",
-  "name",
-  "prefix",
-  "lastUsedAt",
-  "expiresAt",
-  "revokedAt",
-  "createdAt",
-] as const;
+const COLUMNS = columnList(`
+  id, userId, orgId, kind, scope, name, prefix, lastUsedAt, expiresAt, revokedAt, createdAt
+`);
 
 /** A valid key and its owner. */
 export interface KeyCallerRow {

@@ -1,19 +1,9 @@
 /** Table `projects`. An organization owns them; runs and issues belong to them. */
 import { isUuid } from "../../shared/uuid.ts";
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 
-const COLUMNS = [
-  "id",
-  "org_id",
-  "name",
-  "slug",
-  "domain",
-  "owner_id",
-  "created_at",
-  "updated_at",
-  "deleted_at",
-];
+const COLUMNS = columnList("id, org_id, name, slug, domain, owner_id, created_at, updated_at, deleted_at");
 
 export interface ProjectRow {
   id: string;

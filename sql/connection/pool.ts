@@ -129,6 +129,11 @@ export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fra
   return sql`jsonb_populate_recordset(null::${sql(table)}, ${sql.json(named as never)})`;
 }
 
+/** Returns the columns that SQL text lists. */
+export function columnList(text: string): string[] {
+  return text.split(",").map((name) => name.trim());
+}
+
 /** Returns the first row of a query that finds one or none. */
 export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | null> {
   return (await rows)[0] ?? null;

@@ -7,43 +7,16 @@ import type {
   ExportJobStatus,
   OrgRole,
 } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 import { tryLockRow } from "../locks.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
-export const EXPORT_JOB_COLUMNS = [
-  "id",
-  "number",
-  "org_id",
-  "requested_by",
-  "status",
-  "format",
-  "as_of",
-  "since",
-  "include_deleted",
-  "include_archived",
-  "include_superseded",
-  "include_resolved",
-  "attempt",
-  "waiting_for",
-  "retry_at",
-  "faults",
-  "projects_done",
-  "projects_total",
-  "rows_written",
-  "bytes_written",
-  "artifact_key",
-  "artifact_file_name",
-  "artifact_bytes",
-  "artifact_sha256",
-  "error_code",
-  "error_message",
-  "created_at",
-  "started_at",
-  "ready_at",
-  "expires_at",
-  "finished_at",
-];
+export const EXPORT_JOB_COLUMNS = columnList(`
+  id, number, org_id, requested_by, status, format, as_of, since, include_deleted, include_archived,
+  include_superseded, include_resolved, attempt, waiting_for, retry_at, faults, projects_done,
+  projects_total, rows_written, bytes_written, artifact_key, artifact_file_name, artifact_bytes,
+  artifact_sha256, error_code, error_message, created_at, started_at, ready_at, expires_at, finished_at
+`);
 
 /** Progress of a build. */
 export interface ExportJobProgress {

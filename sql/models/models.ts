@@ -1,6 +1,6 @@
 /** Table `models`: the catalog's language models, including those that are gone. */
 import type { ModelCapability, ModelStatus, ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
-import { type Sql, tableRows } from "../connection/pool.ts";
+import { columnList, type Sql, tableRows } from "../connection/pool.ts";
 
 export interface ModelKey {
   provider: string;
@@ -79,36 +79,13 @@ export function toPriceColumns({ input, output, cacheRead, cacheWrite, ...others
   };
 }
 
-const COLUMNS = [
-  "provider",
-  "model_id",
-  "name",
-  "description",
-  "family",
-  "has_vision",
-  "has_tools",
-  "has_streaming",
-  "has_reasoning",
-  "has_structured_output",
-  "has_attachment",
-  "capabilities_stated",
-  "input_modalities",
-  "output_modalities",
-  "input_usd_per_mtok",
-  "output_usd_per_mtok",
-  "cache_read_usd_per_mtok",
-  "cache_write_usd_per_mtok",
-  "pricing",
-  "context_tokens",
-  "input_tokens",
-  "output_tokens",
-  "tier",
-  "tier_source",
-  "status",
-  "release_date",
-  "knowledge_cutoff",
-  "is_open_weights",
-];
+const COLUMNS = columnList(`
+  provider, model_id, name, description, family, has_vision, has_tools, has_streaming, has_reasoning,
+  has_structured_output, has_attachment, capabilities_stated, input_modalities, output_modalities,
+  input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing,
+  context_tokens, input_tokens, output_tokens, tier, tier_source, status, release_date, knowledge_cutoff,
+  is_open_weights
+`);
 
 /** Lists all models in no order, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
