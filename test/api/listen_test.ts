@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { jsonText, reply } from "../../api/http/operation.ts";
 import { type ListenOptions, listen, stopListening } from "../../api/listen.ts";
+import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { openListeningApp } from "../helpers/http/listening_app.ts";
-import { probeRoutes } from "../helpers/http/probe_routes.ts";
+import { probe, probeRoutes } from "../helpers/http/probe_routes.ts";
 import { sendRaw } from "../helpers/network/send_raw.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
@@ -189,6 +191,38 @@ describe("a stream over a socket", () => {
     client.abort();
     await waitFor(() => streams.cancelled === 1 && open.api.logLines.length === 1);
     expect(open.api.logLines).toMatchObject([{ outcome: "aborted" }]);
+  });
+});
+
+describe("a long response over a socket", () => {
+  const text = JSON.stringify({ data: "ü, and so on. ".repeat(1_000_000) });
+  const open = () =>
+    openListeningApp({
+      routes: [probe("GET", "/api/v1/long", () => reply(200, jsonText(text)), { conditional: true })],
+    });
+
+  test("has its length, for HEAD too, and reaches a reader who pauses whole", async () => {
+    await using live = await open();
+    const url = `${live.origin}/api/v1/long`;
+    const head = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "identity" } });
+    using download = await beginDownload(url, {});
+    const { headers, body, isWhole } = await download.readOn();
+    expect([isWhole, body.equals(Buffer.from(text))]).toEqual([true, true]);
+    for (const name of ["content-length", "etag"]) expect(headers.get(name)).toBe(head.headers.get(name));
+    expect(headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
+  });
+
+  test("is over when its reader leaves", async () => {
+    await using live = await open();
+    for (const _ of [1, 2, 3]) {
+      const download = await beginDownload(`${live.origin}/api/v1/long`, {});
+      expect(live.pending()).toBe(1);
+      download[Symbol.dispose]();
+      await waitFor(() => live.pending() === 0);
+    }
+    expect(live.app.logLines.map(({ status, level }) => [status, level])).toEqual(
+      [1, 2, 3].map(() => [200, "info"]),
+    );
   });
 });
 
