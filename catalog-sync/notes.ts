@@ -20,7 +20,6 @@ export function toNotes({ skipped, unknown }: Pick<SourceDocument, "skipped" | "
   return rest > 0 ? [...lines, `and ${rest} more`] : lines;
 }
 
-/** Makes text from the document storable in PostgreSQL. */
 export function toStorable(text: string, maxLength: number): string {
   return text
     .slice(0, maxLength)

@@ -58,7 +58,6 @@ export function openMailer({ smtpUrl, mailFrom, dataDir }: MailerOptions): Maile
   return smtpMailer(smtpUrl, mailFrom);
 }
 
-/** Returns the message for nodemailer. */
 function composed({ id, to, subject, text, html }: MailMessage, mailFrom: string) {
   return {
     from: mailFrom,

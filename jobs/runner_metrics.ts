@@ -14,7 +14,6 @@ const WEBHOOK_RESULTS = ["delivered", "failed", "given_up"] as const;
 const MAIL_RESULTS = ["sent", "stored", "failed", "rejected"] as const;
 
 export interface RunnerMetrics {
-  /** Builds that ended. */
   builds: Counter<"result">;
   /** Failed attempts that are retried. */
   buildRetries: Counter;

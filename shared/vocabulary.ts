@@ -17,7 +17,6 @@ export const EXPORT_JOB_ERROR_CODES = [
   "ARTIFACT_STORAGE_FAILED",
   "ORGANIZATION_GONE",
 ] as const;
-/** Why an export job failed. */
 export type ExportJobErrorCode = (typeof EXPORT_JOB_ERROR_CODES)[number];
 
 export const BUILD_FAULTS = ["storage", "database"] as const;

@@ -24,7 +24,6 @@ type ValueOf<F extends Flag> = F extends { placeholder: string } | { words: read
 /** Values of a command's flags by name. */
 export type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
 
-/** Passed to a command. */
 export interface CommandContext {
   sql: Pool;
   config: Config;

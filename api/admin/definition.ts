@@ -78,7 +78,6 @@ export const releaseDefinitionCommand = defineCommand({
   },
 });
 
-/** A definition as named on the command line. */
 interface NamedDefinition {
   type: DefinitionType;
   orgSlug: string;

@@ -21,7 +21,6 @@ const CONNECTIONS = 3;
 export interface Terminal {
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Whether `err` is a terminal. */
   isTerminal: boolean;
   /** Reads a password from standard input. */
   readPassword: () => Promise<string>;

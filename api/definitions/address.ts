@@ -12,13 +12,11 @@ interface Params {
   name: string;
 }
 
-/** A definition by its name. */
 export interface DefinitionAddress {
   type: DefinitionType;
   /** The organization that the path names; `null` for a bare name. */
   orgSlug: string | null;
   name: string;
-  /** `null` without a version. */
   version: string | null;
 }
 

@@ -103,7 +103,6 @@ export function readerWork(documents: Documents, request: Request): DocumentWork
   return documents.forCaller(caller?.userId ?? network);
 }
 
-/** Returns the rendering of a document. */
 export function runtimeOf({ content }: WrittenDocument): DefinitionRuntime {
   const { runtimeMd, promptHash, translatorVersion, translationError } = content;
   return { runtimeMd, promptHash, translatorVersion, translationError };

@@ -97,7 +97,6 @@ function schemasOf(fields: FieldMap) {
   return Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
 }
 
-/** Returns an example object with these fields. */
 export function exampleOfRow(fields: FieldMap) {
   return Object.fromEntries(Object.entries(fields).map(([name, { example }]) => [name, example]));
 }

@@ -142,7 +142,6 @@ function filterParameters(filters: readonly ExportFilter[]) {
 /** Parameters of a bundle. */
 export const BUNDLE_QUERY = { ...COMMON, since: SINCE, ...FLAGS };
 
-/** Parameters of the rows that left an export. */
 export const DELETED_QUERY = {
   ...COMMON,
   format: word(TEXT_EXPORT_FORMATS, TEXT_FORMATS, `must be ${TEXT_EXPORT_FORMATS.join(" or ")}`),
@@ -159,7 +158,6 @@ export const DELETED_QUERY = {
   ...FLAGS,
 };
 
-/** Returns the parameters of a dataset. */
 export function datasetQuery({ flags, filters }: Pick<ExportDataset, "flags" | "filters">) {
   return { ...COMMON, since: SINCE, ...SLICE, ...flagParameters(flags), ...filterParameters(filters) };
 }

@@ -16,7 +16,6 @@ import { Instant, Text } from "../http/schemas.ts";
 import { type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
 import { countWithinLimit } from "./row_limit.ts";
 
-/** The path parameter of exports of a project. */
 export const ProjectParams = {
   project: Type.String({
     description: "The project's id, or its slug or name in the organization of the request",

@@ -15,7 +15,6 @@ export interface Metrics {
   read(): Promise<string>;
   /** Records a finished request. `route` is the pattern, which keeps the number of labels small. */
   observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
-  /** Requests that exceeded a rate limit. */
   rateLimited: Counter<"kind">;
   /** Sign-in attempts that were within their limits. */
   signIns: Counter<"result">;

@@ -24,7 +24,6 @@ export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
 /** How a streamed body ended: complete, aborted by the client, cut off by a limit, or failed. */
 export interface StreamEnd {
   outcome: "complete" | "aborted" | "cut" | "failed";
-  /** Why it was cut. */
   reason?: CutReason;
   /** Bytes of the body that were sent; null if unknown. */
   bytes: number | null;
@@ -88,7 +87,6 @@ export interface RequestContext {
   idempotencyKey: IdempotencyKey | null;
   /** The body, valid for the route's schema; `{}` without one, and for GET. */
   body: JsonObject;
-  /** The error in the response. */
   error: ApiError | null;
   /** Headers for the response, whether it succeeds or fails. */
   readonly responseHeaders: Record<string, string>;

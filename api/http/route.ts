@@ -17,7 +17,6 @@ export interface Route {
   /** As routers, logs and metrics write it: `/api/v1/models/:provider/*`. */
   pattern: string;
   access: Access;
-  /** True if the route ignores the session cookie. */
   ignoresCookie: boolean;
   /** True for a route outside /api/v1 without a rate limit. */
   isUnlimited: boolean;

@@ -3,12 +3,10 @@ import { type SchemaOptions, type Static, type TProperties, type TSchema, Type }
 
 export const Text = Type.String();
 export const Count = Type.Integer({ minimum: 0, examples: [1] });
-/** The details of an error. */
 export const Details = Type.Record(Type.String(), Type.Unknown());
 export const NullableText = Type.Union([Type.String(), Type.Null()]);
 export const NullableInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
 
-/** An instant in ISO 8601. */
 export function Instant(options: SchemaOptions = {}) {
   return Type.String({ format: "date-time", ...options });
 }
@@ -22,7 +20,6 @@ export function listOf<Schema extends TSchema>(items: Schema, options: SchemaOpt
   return Type.Unsafe<readonly Static<Schema>[]>(Type.Array(items, options));
 }
 
-/** The same schema under each of the names. */
 export function each<const Name extends string, Schema extends TSchema>(
   names: readonly Name[],
   schema: Schema,

@@ -30,7 +30,6 @@ export function newSessionCookie(token: string, config: CookieConfig & { session
   return setCookie(token, config.sessionTtlHours * 3600, config);
 }
 
-/** Returns the `Set-Cookie` that deletes the cookie. */
 export function clearedSessionCookie(config: CookieConfig): string {
   return setCookie("", 0, config);
 }

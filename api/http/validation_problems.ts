@@ -90,7 +90,6 @@ function unknownField(name: string, known: readonly string[]): string {
   return `is not a known field. The fields are ${known.join(", ")}`;
 }
 
-/** Returns the last name in a JSON pointer. */
 function nameAt(pointer: string): string {
   return (pointer.split("/").at(-1) ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -46,7 +46,6 @@ export interface Catalog {
 /** Characters of pages and their keys that are cached: some 300 full pages. */
 const MAX_CACHED = 8 * 2 ** 20;
 
-/** Builds the catalog from a snapshot of the database. */
 export function buildCatalog({ version, providers, models, aliases }: CatalogSnapshot): Catalog {
   const entries = models.toSorted(compareKeys).map(toEntry);
   const byKey = new Map(entries.map((entry) => [modelKeyText(entry.row), entry]));

@@ -74,7 +74,6 @@ export class CatalogCache {
     return this.#refreshing;
   }
 
-  /** Starts polling. */
   start(): void {
     this.#timer = setInterval(() => void this.#poll(), POLL_MS);
   }

@@ -5,7 +5,6 @@ import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
 import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
 
-/** The parameters of a path that ends with a model. */
 export const ModelPath = {
   provider: Type.String({ description: "Provider id", examples: ["openai"] }),
   modelId: Type.String({ description: "May contain slashes, plain or as %2F", examples: ["gpt-5"] }),

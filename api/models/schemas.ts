@@ -9,7 +9,6 @@ import {
 import { each, Instant, listOf, Nullable, oneOf, Text } from "../http/schemas.ts";
 import { Cost } from "./price_json.ts";
 
-/** What names a model. */
 export const ModelKeyFields = {
   provider: Type.String({ examples: ["openai"] }),
   modelId: Type.String({ examples: ["gpt-5"] }),

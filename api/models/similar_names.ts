@@ -19,7 +19,6 @@ function undatedId(id: string): string | null {
   return undated === id || undated === "" ? null : undated;
 }
 
-/** Writes a model as provider/modelId. */
 export function modelName({ provider, modelId }: ModelKey): string {
   return `${provider}/${modelId}`;
 }

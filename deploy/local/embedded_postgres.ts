@@ -42,7 +42,6 @@ export interface EmbeddedPostgres extends Child {
   majorVersion: number;
 }
 
-/** The file with a role's URL. */
 export function databaseUrlPath(dataDirectory: string, role: ClusterRole = RUNTIME_ROLE): string {
   return join(dataDirectory, URL_FILES[role]);
 }

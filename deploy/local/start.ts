@@ -55,7 +55,6 @@ interface Database {
   url: string;
   /** Of the role that migrates. */
   ownerUrl: string;
-  /** The embedded server. */
   server: Child | null;
 }
 

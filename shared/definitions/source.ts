@@ -18,7 +18,6 @@ import { isVersion } from "./versions.ts";
 /** Maximum size of a document in bytes of UTF-8. Check a client's text before parsing it. */
 export const MAX_DEFINITION_BYTES = 153_600;
 
-/** A parsed definition. */
 export interface DefinitionSource {
   type: DefinitionType;
   name: string;

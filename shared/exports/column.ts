@@ -3,7 +3,6 @@
 export type ExportColumnType = "uuid" | "text" | "integer" | "number" | "boolean" | "timestamp" | "json";
 
 export interface ExportColumn {
-  /** Column of the table. */
   column: string;
   /** Name in JSON and in the CSV header: the camelCase of the column. */
   name: string;

@@ -28,7 +28,6 @@ interface Head {
   visibility: ExportVisibility;
 }
 
-/** The files of a project. */
 interface ProjectContents {
   project: { id: string; name: string };
   files: Partial<Record<ExportDatasetName, ManifestFile>>;

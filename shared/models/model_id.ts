@@ -19,7 +19,6 @@ const EMBEDDING = /embed(?:ding)?s?-|-(?:bge|gte|e5)-/;
 /** Words of models whose output is not a stream of text. */
 const NO_STREAM = /-(?:rerank(?:er|ing)?|moderations?|whisper|transcri(?:be|ption)|asr|stt|tts|speech)-/;
 
-/** Whether the id names an embedding model. */
 export function isEmbedding(id: string): boolean {
   return EMBEDDING.test(idWords(id));
 }

@@ -144,7 +144,6 @@ function writeUntilFull(bytes: Uint8Array, maxWaitMs: number): number {
   return written;
 }
 
-/** Creates a log. */
 export function createLog(options: LogOptions): Log {
   const destination = options.destination ?? pino.destination({ fd: 1, sync: true });
   return pino(

@@ -110,7 +110,6 @@ export function templateAdvice(text: string, offset: number): string {
   return quoted !== null && TEMPLATE.test(quoted) ? ` Write ${quoted}` : "";
 }
 
-/** Names the kind of a value for messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";

@@ -8,7 +8,6 @@ export interface Span {
   to: number;
 }
 
-/** A block scalar in the source text. */
 export interface BlockScalarPlace {
   /** `>-`, without the comment behind it. */
   header: Span;

@@ -81,7 +81,6 @@ export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
     )`;
 }
 
-/** An entry in lists. */
 export interface AuditEntryRow {
   /** Increasing; the cursor of pages. */
   id: number;

@@ -3,7 +3,6 @@ import { firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 import type { UserWithPassword } from "./users.ts";
 
-/** What a session has begun. */
 export type SessionPurpose = "verify" | "add_totp" | "add_passkey";
 
 /** A sign-in whose password was right. */

@@ -3,7 +3,6 @@ import type { OrgRole } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
 
-/** A pending invitation. */
 export interface InvitationRow {
   id: string;
   /** In lower case. */

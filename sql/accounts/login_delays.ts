@@ -17,7 +17,6 @@ function isForgotten(sql: Sql) {
 
 export interface DelayedAttempt {
   email: string;
-  /** The waiting network. */
   network: string;
   /** Attempts per account without a delay. */
   limit: number;

@@ -16,7 +16,6 @@ export interface MembershipRow {
   deletesAt: string | null;
 }
 
-/** The columns of a membership. */
 function membershipsOf(sql: Sql, userId: string) {
   return sql`
     select o.id as org_id, o.slug, o.name, o.is_personal, m.role, o.subscription_tier as tier,

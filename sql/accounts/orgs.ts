@@ -169,7 +169,6 @@ export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
   return row;
 }
 
-/** Adds a member, or changes a member's role. */
 export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole }): Promise<void> {
   await sql`
     insert into organization_members (org_id, user_id, role)

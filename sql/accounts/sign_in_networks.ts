@@ -17,7 +17,6 @@ export async function existsSignInNetwork(
     limit 1`);
 }
 
-/** Records a sign-in. */
 export async function upsertSignInNetwork(sql: Sql, key: { userId: string; network: string }): Promise<void> {
   await sql`
     insert into sign_in_networks (user_id, network)

@@ -7,7 +7,6 @@ export type Sql = postgres.ISql;
 
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>;
-/** An open transaction. */
 export type Transaction = postgres.TransactionSql;
 /** Only process entry points and tests hold a pool; only a pool can open a transaction. */
 export type Pool = postgres.Sql;
@@ -139,7 +138,6 @@ export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<
   return (await rows)[0] ?? null;
 }
 
-/** Returns true if a query returns any row. */
 export async function anyRow(rows: PromiseLike<readonly unknown[]>): Promise<boolean> {
   return (await rows).length > 0;
 }

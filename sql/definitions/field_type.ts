@@ -51,7 +51,6 @@ export function wordField<Word extends string>(
   return field<Word>(schemas.wordSchema(words), { sql, example, description });
 }
 
-/** Returns the field with null allowed. */
 export function nullableField<Value>(of: DefinitionField<Value>): DefinitionField<Value | null> {
   return { ...of, schema: schemas.nullable(of.schema) };
 }

@@ -21,7 +21,6 @@ export interface DemoOrg {
   subscriptionTier: SubscriptionTier;
   /** Role by username. */
   members: Readonly<Record<string, OrgRole>>;
-  /** Ids of its projects. */
   projects: readonly string[];
 }
 

@@ -38,7 +38,6 @@ const OrganizationManifest = Type.Object({
 });
 
 export interface ImportFile {
-  /** The entry with the rows. */
   entryName: string;
   rows: number;
   /** Uncompressed size according to the manifest; `null` if it has none. */

@@ -18,7 +18,6 @@ const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
 /** The name is as it is written: `reviewer` or `@acme/reviewer`. */
 export type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
 
-/** What a walk has found. */
 export interface DependencyWalk {
   /** Definitions by id, the roots among them. */
   nodes: ReadonlyMap<string, DependencyNode>;

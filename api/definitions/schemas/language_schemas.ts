@@ -10,7 +10,6 @@ import { jsonSchemaOf } from "./json_schema.ts";
 const CONTENT_TYPE = "application/schema+json";
 const EXAMPLE = { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Agent definition" };
 
-/** Returns the address of the JSON Schema of a type. */
 export function schemaUrlOf({ publicUrl }: Pick<Config, "publicUrl">, type: DefinitionType): string {
   return `${publicUrl}/schemas/${type}.json`;
 }

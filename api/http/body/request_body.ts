@@ -18,7 +18,6 @@ const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
-/** Returns the maximum size of a body in bytes. */
 export function maxBodyBytes(path: string): number {
   if (TAKES_PASSKEY.test(path)) return PASSKEY_MAX_BYTES;
   return path.startsWith("/api/v1/auth/") ? AUTH_MAX_BYTES : MAX_BYTES;
@@ -76,7 +75,6 @@ function rejectCompressed(headers: Headers): void {
   }
 }
 
-/** True if a request says that its body is YAML. */
 export function isYaml({ headers }: Request): boolean {
   return YAML_TYPES.includes(mediaTypeOf(headers) ?? "");
 }

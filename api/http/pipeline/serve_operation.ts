@@ -10,7 +10,6 @@ import { isKnownTag } from "../response/etag.ts";
 import type { Route } from "../route.ts";
 import { describeSchemaErrors } from "../validation_problems.ts";
 
-/** A reply of any operation. */
 interface AnyReply extends ReplyOptions {
   status: number;
   body: unknown;

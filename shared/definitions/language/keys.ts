@@ -33,9 +33,7 @@ export interface Key {
   /** A typical value in YAML. Blocks have none: their keys have. */
   example: string;
   isRequired: boolean;
-  /** The words of a `word`. */
   words: readonly string[];
-  /** The keys of a `map`. */
   keys: Keys;
   /** True for a `map` that authors extend: other keys are fine unless they resemble a known one. */
   isOpen: boolean;
@@ -86,7 +84,6 @@ const BASE: Key = {
   inTree: true,
 };
 
-/** The options of a key besides its kind. */
 type Options = Partial<Pick<Key, "or" | "isRequired" | "isOpen" | "main" | "label" | "context" | "inTree">>;
 
 function scalar(kind: Kind) {

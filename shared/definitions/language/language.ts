@@ -9,7 +9,6 @@ import { WORKFLOW_KEYS } from "./workflow_keys.ts";
 /** Version of all four languages: each has had one. */
 export const LANGUAGE_VERSION = "1.0";
 
-/** The value of the root key of each type. */
 export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {
   agent: key.block("An agent", AGENT_KEYS),
   command: key.block("A command", COMMAND_KEYS),

@@ -54,7 +54,6 @@ function missingBlock(type: TranslatableAgentType, block: string): TranslationFa
   return new TranslationFailure("missing_block", `agent.${block}`, message);
 }
 
-/** True when the type has a use for the block. */
 export function belongs(type: TranslatableAgentType, block: string): boolean {
   return !(AGENT_BLOCKS[type] as TypeRules).leavesOut.includes(block);
 }
