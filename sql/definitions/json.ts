@@ -1,6 +1,6 @@
 /** Makes the JSON of definitions in PostgreSQL; the API passes the text on. */
 import type { Sql } from "../connection/pool.ts";
-import { type FieldMap, selectFields } from "./field_type.ts";
+import { selectFields } from "./field_type.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
@@ -15,19 +15,21 @@ export interface ShownTexts {
  * than a subquery. Also joins the id of the line's fork source as `source`: null if there is none or the viewer cannot
  * see it. A deleted source keeps its id.
  */
-function joinFields(sql: Sql, fields: FieldMap, viewer: DefinitionViewer) {
+function joinFields(sql: Sql, columns: string, viewer: DefinitionViewer) {
   return sql`
     left join lateral (
       select l.forked_from_id as id
       where l.forked_from_id is not null
         and not exists (select from definitions as d where d.id = l.forked_from_id and not ${isVisible(sql, viewer)})
     ) as source on true
-    cross join lateral (select ${sql.unsafe(selectFields(fields, "json"))}) as shown`;
+    cross join lateral (select ${sql.unsafe(columns)}) as shown`;
 }
+
+const SUMMARY_COLUMNS = selectFields(SUMMARY_FIELDS, "json");
 
 /** Joins the fields of a summary, as in lists. */
 export function joinSummary(sql: Sql, viewer: DefinitionViewer) {
-  return joinFields(sql, SUMMARY_FIELDS, viewer);
+  return joinFields(sql, SUMMARY_COLUMNS, viewer);
 }
 
 /** Joins the fields of a full definition, with the requested texts only. */
@@ -38,5 +40,5 @@ export function joinDefinition(
 ) {
   const hidden = [...(includeYaml ? [] : ["yaml"]), ...(includeRuntime ? [] : ["runtimeMd"])];
   const shown = Object.entries(DEFINITION_FIELDS).filter(([name]) => !hidden.includes(name));
-  return joinFields(sql, Object.fromEntries(shown), viewer);
+  return joinFields(sql, selectFields(Object.fromEntries(shown), "json"), viewer);
 }

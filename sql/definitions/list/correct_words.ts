@@ -1,6 +1,6 @@
 /** Corrects misspelled words of a search to words that the viewer can find. */
 import type { Sql } from "../../connection/pool.ts";
-import { type ListScope, rowsOfScope, selectListed } from "./list_scope.ts";
+import { type ListScope, listedRows, rowsOfScope, selectListed } from "./list_scope.ts";
 import { type SearchWord, wordQuery } from "./search_words.ts";
 
 /** Shorter words are too similar to others; longer ones have too many spellings. */
@@ -36,10 +36,11 @@ export async function correctWords(
 
 async function findUnknown(sql: Sql, scope: ListScope, words: readonly SearchWord[]): Promise<SearchWord[]> {
   const queries = words.map((word) => wordQuery(word).join(" | "));
+  const condition = sql`v.words @@ asked.query::tsquery`;
   const rows = await sql<{ place: number }[]>`
     select asked.place::int
     from unnest(${queries}::text[]) with ordinality as asked (query, place)
-    where not exists (${selectListed(sql, scope, { columns: sql`1`, condition: sql`v.words @@ asked.query::tsquery` })})`;
+    where not exists (${selectListed(sql, listedRows(sql, scope), { columns: sql`1`, condition })})`;
   const places = new Set(rows.map(({ place }) => place - 1));
   return words.filter((_word, index) => places.has(index));
 }

@@ -4,7 +4,14 @@ import { joinSummary } from "../json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
 import { firstRows } from "./first_rows.ts";
-import { type DefinitionFilters, findScope, hasFilters, type ListScope, selectListed } from "./list_scope.ts";
+import {
+  type DefinitionFilters,
+  findScope,
+  hasFilters,
+  type ListScope,
+  listedRows,
+  selectListed,
+} from "./list_scope.ts";
 import { withListSettings } from "./list_transaction.ts";
 import { rankedPage, rankQueries } from "./search_rank.ts";
 import {
@@ -106,7 +113,7 @@ interface Matching {
 }
 
 async function readPage(sql: Sql, query: ScopedQuery, matching: Matching): Promise<DefinitionPage> {
-  const counted = selectListed(sql, query, { columns: sql`1`, condition: matching.counted });
+  const counted = selectListed(sql, listedRows(sql, query), { columns: sql`1`, condition: matching.counted });
   const page =
     matching.ranks.length > 0
       ? rankedPage(sql, query, { ...query, ...matching })
@@ -149,11 +156,12 @@ function joinDraft(sql: Sql, { ownOrgIds }: ListScope): Fragment {
 function sortedPage(sql: Sql, query: ScopedQuery, { matches }: Matching): Fragment {
   const { sortBy, sortOrder, limit, offset } = query;
   const order: DefinitionOrder = { sortBy: sortBy ?? "createdAt", sortOrder };
+  const count = sql`${offset}::bigint + ${limit}::bigint`;
   return sql`
     select p.definition_id, row_number() over () as place
     from (
       select *
-      from (${firstRows(sql, query, { order, condition: matches, count: sql`${offset}::bigint + ${limit}::bigint` })}) as p
+      from (${firstRows(sql, query, order)({ condition: matches, count })}) as p
       order by ${orderKeys(sql, order)}
       limit ${limit}
       offset ${offset}

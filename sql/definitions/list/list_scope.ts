@@ -55,24 +55,30 @@ export async function findScope(
 }
 
 /**
- * Selects columns of the rows that the viewer finds: public rows, and all rows of the viewer's organizations. They are
- * selected separately, so that each kind uses its own indexes and private rows of other organizations are never read.
+ * Returns the rows that the viewer finds and that match the filters, as conditions on `v`: public rows, and all rows of the
+ * viewer's organizations. They are selected separately, so that each kind uses its own indexes and private rows of other
+ * organizations are never read.
  */
-export function selectListed(sql: Sql, scope: ListScope, select: ListedSelect): Fragment {
-  const { columns, condition, join = sql``, rest = sql`` } = select;
+export function listedRows(sql: Sql, scope: ListScope): Fragment[] {
   const rows = rowsOfScope(sql, scope);
   const filters = filterConditions(sql, scope.filters);
-  const selects = [rows.public, rows.member]
+  return [rows.public, rows.member]
     .filter((rule) => rule !== null)
-    .map(
-      (rule) => sql`(
-        select ${columns}
-        from definition_listings as v
-        ${join}
-        where ${rule} and ${filters} and ${condition}
-        ${rest}
-      )`,
-    );
+    .map((rule) => sql`${rule} and ${filters}`);
+}
+
+/** Selects columns of listed rows. */
+export function selectListed(sql: Sql, listed: readonly Fragment[], select: ListedSelect): Fragment {
+  const { columns, condition, join = sql``, rest = sql`` } = select;
+  const selects = listed.map(
+    (rule) => sql`(
+      select ${columns}
+      from definition_listings as v
+      ${join}
+      where ${rule} and ${condition}
+      ${rest}
+    )`,
+  );
   return selects.reduce((all, one) => sql`${all} union all ${one}`);
 }
 

@@ -40,13 +40,16 @@ export function rankedPage(
 ): Fragment {
   const order: DefinitionOrder = { sortBy: "createdAt", sortOrder };
   const end = offset + limit;
+  const select = firstRows(sql, scope, order);
   const steps = [...ranks, matches].map((condition, rank) => {
     const count = rank < ranks.length ? Math.min(end, RANKED_MATCHES) : end;
-    const rows = (more: Fragment) =>
-      firstRows(sql, scope, { order, condition: sql`${condition} ${more}`, count: sql`${count}::bigint` });
+    const rows = (condition: Fragment) => select({ condition, count: sql`${count}::bigint` });
     const [name, before] = [sql(`rank_${rank}`), sql(`rank_${rank - 1}`)];
-    if (rank === 0) return sql`${name} as materialized (select p.*, 0 as rank from (${rows(sql``)}) as p)`;
-    const others = rows(sql`and v.definition_id not in (select b.definition_id from ${before} as b)`);
+    if (rank === 0)
+      return sql`${name} as materialized (select p.*, 0 as rank from (${rows(condition)}) as p)`;
+    const others = rows(
+      sql`${condition} and v.definition_id not in (select b.definition_id from ${before} as b)`,
+    );
     return sql`${name} as materialized (
       select * from ${before}
       union all
