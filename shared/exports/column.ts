@@ -23,39 +23,41 @@ export function toCamelCase(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-type Maker = (column: string, description: string) => ExportColumn;
+type Maker = (name: string, description: string) => ExportColumn;
 
-function maker(type: ExportColumnType): Maker {
-  return (column, description) => ({
-    column,
-    name: toCamelCase(column),
-    type,
-    nullable: false,
-    description,
-  });
+function makers(nullable: boolean) {
+  const maker =
+    (type: ExportColumnType): Maker =>
+    (column, description) => ({ column, name: toCamelCase(column), type, nullable, description });
+  const text = maker("text");
+  const integer = maker("integer");
+  return {
+    uuid: maker("uuid"),
+    integer,
+    number: maker("number"),
+    boolean: maker("boolean"),
+    timestamp: maker("timestamp"),
+    json: maker("json"),
+    /** Text of at most `maxLength` characters, or of any length. */
+    text: (name: string, description: string, maxLength?: number): ExportColumn => ({
+      ...text(name, description),
+      ...(maxLength === undefined ? {} : { maxLength }),
+    }),
+    /** A 64-bit integer. JavaScript is not exact above 2^53. */
+    bigInteger: (name: string, description: string): ExportColumn => ({
+      ...integer(name, description),
+      bits: 64,
+    }),
+    /** A text column with a closed list of words. */
+    word: (name: string, values: readonly string[], description: string): ExportColumn => ({
+      ...text(name, description),
+      values,
+    }),
+  };
 }
 
-export const uuidColumn = maker("uuid");
-export const integerColumn = maker("integer");
-export const numberColumn = maker("number");
-export const booleanColumn = maker("boolean");
-export const timestampColumn = maker("timestamp");
-export const jsonColumn = maker("json");
-
-/** Text of at most `maxLength` characters, or of any length. */
-export function textColumn(column: string, description: string, maxLength?: number): ExportColumn {
-  return { ...maker("text")(column, description), ...(maxLength === undefined ? {} : { maxLength }) };
-}
-
-/** A 64-bit integer. JavaScript is not exact above 2^53. */
-export function bigIntegerColumn(column: string, description: string): ExportColumn {
-  return { ...integerColumn(column, description), bits: 64 };
-}
-
-/** A text column with a closed list of words. */
-export function wordColumn(column: string, values: readonly string[], description: string): ExportColumn {
-  return { ...textColumn(column, description), values };
-}
+export const column = makers(false);
+export const nullableColumn = makers(true);
 
 /** Returns whether exported rows may have null in a column; JSON columns always may, because JSON null is a value. */
 export function isNullInExports({ type, nullable }: ExportColumn): boolean {
@@ -68,8 +70,4 @@ export function canExceed(
   length: number,
 ): boolean {
   return type === "json" || (type === "text" && !values && maxLength > length);
-}
-
-export function nullableColumn(column: ExportColumn): ExportColumn {
-  return { ...column, nullable: true };
 }

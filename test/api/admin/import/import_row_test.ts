@@ -1,28 +1,18 @@
 import { expect, test } from "bun:test";
 import { rowCheck } from "../../../../api/admin/import/import_row.ts";
-import {
-  bigIntegerColumn,
-  booleanColumn,
-  integerColumn,
-  jsonColumn,
-  nullableColumn,
-  numberColumn,
-  textColumn,
-  timestampColumn,
-  uuidColumn,
-} from "../../../../shared/exports/column.ts";
+import { column, nullableColumn } from "../../../../shared/exports/column.ts";
 
 const ID = "0d4f6a3e-9c1b-4e57-8a20-5b7f1c3d9e86";
 const check = rowCheck([
-  nullableColumn(uuidColumn("id", "")),
-  nullableColumn(textColumn("text", "")),
-  nullableColumn(integerColumn("small", "")),
-  nullableColumn(bigIntegerColumn("big", "")),
-  nullableColumn(numberColumn("number", "")),
-  nullableColumn(booleanColumn("flag", "")),
-  nullableColumn(timestampColumn("at", "")),
+  nullableColumn.uuid("id", ""),
+  nullableColumn.text("text", ""),
+  nullableColumn.integer("small", ""),
+  nullableColumn.bigInteger("big", ""),
+  nullableColumn.number("number", ""),
+  nullableColumn.boolean("flag", ""),
+  nullableColumn.timestamp("at", ""),
 ]);
-const checkJson = rowCheck([jsonColumn("data", ""), nullableColumn(textColumn("text", ""))]);
+const checkJson = rowCheck([column.json("data", ""), nullableColumn.text("text", "")]);
 
 test.each([
   "{}",
