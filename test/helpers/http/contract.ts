@@ -138,13 +138,15 @@ function createValidate(document: OpenApiDocument): Contract["validate"] {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   addFormats(ajv);
   ajv.addSchema(closed(document) as Json, DOCUMENT_ID);
+  /** By text, because many operations have the same errors, and compiling takes as long as a request. */
   const compiled = new Map<string, ValidateFunction>();
   return (place, value) => {
+    const text = JSON.stringify(place.reduce<unknown>((node, part) => (node as Json)[part], document));
     const pointer = place
       .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
       .join("/");
-    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `${DOCUMENT_ID}#/${pointer}` });
-    compiled.set(pointer, validate);
+    const validate = compiled.get(text) ?? ajv.compile({ $ref: `${DOCUMENT_ID}#/${pointer}` });
+    compiled.set(text, validate);
     if (validate(value)) return null;
     const problems = (validate.errors ?? []).map(({ instancePath, message, params }) =>
       [instancePath || "the body", message, JSON.stringify(params)].join(" "),
