@@ -1,4 +1,4 @@
-/** Popular client generators and linters on the document. */
+/** Popular client generators and a linter on the document. */
 import { expect, test } from "bun:test";
 import { copyFile, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -92,20 +92,15 @@ test(
   TIMEOUT_MS,
 );
 
-test("Spectral and Redocly find no error by their recommended rules", async () => {
+// Redocly's rules, stricter ones than it recommends, are in document_test.ts.
+test("Spectral finds no error by its recommended rules", async () => {
   await using open = await openListeningApp();
   await using made = await openFolder(open);
   const { folder } = made;
   await Bun.write(join(folder, "ruleset.yaml"), "extends: [spectral:oas]\n");
-  await Bun.write(join(folder, "redocly.yaml"), "extends: [recommended]\n");
   const spectral = join(CLIENTS, "node_modules/.bin/spectral");
   expect(await run(folder, [spectral, "lint", "openapi.json", "-r", "ruleset.yaml"])).toEqual([
     0,
     expect.stringContaining("No results with a severity of 'error' found"),
-  ]);
-  const redocly = join(ROOT, "node_modules/.bin/redocly");
-  expect(await run(folder, [redocly, "lint", "openapi.json"])).toEqual([
-    0,
-    expect.stringContaining("Your API description is valid"),
   ]);
 });
