@@ -86,6 +86,11 @@ export async function describeMachine({ env }: Command, serverUrl: string): Prom
   };
 }
 
+/** The commit that is measured; `-dirty` if files differ from it. */
+export function describeCommit({ env, root }: Command): Promise<string> {
+  return firstLine(["git", "-C", root, "describe", "--always", "--dirty", "--exclude", "*"], env);
+}
+
 async function systemName(): Promise<string> {
   const release = await readFile("/etc/os-release", "utf8");
   const [, name = "unknown"] = /^PRETTY_NAME="(.+)"$/m.exec(release) ?? [];

@@ -13,6 +13,7 @@ export interface MeasuredSection {
   /** What is compared with what. */
   about: string;
   measuredAt: Date;
+  commit: string;
   seconds: number;
   /** The mean number of running and runnable processes in the minute before the first benchmark. */
   loadBefore: number;
@@ -29,15 +30,15 @@ export interface Results {
 }
 
 const HEADING = /^## (\S+): (.+)$/m;
-const STATUS = /^Measured (.+) UTC in .+; load before (.+); (\d+) of (\d+) goals met\.$/m;
+const STATUS = /^Measured (.+) UTC (?:at .+ )?in .+; load before (.+); (\d+) of (\d+) goals met\.$/m;
 const FACT = /^- ([^:\n]+): (.+)$/gm;
 const NOTES = "\n\n### Notes\n\n";
 
 export function renderSection(section: MeasuredSection): string {
-  const { name, title, about, tables, seconds, loadBefore } = section;
+  const { name, title, about, tables, commit, seconds, loadBefore } = section;
   const { met, goals } = scoreOf(tables);
   const at = section.measuredAt.toISOString().slice(0, 16).replace("T", " ");
-  const status = `Measured ${at} UTC in ${seconds.toFixed(0)} s; load before ${loadBefore.toFixed(2)}; ${met} of ${goals} goals met.`;
+  const status = `Measured ${at} UTC at ${commit} in ${seconds.toFixed(0)} s; load before ${loadBefore.toFixed(2)}; ${met} of ${goals} goals met.`;
   return [`## ${name}: ${title}`, about, status, ...tables.map(renderFigures)].join("\n\n");
 }
 

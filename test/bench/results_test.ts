@@ -20,6 +20,7 @@ function sectionOf(name: string, ratio: number): string {
     title: `the ${name}`,
     about: "Against a peer.",
     measuredAt: new Date("2026-11-20T10:11:12Z"),
+    commit: "0123abc",
     seconds: 61.4,
     loadBefore: 0.125,
     tables: [
@@ -33,11 +34,13 @@ const SECTIONS = new Map([
   ["jobs", sectionOf("jobs", 1.5)],
 ]);
 
-test("a section says when it was measured and how many goals it meets", () => {
+test("a section says when and of which commit it was measured, and how many goals it meets", () => {
   const [heading, , about, , status] = sectionOf("export", 0.5).split("\n");
   expect(heading).toBe("## export: the export");
   expect(about).toBe("Against a peer.");
-  expect(status).toBe("Measured 2026-11-20 10:11 UTC in 61 s; load before 0.13; 1 of 1 goals met.");
+  expect(status).toBe(
+    "Measured 2026-11-20 10:11 UTC at 0123abc in 61 s; load before 0.13; 1 of 1 goals met.",
+  );
 });
 
 test("a document is read back as it was composed", () => {

@@ -51,6 +51,9 @@ async function installPeers(command: Command): Promise<void> {
 async function measure(command: Command, { names, isQuick, isWritten }: Choice): Promise<boolean> {
   const signal = AbortSignal.any([command.stop, AbortSignal.timeout(RUN_LIMIT_MS)]);
   const loadBefore = currentLoad();
+  // The driver is one of the packages, which are installed by now.
+  const { describeCommit } = await import("./machine.ts");
+  const commit = await describeCommit(command);
   const facts = isWritten ? await readFacts(command, signal) : {};
   // Checked before minutes of measuring.
   if (isWritten && names !== null) await requireSameMachine(command.root, facts);
@@ -61,7 +64,7 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
     const section = SECTIONS[name];
     if (!section) continue;
     try {
-      const text = await runSection({ command, signal, isQuick, loadBefore }, { name, section });
+      const text = await runSection({ command, signal, isQuick, commit, loadBefore }, { name, section });
       process.stdout.write(`\n${text}\n\n`);
       measured.set(name, text);
     } catch (error) {
@@ -92,12 +95,13 @@ interface SectionRun {
   command: Command;
   signal: AbortSignal;
   isQuick: boolean;
+  commit: string;
   loadBefore: number;
 }
 
 /** Runs one benchmark on its own server and returns its section. */
 async function runSection(
-  { command, signal, isQuick, loadBefore }: SectionRun,
+  { command, signal, isQuick, commit, loadBefore }: SectionRun,
   { name, section }: { name: string; section: Section },
 ): Promise<string> {
   const { title, about, load } = section;
@@ -111,7 +115,7 @@ async function runSection(
   try {
     const tables = await untilAborted(ended, signal);
     const seconds = (performance.now() - startedAt) / 1000;
-    return renderSection({ name, title, about, measuredAt, seconds, loadBefore, tables });
+    return renderSection({ name, title, about, measuredAt, commit, seconds, loadBefore, tables });
   } finally {
     await settlesWithin(ended, GRACE_MS);
     process.stderr.write(`── ${name}: ${elapsed(startedAt)}\n`);
