@@ -105,13 +105,13 @@ function needsTls(url: string): boolean {
   return protocol === "smtp:" && username !== "" && searchParams.get("requireTLS") !== "false";
 }
 
-/** Converts nodemailer's error, without its texts. */
 interface SmtpFailure {
   code?: unknown;
   responseCode?: unknown;
   command?: unknown;
 }
 
+/** Converts nodemailer's error, without its texts. */
 function mailError(error: unknown): MailError {
   const { code, responseCode, command }: SmtpFailure =
     typeof error === "object" && error !== null ? error : {};

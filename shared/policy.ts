@@ -84,11 +84,6 @@ export function isPersonalCredential(credential: Credential): Verdict {
   return { ok: false, code: "KEY_KIND_FORBIDDEN", details: { kind: credential.kind } };
 }
 
-/** Every export requires a paid tier of the project's organization. */
-export function maySubscriptionExport(currentTier: SubscriptionTier): Verdict {
-  return needsPaidTier(currentTier, "export");
-}
-
 /** The facts that decide whether an export may start. */
 export interface ExportFacts {
   credential: Credential;
@@ -96,9 +91,9 @@ export interface ExportFacts {
   tier: SubscriptionTier;
 }
 
-/** One dataset: any member, any kind of key, a paid tier. */
-export function mayExportDataset(facts: ExportFacts): Verdict {
-  return maySubscriptionExport(facts.tier);
+/** One dataset: any member, any kind of key, a paid tier of the project's organization. */
+export function mayExportDataset({ tier }: ExportFacts): Verdict {
+  return needsPaidTier(tier, "export");
 }
 
 /**
@@ -106,7 +101,7 @@ export function mayExportDataset(facts: ExportFacts): Verdict {
  * checked in this order.
  */
 export function mayExportBundle(facts: ExportFacts): Verdict {
-  return firstDenial(mayManageExportJobs(facts), maySubscriptionExport(facts.tier));
+  return firstDenial(mayManageExportJobs(facts), mayExportDataset(facts));
 }
 
 /** Listing, getting and canceling export jobs requires a personal credential, publisher or above. */

@@ -82,7 +82,6 @@ export async function findYaml(sql: Sql, id: string): Promise<string | null> {
   return row?.yaml ?? null;
 }
 
-/** The address of a version. */
 export interface VersionPlace {
   orgId: string;
   orgSlug: string;

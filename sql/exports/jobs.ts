@@ -18,7 +18,6 @@ export const EXPORT_JOB_COLUMNS = columnList(`
   artifact_sha256, error_code, error_message, created_at, started_at, ready_at, expires_at, finished_at
 `);
 
-/** Progress of a build. */
 export interface ExportJobProgress {
   projectsDone: number;
   projectsTotal: number;

@@ -11,7 +11,6 @@ import {
   mayManageExportJobs,
   maySeeOrg,
   maySetDefinitionTier,
-  maySubscriptionExport,
   mayWrite,
   mayWriteDefinitions,
 } from "../../shared/policy.ts";
@@ -86,16 +85,6 @@ test("isPersonalCredential() keeps automation and system keys out", () => {
   });
 });
 
-test("maySubscriptionExport() wants any paid tier", () => {
-  const paid = SUBSCRIPTION_TIERS.filter((tier) => maySubscriptionExport(tier).ok);
-  expect(paid).toEqual(["hobbyist", "plus", "pro", "enterprise"]);
-  expect(maySubscriptionExport("free")).toEqual({
-    ok: false,
-    code: "SUBSCRIPTION_REQUIRED",
-    details: { requiredTier: "hobbyist", currentTier: "free", feature: "export" },
-  });
-});
-
 describe("mayExportDataset()", () => {
   test("lets any member with any credential export on a paid tier", () => {
     for (const credential of [session, ...KEY_KINDS.map((kind) => key(kind, "read"))]) {
@@ -104,6 +93,17 @@ describe("mayExportDataset()", () => {
         expect(mayExportDataset({ credential, role, tier: "free" }).ok).toBe(false);
       }
     }
+  });
+
+  test("wants any paid tier", () => {
+    const member = { credential: session, role: "viewer" } as const;
+    const paid = SUBSCRIPTION_TIERS.filter((tier) => mayExportDataset({ ...member, tier }).ok);
+    expect(paid).toEqual(["hobbyist", "plus", "pro", "enterprise"]);
+    expect(mayExportDataset({ ...member, tier: "free" })).toEqual({
+      ok: false,
+      code: "SUBSCRIPTION_REQUIRED",
+      details: { requiredTier: "hobbyist", currentTier: "free", feature: "export" },
+    });
   });
 });
 
