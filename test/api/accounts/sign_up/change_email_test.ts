@@ -1,6 +1,6 @@
 /** A new address: both mailboxes, and all that must not work. */
 import { expect, test } from "bun:test";
-import { storedMails } from "../../../helpers/accounts/account_mail.ts";
+import { makeMailToken, storedMails } from "../../../helpers/accounts/account_mail.ts";
 import {
   type Account,
   auditRows,
@@ -15,9 +15,9 @@ import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 const NEW_EMAIL = "moved@example.org";
 const PATH = "/api/v1/auth/email";
 
-async function openPlace() {
+async function openPlace(rateLimitLoginPerMinute = 100) {
   await using started = new AsyncDisposableStack();
-  const api = started.use(await openTestApp({ config: { rateLimitLoginPerMinute: 100 } }));
+  const api = started.use(await openTestApp({ config: { rateLimitLoginPerMinute } }));
   const runner = started.use(await openTestRunner(api));
   const account = await makeAccount(api);
   const { sessionToken } = await signIn(api, account);
@@ -150,6 +150,21 @@ test("an address that is in the password, or contains it, is refused to its user
   }
 });
 
+test("a link for a new password ends with the address, even if the address comes back", async () => {
+  await using place = await openPlace();
+  const { api, account } = place;
+  const { id: userId, email } = account;
+  await ask(place);
+  const token = await tokenOf(place, NEW_EMAIL);
+  const resetToken = await makeMailToken(api, { kind: "password_reset", email, userId });
+  expect((await confirm(api, token)).status).toBe(204);
+  await api.db.sql`update users set email = ${email} where id = ${userId}`;
+  const body = { token: resetToken, newPassword: "seven quiet lamps at noon" };
+  const path = "/api/v1/auth/password/reset/confirm";
+  expect((await api.request(path, { method: "POST", body })).status).toBe(400);
+  expect((await login(api, account)).status).toBe(200);
+});
+
 test("of two confirmations at once, exactly one changes the address", async () => {
   await using place = await openPlace();
   const { api } = place;
@@ -168,4 +183,19 @@ test("a user's requests bring at most three mails an hour, whatever the addresse
   }
   const mails = await storedMails(api);
   expect(mails.filter(({ token }) => token !== null)).toHaveLength(3);
+});
+
+test("neither the password nor a token can be guessed faster than at the sign-in", async () => {
+  {
+    // The account has signed in once.
+    await using place = await openPlace(4);
+    for (const status of [401, 401, 401, 429]) {
+      expect((await ask(place, { password: "wrong" })).status).toBe(status);
+    }
+    expect((await ask(place)).status).toBe(429);
+  }
+  await using place = await openPlace(4);
+  for (const status of [400, 400, 400, 429]) {
+    expect((await confirm(place.api, "A".repeat(43))).status).toBe(status);
+  }
 });

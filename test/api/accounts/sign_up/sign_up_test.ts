@@ -247,3 +247,16 @@ test("invalid fields are reported together, before anything is written", async (
   }
   expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
 });
+
+test("sign-ups and guessed tokens count as sign-in attempts of the client address", async () => {
+  {
+    await using place = await openPlace({ rateLimitLoginPerMinute: 3 });
+    for (const status of [202, 202, 202, 429]) {
+      expect((await ask(place.api, { email: `${crypto.randomUUID()}@example.com` })).status).toBe(status);
+    }
+  }
+  await using place = await openPlace({ rateLimitLoginPerMinute: 3 });
+  for (const status of [400, 400, 400, 429]) {
+    expect((await confirm(place.api, { token: "A".repeat(43) })).status).toBe(status);
+  }
+});
