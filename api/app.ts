@@ -43,7 +43,7 @@ import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts"
 import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
 import { createErrorPage, isForPeople } from "./pages/error_page.ts";
 import { EXPORT_PAGES } from "./pages/exports/routes.ts";
-import { HOME_PAGES } from "./pages/home/routes.ts";
+import { HOME_PAGES } from "./pages/home/home.ts";
 import { MODEL_PAGES } from "./pages/models/routes.ts";
 import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
 import { type PageRoute, toPageRoute } from "./pages/page.ts";

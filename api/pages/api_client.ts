@@ -1,5 +1,6 @@
 /** Calls of our own API by its operations, so that a page knows which fields it can send and what it gets. */
 import type { Static, TProperties, TSchema } from "@sinclair/typebox";
+import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import type { DescribedJson, Operation, Responses } from "../http/operation.ts";
 import type { Query } from "../http/query.ts";
 import type { ApiCall, CallApi } from "../http/request_context.ts";
@@ -102,4 +103,14 @@ function searchOf(query: AnyInput["query"] = {}): string {
           [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
         );
   return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
+}
+
+/** Waits for a call. Returns null if it fails with one of these codes: where there is nothing, a page leaves it out. */
+export async function nullIf<T>(codes: readonly ErrorCode[], called: Promise<T>): Promise<T | null> {
+  try {
+    return await called;
+  } catch (error) {
+    if (error instanceof ApiError && codes.includes(error.code)) return null;
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 /** A bar plot with axes, drawn as SVG, and the same numbers as a table. */
 import { type Html, html } from "./html.ts";
+import { dataTable, formatCount, numberHeading } from "./parts.ts";
 
 export interface BarPlot {
   /** What the bars count. Also the name of the picture. */
@@ -75,9 +76,7 @@ function renderTable({ label, value }: BarPlot["columns"], bars: readonly Bar[],
     (bar) => html`<tr><th scope="row">${bar.label}</th><td class="number">${formatCount(bar.value)}</td></tr>
 `,
   );
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="${title}"><table class="data-table">
-<thead><tr><th scope="col">${label}</th><th scope="col" class="number">${value}</th></tr></thead>
-<tbody>${rows}</tbody></table></div>`;
+  return dataTable(title, [label, numberHeading(value)], rows);
 }
 
 /** Returns the next round number: 1, 2, 5, 10, 20 and so on. */
@@ -85,8 +84,4 @@ function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const factor = ROUND.find((candidate) => candidate * power >= value) ?? 10;
   return factor * power;
-}
-
-function formatCount(count: number): string {
-  return count.toLocaleString("en-US");
 }

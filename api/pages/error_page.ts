@@ -3,18 +3,9 @@ import { requestUrl } from "../../shared/network/request_url.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
-import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./layout.ts";
-import { findSession } from "./page.ts";
-import { PAGE_POLICY } from "./page_policy.ts";
-
-const HEADERS = {
-  ...PAGE_HEADERS,
-  "Content-Security-Policy": PAGE_POLICY,
-  "Content-Type": "text/html; charset=utf-8",
-  Vary: "Cookie, Accept",
-};
+import { findSession, HTML_HEADERS } from "./page.ts";
 
 /** Paths for programs. They get JSON, whatever they accept. */
 const PROGRAM_PATHS = /^\/(api\/v1|health|metrics|\.well-known)(\/|$)|^\/swagger\/json$/;
@@ -63,7 +54,7 @@ export function createErrorPage(config: Pick<Config, "publicUrl">) {
     if (!error || !isForPeople(request)) return response;
     const { status } = response;
     const headers = new Headers(response.headers);
-    for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+    for (const [name, value] of Object.entries(HTML_HEADERS)) headers.set(name, value);
     const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
     const { title, text } = TEXTS[status] ?? {
       title: OTHER_TITLES[status] ?? "Invalid request",

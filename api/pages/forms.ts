@@ -144,7 +144,7 @@ export function selectField(field: Field, options: readonly Option[], chosen: st
   return formField(field, (own) => html`<select ${own}>${renderOptions(options, chosen)}</select>`);
 }
 
-function renderOptions(options: readonly Option[], chosen: string | null | undefined): Html[] {
+export function renderOptions(options: readonly Option[], chosen: string | null | undefined): Html[] {
   return options.map(
     ([value, label]) =>
       html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,

@@ -1,6 +1,6 @@
 /** The frame of every page: head, navigation, organization switcher, account, main content. */
 import { EXPORTS_PATH, orgPath, signInPath } from "./addresses.ts";
-import { tokenField } from "./forms.ts";
+import { renderOptions, tokenField } from "./forms.ts";
 import { type Content, type Html, html } from "./html.ts";
 import type { PageOrg, PageSession } from "./page_session.ts";
 
@@ -96,9 +96,9 @@ function renderEntry({ section, label, href }: Entry, current: Section | null): 
 
 function renderAccount(session: PageSession, org: PageOrg | null, path: string): Html {
   const { user, organizations } = session;
-  const options = organizations.map(
-    ({ slug, name }) =>
-      html`<option value="${slug}"${slug === org?.slug && html` selected`}>${name}</option>`,
+  const options = renderOptions(
+    organizations.map(({ slug, name }) => [slug, name] as const),
+    org?.slug,
   );
   return html`<div class="account" id="account">
     ${

@@ -1,5 +1,5 @@
 /** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
-import { createHash } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { getMe } from "../accounts/me.ts";
@@ -8,12 +8,11 @@ import { type RequestContext, requestContext } from "../http/request_context.ts"
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
+import { readSessionTokens } from "../http/session_cookie.ts";
 import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
-import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
-import { PAGE_POLICY } from "./page_policy.ts";
 import {
   chosenSlug,
   findOrg,
@@ -63,7 +62,20 @@ export type PageRoute =
   | readonly [method: "GET" | "POST", path: string, "all", View<Page>, PageRouteOptions?]
   | readonly [method: "GET" | "POST", path: string, "signedIn", View<SignedInPage>, PageRouteOptions?];
 
-const HEADERS = {
+/** Only files and responses of this origin, nothing inline, no framing. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The headers of every page, also of errors. */
+export const HTML_HEADERS = {
   ...PAGE_HEADERS,
   "Content-Security-Policy": PAGE_POLICY,
   "Content-Type": "text/html; charset=utf-8",
@@ -193,7 +205,7 @@ function respondPage(
   const isOwn = caller !== null || responseHeaders["Set-Cookie"] !== undefined;
   const hasSecret = /token/i.test(url.search);
   if (isOwn || hasSecret || status !== 200 || request.method !== "GET") {
-    const headers = new Headers({ ...HEADERS, "Cache-Control": "private, no-store" });
+    const headers = new Headers({ ...HTML_HEADERS, "Cache-Control": "private, no-store" });
     // Not no-referrer: browsers would then send forms without their origin.
     if (hasSecret) headers.set("Referrer-Policy", "strict-origin");
     if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
@@ -201,7 +213,26 @@ function respondPage(
     return new Response(body, { status, headers });
   }
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
-  const headers = { ...HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };
+  const headers = { ...HTML_HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };
   if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers });
   return new Response(body, { headers });
+}
+
+/**
+ * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
+ * given, has none or a wrong one.
+ */
+function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
+  const [token] = readSessionTokens(headers, config);
+  return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
+}
+
+/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
+function requireFormToken(form: URLSearchParams, expected: string): void {
+  const given = Buffer.from(form.get("form_token") ?? "");
+  const wanted = Buffer.from(expected);
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  throw new ApiError("FORBIDDEN_ORIGIN", {
+    message: "This form belongs to another session. Go back, reload the page and send the form again.",
+  });
 }

@@ -1,24 +1,17 @@
 /** Who is signed in on a page, and the organization they work in. */
 import type { Config } from "../../shared/process/config.ts";
-import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
+import type { getMe } from "../accounts/me.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { signInPath } from "./addresses.ts";
+import type { ResponseOf } from "./api_client.ts";
 import { pageCookie, readCookie } from "./cookies.ts";
 
-/** As GET /auth/me has it. */
-export interface PageOrg {
-  id: string;
-  slug: string;
-  name: string;
-  role: OrgRole;
-  subscriptionTier: SubscriptionTier;
-  isPersonal: boolean;
-  /** When it will be deleted; null if no owner has deleted it. */
-  deletesAt: string | null;
-}
+type Me = ResponseOf<typeof getMe>["data"];
+
+export type PageOrg = Me["organizations"][number];
 
 export interface PageSession {
-  user: { id: string; email: string; username: string; name: string | null };
+  user: Me["user"];
   organizations: readonly PageOrg[];
   /**
    * The chosen organization; without a choice, the first that is not personal. A form has the one it was rendered for, not

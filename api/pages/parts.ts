@@ -14,7 +14,7 @@ export function countOf(count: number, noun: string): string {
 }
 
 /** Returns an ISO 8601 instant to the minute, in UTC: without a script, a page does not know its reader's time zone. */
-function formatInstant(instant: string): string {
+export function formatInstant(instant: string): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
 }
 
@@ -64,7 +64,7 @@ export function pager(
 ): Content {
   const hasMore = shown > 0 && offset + shown < total;
   if (offset === 0 && !hasMore) return null;
-  const range = `${formatCount(offset + 1)} to ${formatCount(offset + shown)} of`;
+  const range = `${formatCount(offset + 1)}–${formatCount(offset + shown)} of`;
   return html`<nav class="pager" aria-label="Pages">
   <span class="quiet">${shown > 0 && range} ${formatCount(total)}</span>
   <span class="actions">${offset > 0 && html`<a class="button" rel="prev" href="${linkTo(offset > limit ? offset - limit : null)}">Previous</a>`}
@@ -89,9 +89,9 @@ ${rows}</tbody></table></div>`;
 }
 
 /** The heading of a column of numbers. */
-export function numberColumn(label: string): Html {
+export function numberHeading(label: string): Html {
   return html`<th scope="col" class="number">${label}</th>`;
 }
 
 /** The heading of a column with a button in each row. */
-export const ACTION_COLUMN = html`<th scope="col"><span class="visually-hidden">Action</span></th>`;
+export const ACTION_HEADING = html`<th scope="col"><span class="visually-hidden">Action</span></th>`;

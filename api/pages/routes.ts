@@ -9,15 +9,12 @@ import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../htt
 const ASSETS = [
   "compare_models.js",
   "copy_button.js",
-  "download.js",
   "exports.js",
   "favicon.svg",
   "job_rows.js",
   "local_time.js",
   "org_switch.js",
   "passkey.js",
-  "project_downloads.js",
-  "start_form.js",
   "style.css",
   "yaml_editor.js",
 ] as const;

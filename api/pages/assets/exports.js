@@ -1,9 +1,30 @@
-/** Comfort on the exports pages: local times, live rows, checked downloads. Everything works without it. */
-import { checkDownload } from "./download.js";
+/**
+ * Comfort on the exports pages: local times, live rows, a form that remembers, and downloads that are checked first, so that an
+ * error is shown on the page. Everything works without it.
+ */
 import { focusTarget, watchJobs } from "./job_rows.js";
 import { showLocalTimes } from "./local_time.js";
-import { loadProjects } from "./project_downloads.js";
-import { openStartForm } from "./start_form.js";
+
+/** The key of the form's choices in the storage of this tab. */
+const CHOICES = "export-form";
+
+/** Responses to HEAD have no body, and proxies have their own: the status says what is wrong. */
+/** @type {Record<number, string>} */
+const PROBLEMS = {
+  0: "The service cannot be reached. Check your connection and try again.",
+  402: "Exports require a paid subscription.",
+  403: "Your role in this organization does not allow this download.",
+  404: "This project or export does not exist, or you are not a member of its organization.",
+  409: "This export has no file: it is not built yet, or its build failed.",
+  410: "This file has expired. Start a new export.",
+  413: "This is too large for an immediate download. Start an organization export instead.",
+  429: "Too many attempts. Try again in a moment.",
+  503: "The service is busy. Try again in a moment.",
+  504: "Counting the rows took too long. Start an organization export instead.",
+};
+
+/** The link whose file was found a moment ago. @type {EventTarget | null} */
+let allowed = null;
 
 showLocalTimes(document);
 openStartForm();
@@ -22,3 +43,118 @@ document.addEventListener("submit", (event) => {
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
+
+/** Prepares the form, if the page has one. */
+function openStartForm() {
+  const form = document.getElementById("start-form");
+  if (!(form instanceof HTMLFormElement)) return;
+  for (const zone of form.querySelectorAll("[data-zone]")) zone.textContent = "your local time";
+  // What the service has just refused stands in the form.
+  if (!("typed" in form.dataset)) restoreChoices(form);
+  form.addEventListener("input", () => saveChoices(form));
+  form.addEventListener("submit", () => setOffset(form));
+  document.getElementById("estimate")?.focus();
+}
+
+/**
+ * Says how many minutes the chosen instant's local time is behind UTC: clocks change.
+ *
+ * @param {HTMLFormElement} form
+ */
+function setOffset(form) {
+  const asOf = form.elements.namedItem("as_of");
+  const offset = form.elements.namedItem("as_of_offset");
+  if (!(asOf instanceof HTMLInputElement) || !(offset instanceof HTMLInputElement)) return;
+  offset.value = asOf.value === "" ? "" : String(new Date(asOf.value).getTimezoneOffset());
+}
+
+/**
+ * Keeps the choices in this tab, for a reload and for a sign-in after the session has ended.
+ *
+ * @param {HTMLFormElement} form
+ */
+function saveChoices(form) {
+  const choices = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
+  sessionStorage.setItem(CHOICES, JSON.stringify(choices.map(([name, value]) => [name, String(value)])));
+}
+
+/** @param {HTMLFormElement} form */
+function restoreChoices(form) {
+  const saved = sessionStorage.getItem(CHOICES);
+  if (saved === null) return;
+  /** @type {[string, string][]} */
+  const choices = JSON.parse(saved);
+  for (const input of form.querySelectorAll("input")) {
+    const values = choices.filter(([name]) => name === input.name).map(([, value]) => value);
+    if (input.type === "radio" || input.type === "checkbox") input.checked = values.includes(input.value);
+    else if (input.type !== "hidden") input.value = values[0] ?? "";
+  }
+}
+
+/** Prepares the list, if the page has one. */
+function loadProjects() {
+  const list = document.getElementById("projects");
+  if (!list) return;
+  // The event does not bubble.
+  list.addEventListener("toggle", (event) => void loadDownloads(event.target), true);
+  const filter = document.getElementById("filter");
+  const text = document.getElementById("filter-text");
+  const count = document.getElementById("filter-count");
+  if (!filter || !count || !(text instanceof HTMLInputElement)) return;
+  filter.hidden = !("wanted" in filter.dataset);
+  text.addEventListener("input", () => {
+    const wanted = text.value.trim().toLocaleLowerCase();
+    const rows = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (list.children)];
+    for (const row of rows) {
+      row.hidden = !(row.dataset["name"] ?? "").toLocaleLowerCase().includes(wanted);
+    }
+    const matching = rows.filter((row) => !row.hidden).length;
+    count.textContent = wanted === "" ? "" : `${matching} of ${rows.length} projects`;
+  });
+}
+
+/**
+ * Replaces the link to a project's page by the downloads on that page.
+ *
+ * @param {EventTarget | null} details
+ */
+async function loadDownloads(details) {
+  const link = details instanceof HTMLDetailsElement && details.open && details.querySelector("a[data-load]");
+  if (!(link instanceof HTMLAnchorElement)) return;
+  const body = link.closest(".project-body");
+  link.ariaBusy = "true";
+  const response = await fetch(link.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  link.ariaBusy = null;
+  if (!response?.ok) return;
+  if (response.redirected) return location.reload();
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const loaded = page.querySelector(".project-body");
+  if (loaded) body?.replaceWith(loaded);
+}
+
+/**
+ * Handles a click on the page: a link to a file is followed once HEAD says that there is one.
+ *
+ * @param {MouseEvent} event
+ */
+async function checkDownload(event) {
+  const link = event.target instanceof Element ? event.target.closest("a[download]") : null;
+  if (!(link instanceof HTMLAnchorElement) || link === allowed) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || link.ariaBusy === "true") return;
+  event.preventDefault();
+  link.ariaBusy = "true";
+  const status = await fetch(link.href, { method: "HEAD", cache: "no-store" }).then(
+    (response) => response.status,
+    () => 0,
+  );
+  link.ariaBusy = null;
+  if (status === 401) return location.reload();
+  const problem = (link.closest("li.job, .project-body") ?? document).querySelector(".problem");
+  const isFound = status > 0 && status < 400;
+  const text = isFound ? "" : (PROBLEMS[status] ?? "Something went wrong on our side. Try again.");
+  if (problem && problem.textContent !== text) problem.textContent = text;
+  if (!isFound) return;
+  allowed = link;
+  link.click();
+  allowed = null;
+}

@@ -1,12 +1,13 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
-import { ApiError } from "../../../shared/errors.ts";
 import { diffVersions } from "../../definitions/diff.ts";
 import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
-import type { ResponseOf } from "../api_client.ts";
+import { nullIf, type ResponseOf } from "../api_client.ts";
+import { renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { badge, dataTable, emptyState } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
 import { apiParams, type PageAddress, pageNotFound } from "./page_address.ts";
@@ -14,6 +15,11 @@ import { apiParams, type PageAddress, pageNotFound } from "./page_address.ts";
 /** Versions of the two selects. */
 const MAX_VERSIONS = 100;
 const MAX_FIELDS = 200;
+
+const SIGNIFICANCE_LOOKS: Readonly<Record<string, string>> = { breaking: "bad", structural: "busy" };
+
+/** Content is compared for a paid plan only. */
+const UNPAID = ["SUBSCRIPTION_REQUIRED"] as const;
 
 type Diff = ResponseOf<typeof diffVersions>;
 
@@ -36,11 +42,7 @@ export async function showCompare(page: Page, address: PageAddress): Promise<Pag
   return frameTab(definition, {
     tab: "compare",
     body: html`${renderForm(versions, chosen, definitionPath(address, "compare"))}
-${
-  chosen === null
-    ? html`<p class="empty">There is only one version.</p>`
-    : await renderComparison(page, line, chosen)
-}`,
+${chosen === null ? emptyState("There is only one version.") : await renderComparison(page, line, chosen)}`,
   });
 }
 
@@ -76,11 +78,8 @@ function renderForm(versions: readonly string[], chosen: Versions | null, path: 
     const value = chosen?.[name];
     // A version beyond the first hundred can be chosen by address.
     const known = value === undefined || versions.includes(value) ? versions : [value, ...versions];
-    const options = known.map(
-      (version) =>
-        html`<option value="${version}"${version === value && html` selected`}>${version}</option>`,
-    );
-    return html`<label for="${name}">${label}</label> <select id="${name}" name="${name}">${options}</select>`;
+    const options = known.map((version) => [version, version] as const);
+    return html`<label for="${name}">${label}</label> <select id="${name}" name="${name}">${renderOptions(options, value)}</select>`;
   };
   return html`<form class="inline-form" method="get" action="${path}">
 ${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</button></form>`;
@@ -89,8 +88,8 @@ ${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</b
 async function renderComparison(page: Page, line: PageAddress, versions: Versions): Promise<Html> {
   const [sections, fields, patch] = await Promise.all([
     compare(page, line, { ...versions, format: "sections" }),
-    comparePaid(page, line, { ...versions, format: "fields" }),
-    comparePaid(page, line, { ...versions, format: "unified" }),
+    nullIf(UNPAID, compare(page, line, { ...versions, format: "fields" })),
+    nullIf(UNPAID, compare(page, line, { ...versions, format: "unified" })),
   ]);
   const patchPath = withQuery(definitionPath(line, "compare", "patch"), { ...versions });
   return html`${renderSections(sections)}
@@ -106,22 +105,9 @@ ${renderPatch(patch.unified ?? "", patchPath)}`
 
 /** Versions that cannot be compared, because one of them does not exist, are an unknown address. */
 async function compare({ call }: Page, line: PageAddress, query: DiffQuery): Promise<Diff> {
-  try {
-    return await call(diffVersions, { params: apiParams(line), query });
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "VALIDATION_ERROR") throw pageNotFound();
-    throw error;
-  }
-}
-
-/** Null without a paid plan. */
-async function comparePaid(page: Page, line: PageAddress, query: DiffQuery): Promise<Diff | null> {
-  try {
-    return await compare(page, line, query);
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;
-    throw error;
-  }
+  const diff = await nullIf(["VALIDATION_ERROR"], call(diffVersions, { params: apiParams(line), query }));
+  if (diff === null) throw pageNotFound();
+  return diff;
 }
 
 function renderSections({ sectionsAdded, sectionsRemoved, sectionsModified, hasPromptChanges }: Diff): Html {
@@ -151,14 +137,12 @@ function renderFields({ classified = [], suggestedBump }: Diff): Content {
       significance,
       reason,
     }) => html`<tr><th scope="row"><code>${path}</code></th><td>${type}</td>
-<td><span class="badge" data-significance="${significance}">${significance}</span></td><td>${reason}</td></tr>
+<td>${badge(significance, SIGNIFICANCE_LOOKS[significance])}</td><td>${reason}</td></tr>
 `,
   );
   return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
 <p>These changes call for a new <strong>${suggestedBump}</strong> version.</p>
-<div class="table-box" tabindex="0" role="group" aria-label="Changed fields"><table class="data-table">
-<thead><tr><th scope="col">Field</th><th scope="col">Change</th><th scope="col">Significance</th><th scope="col">Reason</th></tr></thead>
-<tbody>${rows}</tbody></table></div>
+${dataTable("Changed fields", ["Field", "Change", "Significance", "Reason"], rows)}
 ${classified.length > MAX_FIELDS && html`<p class="quiet">The first ${MAX_FIELDS} of ${classified.length}.</p>`}</section>`;
 }
 

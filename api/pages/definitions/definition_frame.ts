@@ -6,7 +6,7 @@ import { definitionPath, orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { renderDay } from "../parts.ts";
+import { badge, formatCount, renderDay, tabBar } from "../parts.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** A definition as GET /definitions/{type}/{name} returns it, with the address that led to it. */
@@ -82,9 +82,20 @@ function renderBreadcrumb({ type, organization }: PageAddress): Html {
 }
 
 function renderBadges({ version, status, type, agentType, visibility }: ShownDefinition): Html {
-  return html`<span class="badge" data-status="${status}">${version}${status !== "published" && ` ${status}`}</span>
-  <span class="badge">${type}${agentType !== null && ` · ${agentType}`}</span>
-  ${visibility === "private" && html`<span class="badge">private</span>`}`;
+  return html`${versionBadge({ version, status })}
+  ${badge([type, agentType !== null && ` · ${agentType}`])}
+  ${visibility === "private" && badge("private")}`;
+}
+
+const STATUS_LOOKS: Readonly<Record<string, string>> = { published: "good", deprecated: "bad" };
+
+/** Names a version, and its status unless it is published. */
+export function versionBadge({ version, status }: Pick<Definition, "version" | "status">): Html {
+  return badge([version, status !== "published" && ` ${status}`], STATUS_LOOKS[status]);
+}
+
+export function statusBadge(status: Definition["status"]): Html {
+  return badge(status, STATUS_LOOKS[status]);
 }
 
 /** Tags, each a link to the definitions that have it. */
@@ -124,14 +135,9 @@ function successorPath(successor: string, { type, organization }: PageAddress): 
 }
 
 function renderTabs({ address, forkCount }: ShownDefinition, current: DefinitionTab | null): Html {
-  const tabs = Object.entries(TAB_LABELS) as [DefinitionTab, string][];
-  return html`<nav class="tabs" aria-label="Definition">
-<a href="${definitionPath(address)}"${current === null && html` aria-current="page"`}>Prompt</a>
-${tabs.map(
-  ([tab, label]) =>
-    html`<a href="${definitionPath(address, tab)}"${tab === current && html` aria-current="page"`}>${label}${
-      tab === "forks" && forkCount > 0 && ` ${forkCount.toLocaleString("en-US")}`
-    }</a>
-`,
-)}</nav>`;
+  const tabs = Object.entries(TAB_LABELS).map(([tab, label]) => {
+    const count = tab === "forks" && forkCount > 0 && ` ${formatCount(forkCount)}`;
+    return [definitionPath(address, tab), [label, count], tab === current] as const;
+  });
+  return tabBar("Definition", [[definitionPath(address), "Prompt", current === null], ...tabs]);
 }

@@ -1,10 +1,12 @@
-/** …/dependencies: what a definition needs to run, as a graph and as a list. */
+/** …/dependencies and …/dependents: what a definition needs to run, as a graph and as a list, and what needs it. */
 import { getDependencies } from "../../definitions/dependencies/dependencies.ts";
-import { definitionPath } from "../addresses.ts";
+import { getDependents } from "../../definitions/dependencies/dependents.ts";
+import { definitionPath, type LinkedDefinition } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { badge, countOf, dataTable, emptyState, numberHeading } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { layoutGraph } from "./dependency_graph.ts";
 import { drawGraph } from "./dependency_svg.ts";
@@ -24,8 +26,8 @@ export async function showDependencies(page: Page, address: PageAddress): Promis
   const { totalCount, maxDepth } = data;
   const summary =
     totalCount === 0
-      ? html`<p class="empty">It needs no other definition.</p>`
-      : html`<p>It needs ${count(totalCount, "definition")} on ${count(maxDepth, "level")}. <a href="#list">Show as list</a> · <a href="/api/v1${definitionPath(address, "dependencies")}">JSON</a></p>`;
+      ? emptyState("It needs no other definition.")
+      : html`<p>It needs ${countOf(totalCount, "definition")} on ${countOf(maxDepth, "level")}. <a href="#list">Show as list</a> · <a href="/api/v1${definitionPath(address, "dependencies")}">JSON</a></p>`;
   return frameTab(definition, {
     tab: "dependencies",
     body: html`${summary}
@@ -42,17 +44,11 @@ function renderGraph({ graph }: DependenciesJson): Html {
 
 function renderList({ flat }: DependenciesJson): Content {
   if (flat.length === 0) return null;
-  const rows = flat.slice(0, MAX_ROWS).map(
-    (
-      node,
-    ) => html`<tr><th scope="row"><a href="${definitionPath(node)}">@${node.organization}/${node.name}</a></th>
-<td><span class="badge kind ${node.type}">${node.type}</span></td><td>${node.version}</td><td>${node.context}</td><td class="number">${node.depth}</td></tr>
-`,
-  );
+  const rows = flat
+    .slice(0, MAX_ROWS)
+    .map((node) => renderRow(node, html`<td class="number">${node.depth}</td>`));
   return html`<section aria-labelledby="list"><h2 id="list">List</h2>
-<div class="table-box" tabindex="0" role="group" aria-label="Dependencies"><table class="data-table">
-<thead><tr><th scope="col">Definition</th><th scope="col">Type</th><th scope="col">Version</th><th scope="col">Named in</th><th scope="col" class="number">Level</th></tr></thead>
-<tbody>${rows}</tbody></table></div>
+${dataTable("Dependencies", [...COLUMNS, numberHeading("Level")], rows)}
 ${flat.length > MAX_ROWS && html`<p class="quiet">The ${MAX_ROWS} nearest of ${flat.length}.</p>`}</section>`;
 }
 
@@ -69,6 +65,30 @@ function renderUnresolved(unresolved: DependenciesJson["unresolved"]): Content {
 <p>References that resolve to nothing you can see.</p><ul>${items}</ul>${hidden > 0 && html`<p class="quiet">and ${hidden} more</p>`}</section>`;
 }
 
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+/** Shows the versions that depend directly on this one or, without a version, on any version of it. */
+export async function showDependents(page: Page, address: PageAddress): Promise<PageContent> {
+  const [definition, { data }] = await Promise.all([
+    loadDefinition(page, address),
+    page.call(getDependents, { params: apiParams(address) }),
+  ]);
+  const { dependents, totalCount } = data;
+  const rows = dependents
+    .slice(0, MAX_ROWS)
+    .map((node) => renderRow(node, html`<td><code>${node.range}</code></td>`));
+  const body =
+    rows.length === 0
+      ? emptyState("No definition that you can see uses it.")
+      : html`<h2>${countOf(totalCount, "version")} ${totalCount === 1 ? "uses" : "use"} it</h2>
+${dataTable("Dependents", [...COLUMNS, "Range"], rows)}
+${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionPath(address, "dependents")}">JSON</a></p>`}`;
+  return frameTab(definition, { tab: "dependents", body });
+}
+
+const COLUMNS = ["Definition", "Type", "Version", "Named in"];
+
+/** Renders a definition at the other end of a dependency, and what else is said of it. */
+function renderRow(node: LinkedDefinition & { context: string }, rest: Html): Html {
+  return html`<tr><th scope="row"><a href="${definitionPath(node)}">@${node.organization}/${node.name}</a></th>
+<td>${badge(node.type, `kind ${node.type}`)}</td><td>${node.version}</td><td>${node.context}</td>${rest}</tr>
+`;
 }

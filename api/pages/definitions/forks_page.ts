@@ -1,14 +1,13 @@
 /** …/forks: the source of a definition, and what was made from it. */
-import { ApiError } from "../../../shared/errors.ts";
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { getLineage, listForks } from "../../definitions/forks/forks.ts";
 import { getDefinition } from "../../definitions/read.ts";
 import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
-import type { ResponseOf } from "../api_client.ts";
+import { nullIf, type ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { renderDay } from "../parts.ts";
+import { countOf, dataTable, emptyState, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
@@ -58,12 +57,8 @@ async function findSlugs(page: Page, versions: readonly NamedVersion[]): Promise
 /** Null for a version that was deleted meanwhile. */
 async function findSlug({ call }: Page, params: { type: string; name: string }): Promise<string | null> {
   const query = { includeYaml: false, includeRuntime: false };
-  try {
-    return organizationOf((await call(getDefinition, { params, query })).data);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
+  const found = await nullIf(["NOT_FOUND"], call(getDefinition, { params, query }));
+  return found && organizationOf(found.data);
 }
 
 /** The page of a version; by its id, which redirects to its address, if the organization is unknown. */
@@ -91,7 +86,7 @@ function renderLineage({ chain }: LineageJson, slugs: Slugs): Content {
 }
 
 function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
-  if (totalForks === 0) return html`<p class="empty">It has no forks.</p>`;
+  if (totalForks === 0) return emptyState("It has no forks.");
   const rows = forks.slice(0, MAX_ROWS).map(
     ({
       fork,
@@ -101,12 +96,7 @@ function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
 `,
   );
   const hidden = totalForks - rows.length;
-  return html`<section aria-labelledby="forks"><h2 id="forks">${totalForks === 1 ? "1 fork" : `${totalForks.toLocaleString("en-US")} forks`}</h2>
-${
-  rows.length > 0 &&
-  html`<div class="table-box" tabindex="0" role="group" aria-label="Forks"><table class="data-table">
-<thead><tr><th scope="col">Fork</th><th scope="col">Address</th><th scope="col">Forked</th></tr></thead>
-<tbody>${rows}</tbody></table></div>`
-}
+  return html`<section aria-labelledby="forks"><h2 id="forks">${countOf(totalForks, "fork")}</h2>
+${rows.length > 0 && dataTable("Forks", ["Fork", "Address", "Forked"], rows)}
 ${hidden > 0 && html`<p class="quiet">${hidden} ${hidden === 1 ? "is" : "are"} not shown: private, not published, or older.</p>`}</section>`;
 }

@@ -1,6 +1,7 @@
 /** Search and filters of the list of definitions: links, and a form for what is typed. */
 import { DEFINITION_DOMAINS, DEFINITION_STATUSES, DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import { changed, withQuery } from "../addresses.ts";
+import { renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
 
@@ -65,14 +66,10 @@ function renderTyped({ searchParams }: URL): Html {
     ? [["", "Best match"] as const, ...SORTS, ["createdAt", "Newest"] as const]
     : [["", "Newest"] as const, ...SORTS];
   const sortBy = searchParams.get("sortBy") ?? "";
-  const options = sorts.map(
-    ([value, label]) =>
-      html`<option value="${value}"${value === sortBy && html` selected`}>${label}</option>`,
-  );
   return html`<div class="form-field"><label for="tag">Tag</label>
 <input id="tag" form="filter-form" name="tag" type="text" maxlength="500" value="${searchParams.get("tag")}" autocapitalize="off"></div>
 <div class="form-field"><label for="sort">Order</label>
-<select id="sort" form="filter-form" name="sortBy">${options}</select></div>
+<select id="sort" form="filter-form" name="sortBy">${renderOptions(sorts, sortBy)}</select></div>
 <div><button type="submit" form="filter-form">Apply</button></div>`;
 }
 

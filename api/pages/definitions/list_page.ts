@@ -7,7 +7,8 @@ import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { renderTags } from "./definition_frame.ts";
+import { badge, countOf, emptyState, pager } from "../parts.ts";
+import { renderTags, versionBadge } from "./definition_frame.ts";
 import { renderFacets } from "./list_facets.ts";
 import { listedPath, renderDraftLink } from "./listed_version.ts";
 
@@ -77,41 +78,26 @@ function renderProblem({ message }: ApiError): Html {
 }
 
 function renderResults(list: ListJson, url: URL): Html {
-  const { definitions, total, offset } = list;
-  const last = offset + definitions.length;
-  const counted = total === 1 ? "1 definition" : `${total.toLocaleString("en-US")} definitions`;
-  return html`<h2 id="results">${counted}${definitions.length < total && definitions.length > 0 && html` <small>${offset + 1} to ${last}</small>`}</h2>
+  const { definitions, total, limit, offset } = list;
+  const shown = definitions.length;
+  return html`<h2 id="results">${countOf(total, "definition")}</h2>
 ${
-  definitions.length === 0
-    ? html`<p class="empty">Nothing matches. <a href="/definitions">Show all definitions</a></p>`
+  shown === 0
+    ? emptyState(html`Nothing matches. <a href="/definitions">Show all definitions</a>`)
     : html`<ul class="rows">${definitions.map((definition) => renderRow(definition, url))}</ul>`
 }
-${renderPaging(list, url)}`;
+${pager({ offset, limit, total, shown }, (to) => withQuery("/definitions", changed(url.searchParams, { offset: to })))}`;
 }
 
 function renderRow(definition: ListedDefinition, url: URL): Html {
-  const { type, name, version, status, displayName, description, tags, executionCount, visibility } =
-    definition;
+  const { type, name, displayName, description, tags, executionCount, visibility } = definition;
   const organization = organizationOf(definition);
   const path = listedPath(definition, { isLatest: url.searchParams.get("latestOnly") !== "false" });
-  const runs = executionCount === 1 ? "1 execution" : `${executionCount.toLocaleString("en-US")} executions`;
   return html`<li class="row">
 <h3><a href="${path}">${displayName}</a> <small>${name}</small></h3>
-<p class="row-facts"><span class="badge kind ${type}">${type}</span> <span class="badge" data-status="${status}">${version}${
-    status !== "published" && ` ${status}`
-  }</span> ${renderDraftLink(definition)}${visibility === "private" && html` <span class="badge">private</span>`} <a href="${withQuery("/definitions", { organization })}">@${organization}</a> <span class="quiet">${runs}</span></p>
+<p class="row-facts">${badge(type, `kind ${type}`)} ${versionBadge(definition)} ${renderDraftLink(definition)}${visibility === "private" && html` ${badge("private")}`} <a href="${withQuery("/definitions", { organization })}">@${organization}</a> <span class="quiet">${countOf(executionCount, "execution")}</span></p>
 <p class="row-text">${description}</p>
 ${renderTags(tags)}
 </li>
 `;
-}
-
-function renderPaging({ limit, offset, hasMore }: ListJson, url: URL): Content {
-  if (offset === 0 && !hasMore) return null;
-  const link = (to: number, label: string, rel: string) =>
-    html`<a class="button" rel="${rel}" href="${withQuery("/definitions", changed(url.searchParams, { offset: to === 0 ? null : to }))}">${label}</a>`;
-  return html`<nav class="pager" aria-label="Pages">
-${offset > 0 && link(Math.max(0, offset - limit), "Previous", "prev")}
-${hasMore && link(offset + limit, "Next", "next")}
-</nav>`;
 }

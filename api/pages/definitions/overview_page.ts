@@ -1,4 +1,4 @@
-/** The first page of a definition: its Markdown, and what one wants to know before using it. */
+/** The texts of a definition: its Markdown, with what one wants to know before using it, and its YAML. */
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";
@@ -7,14 +7,13 @@ import { getForkable } from "../../definitions/forks/forks.ts";
 import { listVersions } from "../../definitions/versions.ts";
 import { resolveModelAlias } from "../../models/lookup.ts";
 import { definitionPath } from "../addresses.ts";
+import { nullIf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
-import type { Page } from "../page.ts";
+import type { Page, PageDeps } from "../page.ts";
 import { frameTab, loadDefinition, type ShownDefinition } from "./definition_frame.ts";
-import { NOTICES } from "./edit/notices.ts";
-import { readFrontMatter } from "./front_matter.ts";
-import { renderInstall } from "./install.ts";
+import { NOTICES } from "./edit/action_page.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 import { renderText } from "./rendered_text.ts";
 import { renderSide, type SideData } from "./side_column.ts";
@@ -49,6 +48,25 @@ ${renderSide(definition, { ...side, alias, model, publisher })}
   });
 }
 
+/** Shows the YAML as it was written. */
+export async function showYaml(page: Page, address: PageAddress): Promise<PageContent> {
+  const definition = await loadDefinition(page, address, { withTexts: true });
+  const { markup, isCut } = await renderText(readerWork(page.deps.documents, page.request), {
+    format: "yaml",
+    text: definition.yaml,
+  });
+  return frameTab(definition, {
+    tab: "yaml",
+    head: html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`,
+    body: html`<div class="actions">
+${!isCut && html`<button type="button" data-copies="document" hidden>Copy</button>`}
+<a class="button" href="/api/v1${definitionPath(address)}.yaml">Download .yaml</a>
+<span class="quiet">${definition.hash}</span></div>
+${isCut && html`<p class="notice">This is the beginning of a long document. The download has all of it.</p>`}
+<div class="card" id="document">${markup}</div>`,
+  });
+}
+
 type LoadedSide = Pick<SideData, "executions" | "versions" | "forkable" | "session">;
 
 async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
@@ -73,13 +91,8 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
 
 /** Returns the name of the version's author; null if the account is gone. */
 async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise<string | null> {
-  try {
-    const { data } = await page.call(getUser, { params: { id: authorId } });
-    return data.name ?? data.username;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
+  const user = await nullIf(["NOT_FOUND"], page.call(getUser, { params: { id: authorId } }));
+  return user && (user.data.name ?? user.data.username);
 }
 
 /** A model that the catalog does not know is shown by its alias. */
@@ -111,4 +124,50 @@ async function renderPrompt({ deps, request }: Page, definition: ShownDefinition
 
 function renderCut({ address }: ShownDefinition): Html {
   return html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionPath(address)}.md">Download all of it</a></p>`;
+}
+
+/** Returns the texts of the front matter by key. The translator writes each value as one line of JSON. */
+function readFrontMatter(markdown: string): Readonly<Record<string, string>> {
+  const end = markdown.startsWith("---\n") ? markdown.indexOf("\n---\n") : -1;
+  const lines = end === -1 ? [] : markdown.slice("---\n".length, end).split("\n");
+  return Object.fromEntries(lines.flatMap(readLine));
+}
+
+function readLine(line: string): [string, string][] {
+  const [, key = "", json = ""] = /^([\w-]+): (".*")$/.exec(line) ?? [];
+  try {
+    return key === "" ? [] : [[key, String(JSON.parse(json))]];
+  } catch {
+    return [];
+  }
+}
+
+/** Folders that coding agents load definitions from. */
+const FOLDERS: Readonly<Record<string, string>> = {
+  agent: ".claude/agents/",
+  command: ".claude/commands/",
+};
+
+/** Returns the command that installs the Markdown of an address: the latest version unless the address has one. */
+function installCommand(definition: ShownDefinition, { publicUrl }: PageDeps["config"]): string {
+  const { address, visibility, status } = definition;
+  const isOpen = visibility === "public" && (status === "published" || status === "deprecated");
+  const credential = isOpen ? "" : ` -H "Authorization: Bearer $API_KEY"`;
+  const file = `${FOLDERS[address.type] ?? ""}${address.name}.md`;
+  return `curl -fo ${file}${credential} ${publicUrl}/api/v1${definitionPath(address)}.md`;
+}
+
+function renderInstall(definition: ShownDefinition, config: PageDeps["config"]): Html {
+  const { runtimeMd, address } = definition;
+  const download = `/api/v1${definitionPath(address)}`;
+  if (runtimeMd === null) {
+    return html`<section aria-labelledby="install"><h2 id="install">Install</h2>
+<p><a class="button" href="${download}.yaml">Download .yaml</a></p></section>`;
+  }
+  return html`<section aria-labelledby="install">
+<h2 id="install">Install</h2>
+<pre class="command" tabindex="0"><code id="install-command">${installCommand(definition, config)}</code></pre>
+<div class="actions"><button type="button" data-copies="install-command" hidden>Copy</button>
+<a class="button" href="${download}.md">Download .md</a></div>
+</section>`;
 }

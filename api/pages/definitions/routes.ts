@@ -1,16 +1,23 @@
 /** Pages for reading definitions. */
-import type { Page, PageResult, PageRoute } from "../page.ts";
-import { redirectToDefinition } from "./bare_address.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { parseReadAddress } from "../../definitions/address.ts";
+import { getDefinition } from "../../definitions/read.ts";
+import { definitionPath, organizationOf } from "../addresses.ts";
+import { type Page, type PageResult, type PageRoute, seeOther } from "../page.ts";
 import { downloadPatch, showCompare } from "./compare_page.ts";
-import { showDependencies } from "./dependencies_page.ts";
-import { showDependents } from "./dependents_page.ts";
+import { showDependencies, showDependents } from "./dependencies_page.ts";
 import { showForks } from "./forks_page.ts";
 import { showList } from "./list_page.ts";
-import { showOverview } from "./overview_page.ts";
-import { type DefinitionPageParams, type PageAddress, parsePageAddress } from "./page_address.ts";
+import { showOverview, showYaml } from "./overview_page.ts";
+import {
+  type DefinitionPageParams,
+  type PageAddress,
+  pageNotFound,
+  parsePageAddress,
+  requireType,
+} from "./page_address.ts";
 import { showUsage } from "./usage_page.ts";
 import { showVersions } from "./versions_page.ts";
-import { showYaml } from "./yaml_page.ts";
 
 /** The router wants one name per place of a parameter, so `:org` is a name or an id where nothing follows. */
 export const DEFINITION_PAGES: readonly PageRoute[] = [
@@ -30,4 +37,28 @@ export const DEFINITION_PAGES: readonly PageRoute[] = [
 /** A page about one definition. */
 function about(view: (page: Page, address: PageAddress) => Promise<PageResult>) {
   return (page: Page, params: DefinitionPageParams) => view(page, parsePageAddress(params));
+}
+
+/** Redirects to what the name or id means for the visitor. Throws NOT_FOUND. */
+async function redirectToDefinition(page: Page, options: { type: string; org: string }): Promise<Response> {
+  const type = requireType(options.type);
+  const namesVersion = checkName({ type, name: options.org });
+  const { data } = await page.call(getDefinition, {
+    params: { type, name: options.org },
+    query: { includeYaml: false, includeRuntime: false },
+  });
+  const { name, version } = data;
+  const organization = organizationOf(data);
+  return seeOther(definitionPath({ type, organization, name, version: namesVersion ? version : null }));
+}
+
+/** Whether it is an id, or a name with a version. Throws NOT_FOUND for what can be neither. */
+function checkName(options: Parameters<typeof parseReadAddress>[0]): boolean {
+  try {
+    const address = parseReadAddress(options);
+    return "id" in address || address.version !== null;
+  } catch (error) {
+    if (error instanceof ApiError) throw pageNotFound();
+    throw error;
+  }
 }

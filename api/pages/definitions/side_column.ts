@@ -2,13 +2,26 @@
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import type { Version } from "../../../sql/definitions/fields.ts";
 import type { SafetyScan } from "../../documents/safety_scan.ts";
-import { definitionPath, orgPath } from "../addresses.ts";
+import type { Cost } from "../../models/price_json.ts";
+import { definitionPath, modelPath, orgPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
-import { renderDay } from "../parts.ts";
+import { badge, formatCount, renderDay } from "../parts.ts";
 import type { ShownDefinition } from "./definition_frame.ts";
-import { drawBars, type TimeCount } from "./execution_bars.ts";
-import { type PricedModel, renderModel } from "./model_price.ts";
+
+interface TimeCount {
+  /** Start of the bucket, ISO 8601. */
+  time: string;
+  count: number;
+}
+
+/** What the page shows of a model of the catalog. */
+interface PricedModel {
+  provider: string;
+  modelId: string;
+  name: string;
+  cost: Cost | null;
+}
 
 export interface SideData {
   executions: { recentCount: number; byTime: readonly TimeCount[] };
@@ -54,7 +67,7 @@ function renderExecutions({ address }: ShownDefinition, { executions }: SideData
   const label = `Executions per day, last 30 days: ${recentCount} in total`;
   return section(
     "Executions, last 30 days",
-    html`<p class="figure"><a href="${definitionPath(address, "usage")}">${recentCount.toLocaleString("en-US")}</a></p>
+    html`<p class="figure"><a href="${definitionPath(address, "usage")}">${formatCount(recentCount)}</a></p>
 ${drawBars(byTime, { width: 300, height: 48, label })}`,
   );
 }
@@ -102,7 +115,7 @@ const SHOWN_SIGNALS = 10;
 function renderSignals({ signals }: SafetyScan): Html {
   const items = signals.slice(0, SHOWN_SIGNALS).map(
     ({ severity, title, detail, location }) =>
-      html`<li><span class="badge" data-status="${severity === "high" ? "failed" : "warning"}">${severity}</span> ${title}
+      html`<li>${badge(severity, severity === "high" ? "bad" : "")} ${title}
 <p class="quiet"><code>${location}</code>: ${detail}</p></li>`,
   );
   const hidden = signals.length - SHOWN_SIGNALS;
@@ -139,4 +152,46 @@ ${mayEdit && html`<a class="button primary" href="${definitionPath(shown, "edit"
 ${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definitionPath(shown, "fork")}">Fork to ${session?.org?.name}</a>`}
 </p>`,
   );
+}
+
+/** Renders the alias, the model it stands for, and what a million tokens of it cost. */
+function renderModel(alias: string, model: PricedModel | null): Html {
+  if (model === null) return html`<p><code>${alias}</code></p>`;
+  const { provider, modelId, name, cost } = model;
+  const path = modelPath({ provider, modelId });
+  return html`<p><code>${alias}</code> → <a href="${path}">${name}</a></p>
+<p class="quiet">${cost === null ? "No known price" : renderCost(cost)}</p>`;
+}
+
+function renderCost({ input, output }: Cost): string {
+  const prices = [input, output].map((price) => (price === undefined ? "unknown" : `$${price}`));
+  return `${prices.join(" in, ")} out per 1M tokens`;
+}
+
+interface BarsOptions {
+  /** In units of the drawing; it is scaled to the width of its place. */
+  width: number;
+  height: number;
+  /** What the bars count, for those who do not see them. */
+  label: string;
+}
+
+/** Draws a bar per bucket. The highest fills the height, and a bucket with any count is visible. */
+export function drawBars(counts: readonly TimeCount[], { width, height, label }: BarsOptions): Html {
+  const max = Math.max(1, ...counts.map(({ count }) => count));
+  const step = width / Math.max(1, counts.length);
+  const bars = counts.map(({ time, count }, index) => {
+    const barHeight = count === 0 ? 1 : Math.max(2, (count / max) * height);
+    const x = (index * step).toFixed(2);
+    const y = (height - barHeight).toFixed(2);
+    return html`<rect x="${x}" y="${y}" width="${(step * 0.8).toFixed(2)}" height="${barHeight.toFixed(2)}"${
+      count === 0 && html` class="zero"`
+    }><title>${formatDay(time)}: ${count}</title></rect>`;
+  });
+  return html`<svg class="bars" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}">${bars}</svg>`;
+}
+
+/** The day of an instant, in UTC, as buckets are. */
+function formatDay(instant: string): string {
+  return instant.slice(0, 10);
 }

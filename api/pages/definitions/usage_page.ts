@@ -2,11 +2,12 @@
 import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { definitionPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
+import { renderBarPlot } from "../bar_plot.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { countOf, dataTable, emptyState, formatCount, formatInstant, numberHeading } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { drawBars } from "./execution_bars.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
 type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
@@ -53,11 +54,14 @@ function renderCounts(
   { totalCount, recentCount, byTime = [], bySource = [], byVersion = [] }: Executions,
   window: Window,
 ): Html {
-  const label = `Executions per ${window.bucket}: ${recentCount} in total`;
-  return html`<section class="card plot" aria-labelledby="over-time">
-<h2 id="over-time">${recentCount.toLocaleString("en-US")} ${recentCount === 1 ? "execution" : "executions"} <small>${totalCount.toLocaleString("en-US")} since the first version</small></h2>
-${drawBars(byTime, { width: 1_000, height: 160, label })}
-<p class="plot-ends quiet"><span>${byTime[0] && formatTime(byTime[0].time)}</span><span>${formatTime(byTime.at(-1)?.time ?? "")}</span></p>
+  const plot = {
+    title: `Executions by ${window.bucket} (UTC)`,
+    columns: { label: window.bucket === "day" ? "Day" : "Hour", value: "Executions" },
+    bars: byTime.map(({ time, count }) => ({ label: formatTime(time), value: count })),
+  };
+  return html`<section class="card stack" aria-labelledby="over-time">
+<h2 id="over-time">${countOf(recentCount, "execution")} <small>${formatCount(totalCount)} since the first version</small></h2>
+${renderBarPlot(plot)}
 </section>
 <div class="pair">
 ${renderTable(
@@ -68,19 +72,12 @@ ${renderTable(
   "Versions",
   byVersion.map(({ version, count }) => [version, count]),
 )}
-</div>
-<details><summary>Counts per ${window.bucket}</summary>
-${renderTable(
-  "Times",
-  byTime.toReversed().map(({ time, count }) => [formatTime(time), count]),
-)}</details>`;
+</div>`;
 }
 
 /** In UTC, as the API counts. */
 function formatTime(instant: string): string {
-  return instant.endsWith("T00:00:00.000Z")
-    ? instant.slice(0, 10)
-    : `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
+  return instant.endsWith("T00:00:00.000Z") ? instant.slice(0, 10) : formatInstant(instant);
 }
 
 /** More would be no overview; sources are free text. */
@@ -91,10 +88,9 @@ function renderTable(title: string, counts: readonly (readonly [string, number])
     .slice(0, MAX_ROWS)
     .map(
       ([name, count]) =>
-        html`<tr><th scope="row">${name}</th><td class="number">${count.toLocaleString("en-US")}</td></tr>`,
+        html`<tr><th scope="row">${name}</th><td class="number">${formatCount(count)}</td></tr>`,
     );
-  if (rows.length === 0) return html`<p class="empty">No executions</p>`;
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="${title}"><table class="data-table">
-<thead><tr><th scope="col">${title}</th><th scope="col" class="number">Executions</th></tr></thead><tbody>${rows}</tbody></table>
+  if (rows.length === 0) return emptyState("No executions");
+  return html`<div>${dataTable(title, [title, numberHeading("Executions")], rows)}
 ${counts.length > MAX_ROWS && html`<p class="quiet">and ${counts.length - MAX_ROWS} more</p>`}</div>`;
 }

@@ -87,7 +87,7 @@ async function renderExports(page: SignedInPage, state: StartState, status: numb
 }
 
 /** Preloads all modules, so that no import waits for another. */
-const MODULES = ["download.js", "job_rows.js", "local_time.js", "project_downloads.js", "start_form.js"];
+const MODULES = ["job_rows.js", "local_time.js"];
 const HEAD = html`<script type="module" src="/dashboard/assets/exports.js"></script>
 ${MODULES.map((name) => html`<link rel="modulepreload" href="/dashboard/assets/${name}">\n`)}`;
 

@@ -1,7 +1,6 @@
 /** Numbers and times as the exports pages show them. Scripts turn times into the reader's own zone. */
 import { type Html, html } from "../html.ts";
 
-const COUNT = new Intl.NumberFormat("en-US");
 const INSTANT = new Intl.DateTimeFormat("en-GB", {
   dateStyle: "medium",
   timeStyle: "short",
@@ -17,10 +16,7 @@ const TIME_UNITS = [
   ["minute", 60, 1],
 ] as const;
 
-/** Returns `1 row`, `12,000 rows`. */
-export function countOf(count: number, noun: string): string {
-  return `${COUNT.format(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
+export const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const;
 
 /** Returns `512 bytes`, `2.5 MB`. */
 export function formatBytes(bytes: number): string {

@@ -4,9 +4,8 @@ import { EXPORTS_PATH } from "../addresses.ts";
 import { tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
-import { countOf, formatBytes, formatDistance, timeTag } from "./format.ts";
-
-const FORMAT_NAMES: Readonly<Record<string, string>> = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" };
+import { countOf } from "../parts.ts";
+import { FORMAT_NAMES, formatBytes, formatDistance, timeTag } from "./format.ts";
 
 const BADGES = {
   queued: "Queued",
@@ -16,6 +15,13 @@ const BADGES = {
   failed: "Failed",
   canceled: "Canceled",
 } as const;
+
+const LOOKS: Readonly<Record<string, string>> = {
+  queued: "busy",
+  running: "busy",
+  ready: "good",
+  failed: "bad",
+};
 
 type ShownStatus = keyof typeof BADGES;
 
@@ -55,7 +61,7 @@ export function renderJob(row: JobRow): Html {
   }>
   <div class="job-head">
     <h3><span class="visually-hidden">Export </span><span data-part="number">#${job.number}</span> · ${timeTag(job.createdAt)}</h3>
-    <span class="badge" data-part="badge" data-status="${status}">${BADGES[status]}</span>
+    <span class="badge ${LOOKS[status]}" data-part="badge" data-status="${status}">${BADGES[status]}</span>
     ${renderActions(row, status)}
   </div>
   ${note && html`<p class="notice" data-part="note">${note}</p>`}

@@ -13,12 +13,13 @@ import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { apiPath, type ResponseOf } from "../api_client.ts";
-import { attempt, type FormProblems, findProblems } from "../forms.ts";
+import { attempt, choice, type FormProblems, findProblems, renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { countOf, formatBytes } from "./format.ts";
+import { countOf } from "../parts.ts";
+import { FORMAT_NAMES, formatBytes } from "./format.ts";
 import { listProjects, type Project } from "./project_list.ts";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -33,7 +34,6 @@ const TITLES: Readonly<Record<string, string>> = {
 };
 
 const FORMATS = ["ndjson", "csv", "parquet"] as const;
-const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const;
 
 type Estimate = ResponseOf<typeof estimateBundle>["data"];
 
@@ -186,7 +186,7 @@ function renderFilters(page: SignedInPage, project: Project, dataset: ExportData
       <input id="${id(name)}" name="${name}" type="datetime-local" step="1" value="${typed.get(name)}"></div>`,
     )}
     <div class="form-field"><label for="${id("format")}">Format</label>
-      <select id="${id("format")}" name="format">${FORMATS.map((format) => html`<option value="${format}"${typed.get("format") === format && html` selected`}>${FORMAT_NAMES[format]}</option>`)}</select></div>
+      <select id="${id("format")}" name="format">${renderOptions(Object.entries(FORMAT_NAMES), typed.get("format"))}</select></div>
     <button type="submit" class="primary" aria-label="Download ${title} with these filters">Download</button>
   </form></details></li>`;
 }
@@ -196,10 +196,7 @@ function renderFilter({ name, values }: ExportFilter, id: string, typed: readonl
   if (!values) {
     return html`<div class="form-field"><label for="${id}">${label}</label><input id="${id}" name="${name}" maxlength="500" value="${typed[0]}"></div>`;
   }
-  const boxes = values.map(
-    (value) =>
-      html`<label class="choice"><input type="checkbox" name="${name}" value="${value}"${typed.includes(value) && html` checked`}> <span>${value}</span></label>`,
-  );
+  const boxes = values.map((value) => choice("checkbox", name, [value, value], typed.includes(value)));
   return html`<fieldset><legend>${label}</legend>${boxes}</fieldset>`;
 }
 

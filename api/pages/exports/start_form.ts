@@ -3,11 +3,12 @@ import { estimateBundle } from "../../exports/estimate.ts";
 import { queueExportJob } from "../../exports/queue_job.ts";
 import { EXPORTS_PATH, exportPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { attempt, type FormProblems, tokenField } from "../forms.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { attempt, choice, type FormProblems, tokenField } from "../forms.ts";
+import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg, PageSession } from "../page_session.ts";
-import { countOf, formatBytes } from "./format.ts";
+import { countOf } from "../parts.ts";
+import { FORMAT_NAMES, formatBytes } from "./format.ts";
 import { FLAGS } from "./job_row.ts";
 import { listProjects } from "./project_list.ts";
 import { needsRole, needsTier, tierNote } from "./requirements.ts";
@@ -16,9 +17,9 @@ import { needsRole, needsTier, tierNote } from "./requirements.ts";
 const MAX_ESTIMATED_PROJECTS = 20;
 
 const FORMATS = [
-  ["ndjson", "NDJSON", "Lossless: one JSON object per line."],
-  ["csv", "CSV", "For spreadsheets; formulas are escaped."],
-  ["parquet", "Parquet", "For data tools; typed columns."],
+  ["ndjson", "Lossless: one JSON object per line."],
+  ["csv", "For spreadsheets; formulas are escaped."],
+  ["parquet", "For data tools; typed columns."],
 ] as const;
 
 const CHOICES = [
@@ -140,11 +141,11 @@ function renderForm(session: PageSession, { form, problem, field, estimate: size
     ${tokenField(session)}
     <fieldset>
       <legend>Format</legend>
-      ${FORMATS.map(([value, name, hint]) => choice({ type: "radio", name: "format", value, isChecked: format === value }, name, hint))}
+      ${FORMATS.map(([value, hint]) => choice("radio", "format", [value, hinted(FORMAT_NAMES[value], hint)], format === value))}
     </fieldset>
     <fieldset>
       <legend>Include</legend>
-      ${CHOICES.map(([flag, name, hint]) => choice({ type: "checkbox", name: flag, value: "true", isChecked: isChecked(flag) }, name, hint))}
+      ${CHOICES.map(([flag, name, hint]) => choice("checkbox", flag, ["true", hinted(name, hint)], isChecked(flag)))}
     </fieldset>
     <label for="as-of">As of <span class="quiet">(optional)</span></label>
     <input id="as-of" name="as_of" type="datetime-local" step="1" aria-describedby="as-of-help start-problem" value="${form?.get("as_of")}"${invalid}>
@@ -159,14 +160,6 @@ function renderForm(session: PageSession, { form, problem, field, estimate: size
   </form>`;
 }
 
-interface Choice {
-  type: "radio" | "checkbox";
-  name: string;
-  value: string;
-  isChecked: boolean;
-}
-
-function choice({ type, name, value, isChecked }: Choice, label: string, hint: Content): Html {
-  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChecked && html` checked`}>
-        <span><b>${label}</b> <small>${hint}</small></span></label>`;
+function hinted(label: string, hint: string): Html {
+  return html`<b>${label}</b> <small>${hint}</small>`;
 }

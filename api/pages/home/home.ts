@@ -4,7 +4,10 @@ import { listDefinitions } from "../../definitions/list.ts";
 import { listModels } from "../../models/list.ts";
 import { acceptsHtml } from "../error_page.ts";
 import { type Html, html } from "../html.ts";
-import type { Page, PageResult } from "../page.ts";
+import type { Page, PageResult, PageRoute } from "../page.ts";
+import { countOf, renderDay } from "../parts.ts";
+
+export const HOME_PAGES: readonly PageRoute[] = [["GET", "/", "all", showHome]];
 
 /** Of the lists of definitions and models. */
 interface Totals {
@@ -28,7 +31,7 @@ const LINKS = {
 } as const;
 
 /** Browsers get the page and programs the links; programs that accept neither get the 404 of an unknown path. */
-export async function showHome(page: Page): Promise<PageResult> {
+async function showHome(page: Page): Promise<PageResult> {
   if (acceptsHtml(page.request)) {
     return {
       title: "Exports, definitions, models",
@@ -64,7 +67,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
 <div class="tiles">
   <section class="card" aria-labelledby="definitions-title">
     <h2 id="definitions-title"><a href="/definitions">Definitions</a></h2>
-    <p>Agents, commands, workflows and pipelines as versioned YAML. ${count(definitions, "definition")}.</p>
+    <p>Agents, commands, workflows and pipelines as versioned YAML. ${countOf(definitions, "definition")}.</p>
     <form class="search" role="search" aria-label="Definitions" method="get" action="/definitions">
       <label class="visually-hidden" for="search-definitions">Search definitions</label>
       <input id="search-definitions" name="search" type="search" maxlength="500" placeholder="code review">
@@ -73,8 +76,8 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
   </section>
   <section class="card" aria-labelledby="models-title">
     <h2 id="models-title"><a href="/models">Models</a></h2>
-    <p>Prices, limits and capabilities. ${count(models, "model")}${
-      dataDate !== null && html`, data of <time datetime="${dataDate}">${dataDate.slice(0, 10)}</time>`
+    <p>Prices, limits and capabilities. ${countOf(models, "model")}${
+      dataDate !== null && html`, data of ${renderDay(dataDate)}`
     }.</p>
     <form class="search" role="search" aria-label="Models" method="get" action="/models">
       <label class="visually-hidden" for="search-models">Search models</label>
@@ -96,8 +99,4 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
     <p>Everything here is an API call. <a href="/swagger/json">OpenAPI document</a>, <a href="/health/ready">health</a>, <a href="/security-policy">security policy</a>.</p>
   </section>
 </div>`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -3,9 +3,10 @@ import { ApiError } from "../../../shared/errors.ts";
 import { computeCost as costOperation } from "../../models/cost.ts";
 import { modelPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { attempt, type FormProblems, formField, problemSummary } from "../forms.ts";
+import { attempt, type FormProblems, inputField, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
+import { formatCount } from "../parts.ts";
 import { formatPrice, priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 
@@ -94,10 +95,9 @@ function tokenField(
   const initial = computed === null && "initial" in field ? field.initial : "";
   const value = computed?.values.get(name) ?? initial;
   const hint = "hint" in field ? { hint: field.hint } : {};
-  return formField(
+  return inputField(
     { name, label, ...hint, problems },
-    (attributes) =>
-      html`<input ${attributes} inputmode="numeric" autocomplete="off" maxlength="20" value="${value}">`,
+    html`inputmode="numeric" autocomplete="off" maxlength="20" value="${value}"`,
   );
 }
 
@@ -109,5 +109,5 @@ function result(item: CostItem): Html {
     ([field, price]) => `${priceLabel(field).toLowerCase()} ${formatPrice(price)}`,
   );
   return html`<p class="result" role="status"><b>$${cost}</b></p>
-<p class="quiet">Per million tokens: ${list.join(", ")}${contextOver !== undefined && `. Prices for more than ${contextOver.toLocaleString("en-US")} tokens of context`}.</p>`;
+<p class="quiet">Per million tokens: ${list.join(", ")}${contextOver !== undefined && `. Prices for more than ${formatCount(contextOver)} tokens of context`}.</p>`;
 }

@@ -1,5 +1,6 @@
 /** How prices, numbers of tokens, dates and capabilities read on the pages about models. */
 import type { ModelCapability } from "../../../shared/vocabulary.ts";
+import { type Html, html } from "../html.ts";
 import type { ModelItem } from "./model_responses.ts";
 
 const PRICE = new Intl.NumberFormat("en-US", {
@@ -37,6 +38,10 @@ export function formatTokens(tokens: number | null | undefined): string {
 /** Formats the UTC day of a date or an instant: `Nov 20, 2026`. */
 export function formatDay(date: string | number | null): string {
   return date === null ? UNKNOWN : DAY.format(new Date(date));
+}
+
+export function dayTag(date: string): Html {
+  return html`<time datetime="${date}">${formatDay(date)}</time>`;
 }
 
 /** The names of prices on pages. */

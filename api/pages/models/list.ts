@@ -6,7 +6,8 @@ import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { formatDay } from "./format.ts";
+import { countOf, emptyState, pager } from "../parts.ts";
+import { dayTag } from "./format.ts";
 import { listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
 import { type Held, loadProviderNames, type ModelPage, type ProviderNames } from "./model_responses.ts";
@@ -65,7 +66,7 @@ function renderModels({ list, names, changes, period, query, waiting }: ModelsVi
   return html`<div class="pager">
   <div>
     <h1>Models</h1>
-    <p class="quiet">${total.toLocaleString("en-US")} ${total === 1 ? "model" : "models"} · US dollars per million tokens · ${describeOrigin(list)}</p>
+    <p class="quiet">${countOf(total, "model")} · US dollars per million tokens · ${describeOrigin(list)}</p>
   </div>
   <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: null, offset: null, format: "csv" }))}">Download CSV</a>
 </div>
@@ -73,29 +74,19 @@ ${waiting && renderWaiting(waiting)}
 <div class="columns">
 ${listFilters({ query, names, facets: list.facets })}
 <section class="stack" aria-label="Models">
-${models.length === 0 ? html`<p class="empty">No models match these filters. <a href="/models">Show all models</a></p>` : listTable({ models, names, changes, period, query })}
-${pager(list, query)}
+${models.length === 0 ? emptyState(html`No models match these filters. <a href="/models">Show all models</a>`) : listTable({ models, names, changes, period, query })}
+${pager({ ...list, shown: models.length }, (to) => withQuery("/models", changed(query, { offset: to })))}
 </section>
 </div>`;
 }
 
 /** Says that the source has a catalog which is not shown, because it would take too much from this one. */
 function renderWaiting({ firstSeenAt, rejected }: NonNullable<Held["document"]>): Html {
-  return html`<p class="notice">Since <time datetime="${firstSeenAt}">${formatDay(firstSeenAt)}</time>, the source’s catalog lacks too many models or prices to be used. You see the previous one. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
+  return html`<p class="notice">Since ${dayTag(firstSeenAt)}, the source’s catalog lacks too many models or prices to be used. You see the previous one. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
 }
 
 function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {
   if (source === null) return html`not synced yet`;
   const from = source === "bundled" ? "the bundled catalog" : source === "file" ? "a file" : source;
-  return html`from ${from}${dataDate !== null && html`, data of <time datetime="${dataDate}">${formatDay(dataDate)}</time>`}`;
-}
-
-function pager({ offset, limit, total, models, hasMore }: ModelPage, query: URLSearchParams): Html | null {
-  if (offset === 0 && !hasMore) return null;
-  const link = (to: number) => withQuery("/models", changed(query, { offset: to === 0 ? null : to }));
-  return html`<nav class="pager" aria-label="Pages">
-  ${offset > 0 ? html`<a class="button" rel="prev" href="${link(Math.max(0, offset - limit))}">Previous</a>` : html`<span></span>`}
-  <span class="quiet">${models.length > 0 ? `${offset + 1}–${offset + models.length} of ${total}` : `${total} in all`}</span>
-  ${hasMore ? html`<a class="button" rel="next" href="${link(offset + limit)}">Next</a>` : html`<span></span>`}
-</nav>`;
+  return html`from ${from}${dataDate !== null && html`, data of ${dayTag(dataDate)}`}`;
 }

@@ -1,6 +1,8 @@
 /** The filters of the model list: a form whose fields are the API's query parameters. */
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
+import { renderOptions } from "../forms.ts";
 import { type Html, html } from "../html.ts";
+import { formatCount } from "../parts.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
 import type { ModelPage, ProviderNames } from "./model_responses.ts";
 
@@ -64,7 +66,7 @@ function withCounts(
     .filter(([value]) => Object.hasOwn(counts, value) || given.includes(value))
     .map(([value, label]): Option => {
       const count = Object.hasOwn(counts, value) ? (counts[value] ?? 0) : 0;
-      return [value, label, count.toLocaleString("en-US")];
+      return [value, label, formatCount(count)];
     });
 }
 
@@ -117,10 +119,9 @@ function choose(
   query: URLSearchParams,
 ): Html | null {
   if (options.length === 0) return null;
-  const given = query.get(name);
+  const shown = options.map(
+    ([value, text, count]) => [value, [text, count !== undefined && ` (${count})`]] as const,
+  );
   return html`<div class="form-field"><label for="${name}">${label}</label>
-<select id="${name}" name="${name}"><option value="">Any</option>${options.map(
-    ([value, text, count]) =>
-      html`<option value="${value}"${value === given && html` selected`}>${text}${count !== undefined && ` (${count})`}</option>`,
-  )}</select></div>`;
+<select id="${name}" name="${name}"><option value="">Any</option>${renderOptions(shown, query.get(name))}</select></div>`;
 }

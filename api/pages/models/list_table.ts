@@ -1,11 +1,12 @@
 /** The table of the model list, inside of the form that compares the selected models. */
 import { changed, modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
+import { badge, dataTable } from "../parts.ts";
 import { formatPrice, formatTokens, UNKNOWN } from "./format.ts";
 import { PRICED } from "./list_filters.ts";
 import { MAX_COMPARED, type ModelItem, type ProviderNames } from "./model_responses.ts";
+import { sparkline } from "./price_plot.ts";
 import { type Period, type PriceChange, priceSteps } from "./price_steps.ts";
-import { sparkline } from "./sparkline.ts";
 
 interface ListTable {
   models: readonly ModelItem[];
@@ -37,15 +38,18 @@ const COLUMNS: readonly Column[] = [
 /** Renders the rows with checkboxes, and the button that leads to the comparison. */
 export function listTable(table: ListTable): Html {
   const { models, query } = table;
+  const columns = [
+    html`<th scope="col"><span class="visually-hidden">Compare</span></th>`,
+    ...COLUMNS.map((column) => heading(column, query)),
+    html`<th scope="col" class="wide">90 days</th>`,
+  ];
   return html`<form method="get" action="/models/compare" class="stack" data-compares="${MAX_COMPARED}">
-<div class="table-box" tabindex="0" role="group" aria-label="Models and prices">
-<table class="data-table models">
-<thead><tr><th scope="col"><span class="visually-hidden">Compare</span></th>${COLUMNS.map((column) => heading(column, query))}<th scope="col" class="wide">90 days</th></tr></thead>
-<tbody>
-${models.map((model) => row(model, table))}
-</tbody>
-</table>
-</div>
+${dataTable(
+  "Models and prices",
+  columns,
+  models.map((model) => row(model, table)),
+  "models",
+)}
 <div class="notice bottom-bar"><button type="submit" class="primary">Compare selected</button> <span role="status">Select up to ${MAX_COMPARED} models.</span> <button type="button" hidden>Clear selection</button></div>
 </form>`;
 }
@@ -70,7 +74,7 @@ function row(model: ModelItem, { names, changes, period }: ListTable): Html {
   const steps = priceSteps(changes.get(key) ?? [], { field: "input", current: cost?.input ?? null, period });
   return html`<tr>
 <td><input type="checkbox" name="model" value="${key}" aria-label="Compare ${name}, ${key}"></td>
-<th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` <span class="badge">${status}</span>`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
+<th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` ${badge(status)}`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
 <td class="wide"><a href="${withQuery("/models", { provider })}">${providerName}</a></td>
 <td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number wide">${formatPrice(cost?.cacheRead)}</td>
 <td class="number">${formatTokens(limits?.context)}</td><td class="date wide">${releaseDate ?? UNKNOWN}</td>

@@ -1,14 +1,15 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
-import { ApiError } from "../../../shared/errors.ts";
 import { listHeldPrices } from "../../models/held.ts";
 import { listModels } from "../../models/list.ts";
 import { getModel, listModelAliases, resolveModelAlias } from "../../models/lookup.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
 import { modelName, modelPath, withQuery } from "../addresses.ts";
+import { nullIf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
+import { badge, renderDay } from "../parts.ts";
 import { computeCost, costSection } from "./cost_form.ts";
-import { formatDay, formatPrice, priceLabel } from "./format.ts";
+import { dayTag, formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
 import { type FullModel, type Held, loadProviderNames, type ProviderNames } from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
@@ -61,11 +62,11 @@ function heading(model: FullModel, providers: ProviderNames): Html {
   const ofProvider = withQuery("/models", { provider });
   return html`<p class="crumbs"><a href="/models">Models</a> / <a href="${ofProvider}">${providers.get(provider) ?? provider}</a></p>
 <div>
-<div class="title"><h1>${name}</h1> <span class="badge ${status === "available" ? "good" : "bad"}">${status}</span> <span class="badge" title="Derived from price, family and id">${tier}</span></div>
+<div class="title"><h1>${name}</h1> ${badge(status, status === "available" ? "good" : "bad")} <span class="badge" title="Derived from price, family and id">${tier}</span></div>
 ${description !== null && html`<p class="lead">${description}</p>`}
 <p><code>${modelName(model)}</code></p>
 </div>
-${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since <time datetime="${goneAt}">${goneAt.slice(0, 10)}</time>.</p>`}`;
+${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since ${renderDay(goneAt)}.</p>`}`;
 }
 
 /** Says what the source has of the model that the catalog does not take: an entry that cannot be read, or doubtful prices. */
@@ -74,9 +75,9 @@ function doubts(model: FullModel, held: Held["prices"]): Content {
   const waiting = held.find((one) => modelName(one) === modelName(model));
   return [
     staleSince !== undefined &&
-      html`<p class="notice">The source's entry for this model has been unreadable since ${day(staleSince)}. You see the last values that could be read.</p>`,
+      html`<p class="notice">The source's entry for this model has been unreadable since ${dayTag(staleSince)}. You see the last values that could be read.</p>`,
     waiting &&
-      html`<p class="notice">Since ${day(waiting.firstSeenAt)}, the source has ${waiting.changes
+      html`<p class="notice">Since ${dayTag(waiting.firstSeenAt)}, the source has ${waiting.changes
         .map(
           ({ field, oldValue, newValue }) =>
             `${priceLabel(field).toLowerCase()} ${priceOrUnknown(newValue)} instead of ${priceOrUnknown(oldValue)}`,
@@ -91,18 +92,10 @@ function priceOrUnknown(price: number | null): string {
   return price === null ? "unknown" : formatPrice(price);
 }
 
-function day(instant: string): Html {
-  return html`<time datetime="${instant}">${formatDay(instant)}</time>`;
-}
-
 /** Finds the model that the name of the family stands for, unless it is this one. */
 async function findNewest(page: Page, model: FullModel): Promise<FullModel | null> {
   if (model.family === null) return null;
-  try {
-    const { data } = await page.call(resolveModelAlias, { params: { alias: model.family } });
-    return modelPath(data.model) === modelPath(model) ? null : data.model;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
+  const named = page.call(resolveModelAlias, { params: { alias: model.family } });
+  const found = await nullIf(["NOT_FOUND"], named);
+  return found && modelPath(found.data.model) !== modelPath(model) ? found.data.model : null;
 }

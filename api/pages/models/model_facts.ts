@@ -3,7 +3,8 @@ import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import type { Alias } from "../../models/schemas.ts";
 import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { CAPABILITY_LABELS, formatCapability, formatDay } from "./format.ts";
+import { formatCount } from "../parts.ts";
+import { CAPABILITY_LABELS, dayTag, formatCapability } from "./format.ts";
 import type { FullModel } from "./model_responses.ts";
 
 interface Facts {
@@ -77,11 +78,11 @@ function facts(title: string, rows: readonly Fact[]): Html | null {
 }
 
 function tokens(limit: number | undefined): string | null {
-  return limit === undefined ? null : `${limit.toLocaleString("en-US")} tokens`;
+  return limit === undefined ? null : `${formatCount(limit)} tokens`;
 }
 
 function day(date: string | null): Html | null {
-  return date === null ? null : html`<time datetime="${date}">${formatDay(date)}</time>`;
+  return date === null ? null : dayTag(date);
 }
 
 function aliasList(aliases: readonly Alias[]): Content {

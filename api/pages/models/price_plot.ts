@@ -1,6 +1,6 @@
-/** A step plot of prices, drawn as SVG. The page that shows it has a table with the same numbers. */
+/** Prices over time, drawn as SVG: a step plot with axes, whose page has a table with the same numbers, and a small picture for a cell. */
 import { type Html, html } from "../html.ts";
-import { priceTicks, timeTicks } from "./axis_ticks.ts";
+import { countOf } from "../parts.ts";
 import { formatDay, formatPrice } from "./format.ts";
 import { type Period, type PriceStep, priceRange, round, stepPath } from "./price_steps.ts";
 
@@ -102,5 +102,45 @@ function describeSeries({ label, steps }: PriceSeries): string {
   const changes = steps.length - 1;
   const current = formatPrice(steps.at(-1)?.price);
   if (changes === 0) return `${label}: unchanged at ${current}.`;
-  return `${label}: ${formatPrice(steps[0]?.price)} at first, ${changes} ${changes === 1 ? "change" : "changes"}, now ${current}.`;
+  return `${label}: ${formatPrice(steps[0]?.price)} at first, ${countOf(changes, "change")}, now ${current}.`;
+}
+
+/** Returns three to six round values from 0 to the first one that is not below `max`; 0 and 1 if `max` is 0. */
+export function priceTicks(max: number): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / 4;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = unit * ([1, 2, 2.5, 5].find((factor) => factor * unit >= rough) ?? 10);
+  const count = Math.ceil(max / step - 1e-9);
+  // A sum of steps would show errors of binary fractions.
+  return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}
+
+/** Returns instants at even distances, the begin and the end among them. */
+export function timeTicks({ from, until }: { from: number; until: number }, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => from + ((until - from) * i) / (count - 1));
+}
+
+/** Half of the line would be cut off at the edges without a margin. */
+const SPARK = { width: 64, height: 20, margin: 2 } as const;
+
+/** Draws the steps of a price between its lowest and highest value; nothing if there was no price. */
+export function sparkline(steps: readonly PriceStep[], { from, until }: Period): Html | null {
+  const { min, max } = priceRange(steps);
+  const x = (at: number) => ((at - from) / (until - from)) * SPARK.width;
+  const y = (price: number) =>
+    max === min
+      ? SPARK.height / 2
+      : SPARK.height - SPARK.margin - ((price - min) / (max - min)) * (SPARK.height - 2 * SPARK.margin);
+  const path = stepPath(steps, { x, y, end: until });
+  if (path === "") return null;
+  return html`<svg class="sparkline" viewBox="0 0 ${SPARK.width} ${SPARK.height}" width="${SPARK.width}" height="${SPARK.height}" role="img" aria-label="${describeCourse(steps)}"><path d="${path}"/></svg>`;
+}
+
+function describeCourse(steps: readonly PriceStep[]): string {
+  const changes = steps.length - 1;
+  const last = steps.at(-1)?.price ?? null;
+  if (changes === 0) return `unchanged at ${formatPrice(last)}`;
+  const first = steps[0]?.price ?? null;
+  return `from ${formatPrice(first)} to ${formatPrice(last)} in ${countOf(changes, "change")}`;
 }

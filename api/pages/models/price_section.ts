@@ -1,7 +1,8 @@
 /** The prices of a model: current ones, a plot of each, and the changes as a table. */
 import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { formatDay, formatPrice, priceLabel } from "./format.ts";
+import { dataTable, emptyState, formatCount, numberHeading } from "../parts.ts";
+import { dayTag, formatPrice, priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
@@ -13,7 +14,7 @@ export function priceSection(model: FullModel, changes: readonly PriceChange[]):
   const current = pricesOf(model.cost);
   const fields = [...new Set([...current.keys(), ...changes.map(({ field }) => field)])];
   if (fields.length === 0)
-    return html`<section class="stack"><h2>Prices</h2><p class="empty">The price of this model is unknown.</p></section>`;
+    return html`<section class="stack"><h2>Prices</h2>${emptyState("The price of this model is unknown.")}</section>`;
   const period = periodSince([model.pricesKnownSince]);
   const knownSince = Date.parse(model.pricesKnownSince);
   // A tier stands in the plot of the price that it replaces.
@@ -45,12 +46,12 @@ function tiers({ cost }: FullModel): Html | null {
   if (!cost?.tiers) return null;
   return html`<p class="quiet">Larger requests cost more: ${cost.tiers.map(
     ({ contextOver, input, output }, index) =>
-      html`${index > 0 && "; "}over ${contextOver.toLocaleString("en-US")} tokens of context, ${formatPrice(input)} input and ${formatPrice(output)} output`,
+      html`${index > 0 && "; "}over ${formatCount(contextOver)} tokens of context, ${formatPrice(input)} input and ${formatPrice(output)} output`,
   )}.</p>`;
 }
 
 function describeAge({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Html {
-  const day = html`<time datetime="${pricesKnownSince}">${formatDay(pricesKnownSince)}</time>`;
+  const day = dayTag(pricesKnownSince);
   return changes.length === 0 ? html`No change since ${day}.` : html`Known since ${day}.`;
 }
 
@@ -58,14 +59,12 @@ function changeTable(model: FullModel, changes: readonly PriceChange[]): Html | 
   if (changes.length === 0) return null;
   const rows = changes.slice(0, MAX_ROWS).map(
     ({ field, oldValue, newValue, changedAt }) => html`<tr>
-<td class="date"><time datetime="${changedAt}">${formatDay(changedAt)}</time></td><th scope="row">${priceLabel(field)}</th>
+<td class="date">${dayTag(changedAt)}</td><th scope="row">${priceLabel(field)}</th>
 <td class="number">${formatPrice(oldValue)}</td><td class="number">${formatPrice(newValue)}</td><td class="number">${relative(oldValue, newValue)}</td></tr>`,
   );
   const all = `/api/v1${modelPath(model).replace("/models/", "/models/history/")}`;
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="Price changes">
-<table class="data-table"><thead><tr><th scope="col">Date</th><th scope="col">Price</th><th scope="col" class="number">Before</th><th scope="col" class="number">After</th><th scope="col" class="number">Change</th></tr></thead>
-<tbody>${rows}</tbody></table></div>
-<p class="quiet">${changes.length > MAX_ROWS && `The newest ${MAX_ROWS} of ${changes.length.toLocaleString("en-US")} changes. `}<a href="${all}">All changes as JSON</a></p>`;
+  return html`${dataTable("Price changes", ["Date", "Price", ...["Before", "After", "Change"].map(numberHeading)], rows)}
+<p class="quiet">${changes.length > MAX_ROWS && `The newest ${MAX_ROWS} of ${formatCount(changes.length)} changes. `}<a href="${all}">All changes as JSON</a></p>`;
 }
 
 function relative(before: number | null, after: number | null): string {

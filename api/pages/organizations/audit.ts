@@ -4,7 +4,6 @@ import { listAuditEntries } from "../../accounts/organizations/audit.ts";
 import { orgPath, withQuery } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { findOwnOrg } from "../page_session.ts";
 import { dataTable, emptyState, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
@@ -14,10 +13,8 @@ type Entry = Log["entries"][number];
 export async function showAudit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const cursor = page.url.searchParams.get("cursor");
   const { data } = await page.call(listAuditEntries, { params: { slug }, query: { cursor } });
-  const name = findOwnOrg(page, slug)?.name ?? slug;
   return orgPage(page, {
     slug,
-    name,
     tab: "audit",
     body: renderAudit(data, { slug, isFirst: cursor === null }),
   });

@@ -74,11 +74,10 @@ interface EditView {
 }
 
 function renderPage(page: SignedInPage, org: Org, { fields, problems }: EditView): PageResult {
-  const { slug, name, role, isPersonal } = org;
+  const { slug, role, isPersonal } = org;
   const mayEnd = !isPersonal && hasOrgRole(role, "owner").ok;
   return orgPage(page, {
     slug,
-    name,
     tab: "edit",
     status: problems?.status,
     body: html`${renderNotice(page.notice, { saved: "Profile saved.", factor: "Second factor setting saved." })}${problemSummary(problems)}

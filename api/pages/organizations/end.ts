@@ -48,7 +48,6 @@ function renderPage(page: SignedInPage, org: Org, problems: FormProblems | null)
   const token = tokenField(page.session);
   return orgPage(page, {
     slug: org.slug,
-    name: org.name,
     tab: "edit",
     subject: "Delete",
     status: problems?.status,

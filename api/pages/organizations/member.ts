@@ -57,7 +57,6 @@ export async function showMember(
   const removal = html`<a class="button danger" href="${orgPath(slug, "members", userId, "remove")}">${isSelf ? "Leave organization" : "Remove member"}</a>`;
   return orgPage(page, {
     slug,
-    name: org.name,
     tab: "members",
     subject: username,
     status: problems?.status,

@@ -89,7 +89,6 @@ async function renderPage(page: SignedInPage, slug: string, form: InviteForm): P
   const isAlone = isManager && data.members.length === 1 && invitations.length === 0;
   return orgPage(page, {
     slug,
-    name: org?.name ?? slug,
     tab: "members",
     status: form.problems?.status,
     body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(form.problems)}

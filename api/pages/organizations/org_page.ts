@@ -28,8 +28,8 @@ const TABS: readonly Tab[] = [
 
 export interface OrgContent {
   slug: string;
-  /** The organization's name. */
-  name: string;
+  /** The organization's; known of the visitor's own ones. */
+  name?: string;
   /** One of the tabs' paths. */
   tab: string;
   /** What the page is about, where several pages have the tab. */
@@ -41,8 +41,9 @@ export interface OrgContent {
 
 /** Returns a page of an organization. */
 export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageContent {
-  const { slug, name, tab, subject, body, head, status } = content;
+  const { slug, tab, subject, body, head, status } = content;
   const org = findOwnOrg(page, slug);
+  const name = content.name ?? org?.name ?? slug;
   const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok)).map(
     ({ path, label }) => [orgPath(slug, ...(path ? [path] : [])), label, path === tab] as const,
   );

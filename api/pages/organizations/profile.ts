@@ -9,7 +9,7 @@ import { type Html, html, webUrl } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import { badge, dataTable, emptyState, formatCount, numberColumn, pager, renderDay } from "../parts.ts";
+import { badge, dataTable, emptyState, formatCount, numberHeading, pager, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 const NOTICES = {
@@ -78,6 +78,6 @@ function renderDefinitions(
 `,
   );
   const list = { offset, limit: PAGE_SIZE, total, shown: rows.length };
-  return html`${dataTable(title, ["Definition", "Type", "Version", numberColumn("Executions")], rows)}
+  return html`${dataTable(title, ["Definition", "Type", "Version", numberHeading("Executions")], rows)}
 ${pager(list, (to) => withQuery(path, { offset: to }))}`;
 }

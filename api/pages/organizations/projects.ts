@@ -1,11 +1,16 @@
-/** /orgs/{slug}/projects: the projects of an organization. Owners and admins create and restore them here. */
+/** /orgs/{slug}/projects: the projects of an organization. Owners and admins create, rename, delete and restore them here. */
+import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole } from "../../../shared/policy.ts";
 import {
   createProject,
+  deleteProject,
   listDeletedProjects,
   restoreProject,
+  updateProject,
 } from "../../accounts/organizations/manage_projects.ts";
+import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import { listOrganizationProjects, type ProjectList } from "../../accounts/organizations/projects.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
 import { EXPORTS_PATH, orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import {
@@ -70,7 +75,6 @@ async function renderPage(
   const deleted = isAdmin ? (await page.call(listDeletedProjects, { params: { slug } })).data.projects : [];
   return orgPage(page, {
     slug,
-    name: org?.name ?? slug,
     tab: "projects",
     status: problems?.status,
     body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
@@ -112,7 +116,7 @@ function renderForm(session: PageSession, { name, slug }: Typed, problems: FormP
 }
 
 /** Renders the fields of a project's names. */
-export function projectFields(
+function projectFields(
   { name, slug }: Typed,
   { problems, slugHint }: { problems: FormProblems | null; slugHint: string },
 ): Content {
@@ -142,4 +146,63 @@ function renderDeleted(session: PageSession, projects: readonly DeletedProject[]
   <h2 id="deleted-title">${title}</h2>
   ${dataTable(title, ["Name", "Slug", "Restorable until"], rows)}
 </section>`;
+}
+
+interface ProjectAddress {
+  slug: string;
+  /** Its id. */
+  project: string;
+}
+
+export async function showProject(page: SignedInPage, address: ProjectAddress): Promise<PageResult> {
+  return renderProject(page, address, { typed: null, problems: null });
+}
+
+/** Does what the hidden field `action` says. */
+export async function changeProject(page: SignedInPage, address: ProjectAddress): Promise<PageResult> {
+  const { form, call } = page;
+  const params = { ...address };
+  if (form.get("action") === "delete") {
+    await call(deleteProject, { params });
+    return seeOtherWith(orgPath(address.slug, "projects"), "deleted");
+  }
+  const typed = { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim() };
+  const problems = await findProblems(() => call(updateProject, { params, body: typed }));
+  if (!problems) return seeOtherWith(orgPath(address.slug, "projects", address.project), "saved");
+  return renderProject(page, address, { typed, problems });
+}
+
+async function renderProject(
+  page: SignedInPage,
+  { slug, project: id }: ProjectAddress,
+  { typed, problems }: { typed: { name: string; slug: string } | null; problems: FormProblems | null },
+): Promise<PageResult> {
+  const { data: org } = await page.call(getOrganization, { params: { slug } });
+  requireAllowed(hasOrgRole(org.role, "admin"));
+  const { data } = await page.call(listOrganizationProjects, { params: { slug } });
+  const project = data.projects.find((listed) => listed.id === id);
+  if (!project) throw new ApiError("PROJECT_NOT_FOUND");
+  const token = tokenField(page.session);
+  return orgPage(page, {
+    slug,
+    tab: "projects",
+    subject: project.name,
+    status: problems?.status,
+    body: html`${renderNotice(page.notice, { saved: "Project saved." })}${problemSummary(problems)}
+<p class="crumbs"><a href="${orgPath(slug, "projects")}">Projects</a></p>
+<section class="card form-card" aria-labelledby="rename-title">
+  <h2 id="rename-title">${project.name}</h2>
+  <form method="post">${token}<input type="hidden" name="action" value="save">
+  ${projectFields(typed ?? project, { problems, slugHint: "Exports no longer find the project by its old slug or name." })}
+  <div class="actions"><button type="submit" class="primary">Save project</button></div>
+  </form>
+</section>
+<section class="card form-card" aria-labelledby="delete-title">
+  <h2 id="delete-title">Delete project</h2>
+  <p>Exports no longer include it. Its data is kept, and you can restore it for 30 days.</p>
+  <form method="post">${token}<input type="hidden" name="action" value="delete">
+  <div class="actions"><button type="submit" class="danger">Delete project</button></div>
+  </form>
+</section>`,
+  });
 }

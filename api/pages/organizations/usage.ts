@@ -9,7 +9,7 @@ import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import { dataTable, emptyState, formatCount, numberColumn } from "../parts.ts";
+import { dataTable, emptyState, formatCount, numberHeading } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 /** Definitions whose executions are shown. The API counts them by definition. */
@@ -36,10 +36,8 @@ export async function showUsage(page: SignedInPage, { slug }: { slug: string }):
       used.push({ definition, executions: await loadExecutions(page, definition) });
   }
   const org = findOwnOrg(page, slug);
-  const name = org?.name ?? slug;
   return orgPage(page, {
     slug,
-    name,
     tab: "usage",
     body: html`${org?.subscriptionTier === "free" && renderFreeTier(page.deps.config.supportContact)}
 ${renderCounts(counts)}${renderExecutions(used)}`,
@@ -117,6 +115,6 @@ function renderUsed(used: readonly UsedDefinition[]): Html {
 </tr>
 `,
   );
-  const columns = ["Definition", "Type", numberColumn("Last 30 days"), numberColumn("Total")];
+  const columns = ["Definition", "Type", numberHeading("Last 30 days"), numberHeading("Total")];
   return dataTable("Executions by definition", columns, rows);
 }

@@ -18,8 +18,7 @@ import {
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { findOwnOrg } from "../page_session.ts";
-import { badge, dataTable, emptyState, numberColumn, renderInstant } from "../parts.ts";
+import { badge, dataTable, emptyState, numberHeading, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
 import { readWebhookForm, renderState, type WebhookForm, webhookForm } from "./webhook_form.ts";
@@ -129,7 +128,6 @@ async function renderPage(
   const { slug } = address;
   return orgPage(page, {
     slug,
-    name: findOwnOrg(page, slug)?.name ?? slug,
     tab: "webhooks",
     subject: new URL(webhook.url).host,
     head: rotated && COPY_SCRIPT,
@@ -188,7 +186,7 @@ function renderDeliveries(deliveries: readonly Delivery[]): Html {
 </tr>
 `,
   );
-  const columns = ["Created", "Event", "Status", numberColumn("Attempts"), "Last attempt"];
+  const columns = ["Created", "Event", "Status", numberHeading("Attempts"), "Last attempt"];
   return html`<p class="quiet">The last 100. A failed delivery is repeated with growing pauses, for up to three days.</p>
 ${dataTable("Deliveries", columns, rows)}`;
 }

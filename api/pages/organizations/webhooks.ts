@@ -6,7 +6,6 @@ import { attempt, explainUsed, type FormProblems, idempotencyKeyOf, problemSumma
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { findOwnOrg } from "../page_session.ts";
 import { dataTable, emptyState, renderDay } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
@@ -60,7 +59,6 @@ function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageR
   const { webhooks, created, form = EMPTY_WEBHOOK_FORM, problems = null } = view;
   return orgPage(page, {
     slug,
-    name: findOwnOrg(page, slug)?.name ?? slug,
     tab: "webhooks",
     head: created && COPY_SCRIPT,
     status: created ? 201 : problems?.status,

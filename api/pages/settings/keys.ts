@@ -21,7 +21,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg, PageSession } from "../page_session.ts";
-import { ACTION_COLUMN, badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
+import { ACTION_HEADING, badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { settingsPage } from "./settings_page.ts";
 
@@ -148,7 +148,7 @@ function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Ht
 </tr>
 `,
   );
-  const columns = ["Name", "Key", "Organization", "Scope", "Created", "Last used", "Expires", ACTION_COLUMN];
+  const columns = ["Name", "Key", "Organization", "Scope", "Created", "Last used", "Expires", ACTION_HEADING];
   return dataTable("API keys", columns, rows);
 }
 

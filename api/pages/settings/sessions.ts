@@ -6,7 +6,7 @@ import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { ACTION_COLUMN, badge, dataTable, renderInstant } from "../parts.ts";
+import { ACTION_HEADING, badge, dataTable, renderInstant } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/sessions";
@@ -91,7 +91,7 @@ function renderSessions(sessions: readonly Session[]): Html {
 </tr>
 `,
   );
-  const columns = ["Device", "Address", "Signed in", "Last used", "Expires", ACTION_COLUMN];
+  const columns = ["Device", "Address", "Signed in", "Last used", "Expires", ACTION_HEADING];
   return dataTable("Sessions", columns, rows);
 }
 

@@ -35,6 +35,16 @@ export async function signIn(page: Page): Promise<PageResult> {
   }
 }
 
+/** Ends the session and leads to the sign-in page, also if it has already ended. */
+export async function signOut({ session, send }: Page): Promise<Response> {
+  if (!session) return seeOther(SIGN_IN_PATH);
+  const { headers } = await send(logout);
+  const response = seeOther(SIGN_IN_PATH, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
+  for (const cookie of [...headers.getSetCookie(), CLEARED_ORG])
+    response.headers.append("Set-Cookie", cookie);
+  return response;
+}
+
 interface Attempt {
   email: string;
   problem: ApiError | null;
@@ -77,14 +87,4 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
 function describe(problem: ApiError): string {
   if (problem.status === 401) return "Wrong email or password.";
   return problem.status === 429 ? describeWait(problem) : problem.message;
-}
-
-/** Ends the session and leads to the sign-in page, also if it has already ended. */
-export async function signOut({ session, send }: Page): Promise<Response> {
-  if (!session) return seeOther(SIGN_IN_PATH);
-  const { headers } = await send(logout);
-  const response = seeOther(SIGN_IN_PATH, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
-  for (const cookie of [...headers.getSetCookie(), CLEARED_ORG])
-    response.headers.append("Set-Cookie", cookie);
-  return response;
 }

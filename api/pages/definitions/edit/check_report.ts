@@ -1,9 +1,10 @@
 /** What a check of a document has found: errors, warnings, the version, dependents that would break. */
+import semver from "semver";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type Content, type Html, html } from "../../html.ts";
+import { countOf } from "../../parts.ts";
 import { renderProblems } from "./document_problems.ts";
-import { suggestVersion } from "./suggested_version.ts";
 
 /** Problems of the draft itself: a check tries to add it once more. */
 const OWN_DRAFT_CODES = ["VERSION_EXISTS", "QUOTA_EXCEEDED"];
@@ -23,7 +24,7 @@ export function renderReport(report: Report, { yaml, own }: { yaml: string; own:
   ${
     valid
       ? html`<p class="notice" role="status">No errors. ${own === null ? "It can be saved and published." : "It can be published."}</p>`
-      : html`<div class="problem" role="alert"><p>${countOfFindings(errors.length, "error")}. Fix ${errors.length === 1 ? "it" : "them"} before publishing.</p></div>
+      : html`<div class="problem" role="alert"><p>${countOf(errors.length, "error")}. Fix ${errors.length === 1 ? "it" : "them"} before publishing.</p></div>
   ${renderProblems(errors, yaml)}`
   }
   ${renderFindings(report, { yaml, own })}
@@ -73,15 +74,15 @@ function renderWarnings({ warnings }: Report, yaml: string): Content {
   const others = warnings.filter((warning) => !safety.includes(warning));
   return [
     safety.length > 0 &&
-      html`<h3>${countOfFindings(safety.length, "safety finding")}</h3>${renderProblems(safety, yaml)}`,
+      html`<h3>${countOf(safety.length, "safety finding")}</h3>${renderProblems(safety, yaml)}`,
     others.length > 0 &&
-      html`<h3>${countOfFindings(others.length, "warning")}</h3><p>Warnings do not block publishing.</p>${renderProblems(others, yaml)}`,
+      html`<h3>${countOf(others.length, "warning")}</h3><p>Warnings do not block publishing.</p>${renderProblems(others, yaml)}`,
   ];
 }
 
 function renderBreaks({ breaks, version, diff }: Report): Content {
   if (breaks.length === 0) return null;
-  return html`<h3>${countOfFindings(breaks.length, "dependent")} would not get this version</h3>
+  return html`<h3>${countOf(breaks.length, "dependent")} would not get this version</h3>
   <p>Their ranges accept ${diff?.against} but not ${version.given}. They keep the earlier version.</p>
   <ul>${breaks.map(
     ({ organization, type, name, version: own, range }) => html`
@@ -92,7 +93,7 @@ function renderBreaks({ breaks, version, diff }: Report): Content {
 
 function renderChanges({ diff }: Report, isOpen = false): Content {
   if (!diff || diff.classified.length === 0) return null;
-  return html`<details${isOpen && html` open`}><summary>${countOfFindings(diff.classified.length, "change")} since ${diff.against}</summary>
+  return html`<details${isOpen && html` open`}><summary>${countOf(diff.classified.length, "change")} since ${diff.against}</summary>
   <ul>${diff.classified.map(
     ({ path, type, significance, reason }) => html`
     <li><code>${path}</code> ${type} (${significance}): ${reason}</li>`,
@@ -113,7 +114,28 @@ function renderMarkdown({ runtimeMd }: Report): Content {
   <pre class="text-box" tabindex="0" role="group" aria-label="Rendered Markdown">${"\n"}${runtimeMd}</pre></details>`;
 }
 
-/** Returns `1 error` or `2 errors`. */
-export function countOfFindings(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+interface SuggestedVersion {
+  version: string;
+  /** The version that the document is compared with. */
+  against: string;
+  bump: string;
+  /** Whether the document's version is lower than the suggested one. */
+  isHigher: boolean;
+}
+
+/**
+ * Suggests a version from the changes since an earlier one. Null if there is no earlier version, if nothing has changed,
+ * or if `own`, the draft being edited, is the only one to compare with.
+ */
+function suggestVersion({ version, diff }: Report, own: string | null): SuggestedVersion | null {
+  const { given } = version;
+  if (given === null || diff === null || diff.against === own || diff.classified.length === 0) return null;
+  const next = semver.inc(diff.against, diff.suggestedBump as semver.ReleaseType);
+  if (next === null) return null;
+  return {
+    version: next,
+    against: diff.against,
+    bump: diff.suggestedBump,
+    isHigher: semver.valid(given) !== null && semver.lt(given, next),
+  };
 }

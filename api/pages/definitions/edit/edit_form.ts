@@ -5,7 +5,15 @@ import {
   type DefinitionType,
 } from "../../../../shared/vocabulary.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
-import { type FormProblems, type FormSession, formField, tokenField } from "../../forms.ts";
+import {
+  type Field,
+  type FormProblems,
+  type FormSession,
+  inputField,
+  selectField,
+  textField,
+  tokenField,
+} from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { renderReport } from "./check_report.ts";
 import { type DocumentProblem, renderProblems } from "./document_problems.ts";
@@ -52,7 +60,7 @@ ${report && renderReport(report, { yaml: fields.yaml, own })}
   ${tokenField(session)}
   <input type="hidden" name="expectedUpdatedAt" value="${fields.expectedUpdatedAt}">
   ${choosesType ? renderType(form) : html`<input type="hidden" name="type" value="${fields.type}">`}
-  ${renderYaml(form)}
+  ${yamlField({ hint: "Name and version are those in the YAML. At most 150 KiB.", problems }, fields.yaml)}
   ${renderVisibility(fields.visibility, problems)}
   ${own !== null && renderSummary(form)}
   <p class="actions">
@@ -89,22 +97,15 @@ function renderConflict(storedYaml: string): Html {
 }
 
 function renderType({ fields, problems }: EditForm): Html {
-  return formField(
-    { name: "type", label: "Type", problems },
-    (attributes) =>
-      html`<select ${attributes}>${DEFINITION_TYPES.map(
-        (type) => html`<option value="${type}"${type === fields.type && html` selected`}>${type}</option>`,
-      )}</select>`,
-  );
+  const types = DEFINITION_TYPES.map((type) => [type, type] as const);
+  return selectField({ name: "type", label: "Type", problems }, types, fields.type);
 }
 
-function renderYaml({ fields, problems }: EditForm): Html {
-  const hint = "Name and version are those in the YAML. At most 150 KiB.";
-  // The first line break in a text area belongs to the markup.
-  return formField(
-    { name: "yaml", label: "YAML", hint, problems },
-    (attributes) =>
-      html`<textarea ${attributes} class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required>${"\n"}${fields.yaml}</textarea>`,
+export function yamlField(field: Pick<Field, "hint" | "problems">, yaml: string): Html {
+  return textField(
+    { name: "yaml", label: "YAML", ...field },
+    html`class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required`,
+    yaml,
   );
 }
 
@@ -116,19 +117,13 @@ const VISIBILITY_TEXTS: Readonly<Record<string, string>> = {
 
 /** Renders the choice of who can see a version. */
 export function renderVisibility(chosen: string, problems: FormProblems | null): Html {
-  return formField(
-    { name: "visibility", label: "Visibility once published", problems },
-    (attributes) =>
-      html`<select ${attributes}>${DEFINITION_VISIBILITIES.map(
-        (word) =>
-          html`<option value="${word}"${word === chosen && html` selected`}>${VISIBILITY_TEXTS[word]}</option>`,
-      )}</select>`,
-  );
+  const options = DEFINITION_VISIBILITIES.map((word) => [word, VISIBILITY_TEXTS[word]] as const);
+  return selectField({ name: "visibility", label: "Visibility once published", problems }, options, chosen);
 }
 
 function renderSummary({ fields, problems }: EditForm): Html {
-  return formField(
+  return inputField(
     { name: "changeSummary", label: "Summary of the changes (optional)", problems },
-    (attributes) => html`<input ${attributes} maxlength="2000" value="${fields.changeSummary}">`,
+    html`maxlength="2000" value="${fields.changeSummary}"`,
   );
 }

@@ -1,20 +1,19 @@
 /** …/edit: the document of a draft, or of the next version of what is published. */
+import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
 import { nextPatch } from "../../../../shared/definitions/versions.ts";
 import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { listVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormProblems, findProblems } from "../../forms.ts";
+import { attempt, type FormProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
-import { renderBreadcrumb } from "./action_page.ts";
+import { NOTICES, renderBreadcrumb } from "./action_page.ts";
 import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
-import { manageLinks } from "./manage_links.ts";
-import { NOTICES } from "./notices.ts";
 import { withVersion } from "./templates.ts";
 
 /** Versions in which the next free one is looked for. */
@@ -41,23 +40,19 @@ export async function submitEdit(page: SignedInPage, address: PageAddress): Prom
   const definition = await loadDefinition(page, { ...line, version }, { withTexts: true });
   const fields = { ...readEditFields(page), type: line.type };
   const own = fields.expectedUpdatedAt === "" ? null : target.version;
-  const found: { report: Report | null; saved: VersionPageAddress | null } = { report: null, saved: null };
-  const problems = await findProblems(async () => {
-    if (page.form.get("action") === "check") {
-      found.report = await checkDocument(page, {
-        organization: line.organization,
-        name: line.name,
-        fields,
-        own,
-      });
-    } else if (own === null) found.saved = await createNextDraft(page, { target, fields });
-    else found.saved = await saveDraft(page, { target, fields });
-  });
-  const { report, saved } = found;
-  if (saved) return seeSaved(page, saved);
+  if (page.form.get("action") === "check") {
+    const { organization, name } = line;
+    const checked = await attempt(() => checkDocument(page, { organization, name, fields, own }));
+    const outcome = checked.ok ? { report: checked.value } : { problems: checked.problems };
+    return renderEdit(page, { target, definition, fields, ...outcome });
+  }
+  const write = own === null ? createNextDraft : saveDraft;
+  const saved = await attempt(() => write(page, { target, fields }));
+  if (saved.ok) return seeSaved(page, saved.value);
+  const { problems } = saved;
   const stored =
-    problems?.code === "EDIT_CONFLICT" ? await loadDefinition(page, target, { withTexts: true }) : definition;
-  return renderEdit(page, { target, definition: stored, fields, report, problems });
+    problems.code === "EDIT_CONFLICT" ? await loadDefinition(page, target, { withTexts: true }) : definition;
+  return renderEdit(page, { target, definition: stored, fields, problems });
 }
 
 async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
@@ -124,9 +119,21 @@ function leadOfNext({ namespace, version, status }: Definition): Content {
   YAML has. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
 }
 
+/** Links to what publishers can do with a version beside editing it, each to a page that says what it will do. */
 function renderAfter(target: VersionPageAddress, { status, runtimeMd }: Definition): Content {
-  const links = manageLinks({ target, status, isRendered: runtimeMd !== null });
-  if (links.length === 0) return null;
+  const moves = allowedTransitions(status);
+  const actions = [
+    moves.includes("deprecated") && (["deprecate", "Deprecate…"] as const),
+    moves.includes("archived") && (["archive", "Archive…"] as const),
+    allowsOperation(status, "retranslate") && (["retranslate", "Render Markdown again…"] as const),
+    runtimeMd === null && (["upgrade", "Upgrade…"] as const),
+    allowsOperation(status, "delete") && (["delete", "Delete…"] as const),
+  ].filter((action) => action !== false);
+  if (actions.length === 0) return null;
+  const links = actions.map(
+    ([path, label]) => html`<a class="button" href="${definitionPath(target, path)}">${label}</a>
+`,
+  );
   return html`<section aria-labelledby="manage-title"><h2 id="manage-title">Version ${target.version}</h2>
 <p class="actions">${links}</p></section>`;
 }

@@ -5,7 +5,7 @@ import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
 import { getForkable } from "../../../definitions/forks/forks.ts";
 import { definitionPath } from "../../addresses.ts";
-import { attempt, type FormProblems, formField } from "../../forms.ts";
+import { attempt, type FormProblems, inputField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
@@ -15,48 +15,10 @@ import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
 
 /** Shows what forking will do. */
-export async function showFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
-  return renderFork(page, target, null);
-}
-
-/** Forks the definition into the current organization. */
-export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
-  const org = requireOrg(page);
-  const forked = await attempt(() =>
-    page.call(forkDefinition, { params: apiParams(target), org: org.slug, body: bodyOf(page) }),
-  );
-  if (!forked.ok) return renderFork(page, target, forked.problems);
-  const { definition, warnings } = forked.value.data;
-  const made = { organization: org.slug, ...definition };
-  return seeOtherWith(definitionPath(made, "edit"), "forked", warnings);
-}
-
-function bodyOf({ form }: SignedInPage): object {
-  const displayName = form.get("displayName") ?? "";
-  return {
-    name: form.get("name") ?? "",
-    visibility: form.get("visibility") ?? "private",
-    ...(displayName === "" ? {} : { displayName }),
-  };
-}
-
-function requireOrg({ session: { org } }: SignedInPage): PageOrg {
-  if (!org) throw new ApiError("ORG_ACCESS_DENIED");
-  return org;
-}
-
-const DENIALS: Readonly<Record<ForkDenial, string>> = {
-  NOT_PUBLISHED: "This version is not published.",
-  ARCHIVED: "This version is archived.",
-  UNAUTHENTICATED: "Sign in to fork definitions.",
-  INSUFFICIENT_ORG_ROLE:
-    "Your role in this organization does not allow it. Forking needs the role publisher.",
-};
-
-async function renderFork(
+export async function showFork(
   page: SignedInPage,
   target: PageAddress,
-  problems: FormProblems | null,
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const org = requireOrg(page);
   const [definition, forkable] = await Promise.all([
@@ -87,20 +49,49 @@ async function renderFork(
   });
 }
 
+/** Forks the definition into the current organization. */
+export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
+  const org = requireOrg(page);
+  const forked = await attempt(() =>
+    page.call(forkDefinition, { params: apiParams(target), org: org.slug, body: bodyOf(page) }),
+  );
+  if (!forked.ok) return showFork(page, target, forked.problems);
+  const { definition, warnings } = forked.value.data;
+  const made = { organization: org.slug, ...definition };
+  return seeOtherWith(definitionPath(made, "edit"), "forked", warnings);
+}
+
+function bodyOf({ form }: SignedInPage): object {
+  const displayName = form.get("displayName") ?? "";
+  return {
+    name: form.get("name") ?? "",
+    visibility: form.get("visibility") ?? "private",
+    ...(displayName === "" ? {} : { displayName }),
+  };
+}
+
+function requireOrg({ session: { org } }: SignedInPage): PageOrg {
+  if (!org) throw new ApiError("ORG_ACCESS_DENIED");
+  return org;
+}
+
+const DENIALS: Readonly<Record<ForkDenial, string>> = {
+  NOT_PUBLISHED: "This version is not published.",
+  ARCHIVED: "This version is archived.",
+  UNAUTHENTICATED: "Sign in to fork definitions.",
+  INSUFFICIENT_ORG_ROLE:
+    "Your role in this organization does not allow it. Forking needs the role publisher.",
+};
+
 function renderFields({ form }: SignedInPage, source: Definition, problems: FormProblems | null): Html {
   const name = form.get("name") ?? source.name;
-  return html`${formField(
-    {
-      name: "name",
-      label: "Name",
-      hint: "Not yet used in the organization: a-z, 0-9 and hyphens, starting with a letter",
-      problems,
-    },
-    (attributes) => html`<input ${attributes} maxlength="100" required value="${name}">`,
-  )}
-${formField(
-  { name: "displayName", label: "Display name (optional)", hint: "Default: that of the source", problems },
-  (attributes) => html`<input ${attributes} value="${form.get("displayName")}">`,
-)}
+  const hint = "Not yet used in the organization: a-z, 0-9 and hyphens, starting with a letter";
+  const shown = {
+    name: "displayName",
+    label: "Display name (optional)",
+    hint: "Default: that of the source",
+  };
+  return html`${inputField({ name: "name", label: "Name", hint, problems }, html`maxlength="100" required value="${name}"`)}
+${inputField({ ...shown, problems }, html`value="${form.get("displayName")}"`)}
 ${renderVisibility(form.get("visibility") ?? "private", problems)}`;
 }

@@ -5,11 +5,11 @@ import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { requireAllowed } from "../../../http/require_allowed.ts";
 import { withQuery } from "../../addresses.ts";
-import { type FormProblems, findProblems } from "../../forms.ts";
+import { attempt, type FormProblems } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import type { PageResult, SignedInPage } from "../../page.ts";
 import { findOwnOrg, type PageOrg } from "../../page_session.ts";
-import { pageNotFound, type VersionPageAddress } from "../page_address.ts";
+import { pageNotFound } from "../page_address.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
 import { templateOf } from "./templates.ts";
@@ -33,16 +33,16 @@ export async function submitNew(page: SignedInPage): Promise<PageResult> {
   const org = requireCurrentOrg(page);
   const fields = readEditFields(page);
   const isCheck = page.form.get("action") === "check";
-  const found: { report: Report | null; saved: VersionPageAddress | null } = { report: null, saved: null };
-  const problems = await findProblems(async () => {
-    const report = await checkDocument(page, { organization: org.slug, name: null, fields, own: null });
+  const organization = org.slug;
+  const outcome = await attempt(async () => {
+    const report = await checkDocument(page, { organization, name: null, fields, own: null });
     // A batch, which saves, takes the type from the document.
-    if (isCheck || !report.valid) found.report = report;
-    else found.saved = await createNewDraft(page, { organization: org.slug, fields });
+    return isCheck || !report.valid ? { report } : createNewDraft(page, { organization, fields });
   });
-  const { report, saved } = found;
-  if (saved) return seeSaved(page, saved);
-  return renderNew(page, { org, fields, report, problems, isCheck });
+  if (!outcome.ok) return renderNew(page, { org, fields, problems: outcome.problems, isCheck });
+  if ("report" in outcome.value)
+    return renderNew(page, { org, fields, report: outcome.value.report, isCheck });
+  return seeSaved(page, outcome.value);
 }
 
 function requireCurrentOrg(page: SignedInPage): PageOrg {

@@ -1,40 +1,27 @@
 /** …/publish: what publishing a draft will do, and publishing it. */
-import { ApiError } from "../../../../shared/errors.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { diffVersions } from "../../../definitions/diff.ts";
 import { publishDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";
+import { nullIf } from "../../api_client.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
+import { countOf } from "../../parts.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { renderDiff } from "../diff_view.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
-import { countOfFindings, renderFindings } from "./check_report.ts";
+import { renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
 
 /** Shows what publishing will do. */
-export async function showPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  return renderPublish(page, target, null);
-}
-
-/** Publishes the draft as it was shown; shows it again if it has changed since. */
-export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  const expectedUpdatedAt = page.form.get("expectedUpdatedAt") ?? "";
-  const problems = await findProblems(() =>
-    page.call(publishDefinition, { params: apiParams(target), body: { expectedUpdatedAt } }),
-  );
-  if (!problems) return seeOtherWith(definitionPath(target), "published");
-  return renderPublish(page, target, problems);
-}
-
-async function renderPublish(
+export async function showPublish(
   page: SignedInPage,
   target: VersionPageAddress,
-  problems: FormProblems | null,
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const definition = await loadDefinition(page, target, { withTexts: true });
   const { name, version, status, updatedAt } = definition;
@@ -53,6 +40,16 @@ async function renderPublish(
   });
 }
 
+/** Publishes the draft as it was shown; shows it again if it has changed since. */
+export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
+  const expectedUpdatedAt = page.form.get("expectedUpdatedAt") ?? "";
+  const problems = await findProblems(() =>
+    page.call(publishDefinition, { params: apiParams(target), body: { expectedUpdatedAt } }),
+  );
+  if (!problems) return seeOtherWith(definitionPath(target), "published");
+  return showPublish(page, target, problems);
+}
+
 const READERS: Readonly<Record<Definition["visibility"], string>> = {
   private: "Only members of the organization can see it: its visibility is private.",
   unlisted: "Everyone who knows its name can see it: its visibility is unlisted.",
@@ -66,16 +63,10 @@ async function loadPatch(
   { diff }: Report,
 ): Promise<string | null> {
   if (!diff) return null;
-  try {
-    const { unified = null } = await page.call(diffVersions, {
-      params: apiParams({ ...target, version: null }),
-      query: { from: diff.against, to: target.version, format: "unified" },
-    });
-    return unified;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "SUBSCRIPTION_REQUIRED") return null;
-    throw error;
-  }
+  const query = { from: diff.against, to: target.version, format: "unified" };
+  const params = apiParams({ ...target, version: null });
+  const patch = await nullIf(["SUBSCRIPTION_REQUIRED"], page.call(diffVersions, { params, query }));
+  return patch?.unified ?? null;
 }
 
 function renderPatch(patch: string | null, { diff }: Report): Content {
@@ -83,7 +74,7 @@ function renderPatch(patch: string | null, { diff }: Report): Content {
   const { markup, hidden } = renderDiff(patch);
   return html`<details open><summary>Changes of the YAML since ${diff.against}</summary>
 <pre class="source diff" tabindex="0" role="group" aria-label="Changes of the YAML"><code>${markup}</code></pre>
-${hidden > 0 && html`<p class="quiet">${countOfFindings(hidden, "more line")}</p>`}</details>`;
+${hidden > 0 && html`<p class="quiet">${countOf(hidden, "more line")}</p>`}</details>`;
 }
 
 function renderEffects(
@@ -92,7 +83,7 @@ function renderEffects(
 ): Content {
   const { yaml, version, visibility } = definition;
   if (!report.valid) {
-    return html`<p>This draft cannot be published. ${countOfFindings(report.errors.length, "error")}:</p>
+    return html`<p>This draft cannot be published. ${countOf(report.errors.length, "error")}:</p>
 ${renderProblems(report.errors, yaml)}`;
   }
   return html`${effectList([

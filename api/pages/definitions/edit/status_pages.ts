@@ -4,13 +4,13 @@ import { getDependents } from "../../../definitions/dependencies/dependents.ts";
 import { deleteDefinition } from "../../../definitions/edit.ts";
 import { archiveDefinition, deprecateDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormProblems, findProblems, formField } from "../../forms.ts";
+import { type FormProblems, findProblems, inputField, textField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
+import { countOf } from "../../parts.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
-import { countOfFindings } from "./check_report.ts";
 
 type StatusAction = "deprecate" | "archive" | "delete";
 
@@ -112,7 +112,7 @@ async function renderDependents(page: SignedInPage, target: VersionPageAddress):
   const { dependents, totalCount: total } = data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
   const shown = dependents.slice(0, DEPENDENTS_SHOWN);
-  return html`<p>${countOfFindings(total, "definition")} may resolve to this version:</p>
+  return html`<p>${countOf(total, "definition")} may resolve to this version:</p>
 <ul>${shown.map(
     ({ organization, type, name, version, range }) =>
       html`<li><a href="${definitionPath({ type, organization, name, version })}">${type} @${organization}/${name}@${version}</a> requires <code>${range}</code></li>`,
@@ -128,13 +128,6 @@ function renderReason({ form }: SignedInPage, problems: FormProblems | null): Ht
     hint: "name, name@1.2.0 or @org/name@1.2.0, of the same type",
     problems,
   };
-  return html`${formField(
-    reason,
-    (attributes) =>
-      html`<textarea ${attributes} rows="3" maxlength="2000" required>${"\n"}${form.get("reason")}</textarea>`,
-  )}
-${formField(
-  successor,
-  (attributes) => html`<input ${attributes} maxlength="200" value="${form.get("successor")}">`,
-)}`;
+  return html`${textField(reason, html`rows="3" maxlength="2000" required`, form.get("reason"))}
+${inputField(successor, html`maxlength="200" value="${form.get("successor")}"`)}`;
 }

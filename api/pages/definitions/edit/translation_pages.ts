@@ -4,44 +4,20 @@ import { getTranslatorVersion, retranslateDefinition } from "../../../definition
 import { upgradeDefinition } from "../../../definitions/upgrade.ts";
 import { definitionPath } from "../../addresses.ts";
 import type { ResponseOf } from "../../api_client.ts";
-import { attempt, type FormProblems, formField } from "../../forms.ts";
+import { attempt, type FormProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
-import { documentProblems, EDITOR_HEAD } from "./edit_form.ts";
+import { documentProblems, EDITOR_HEAD, yamlField } from "./edit_form.ts";
 
 /** Shows what rendering again will do. */
-export async function showRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  return renderRetranslate(page, target, null);
-}
-
-/** Renders the Markdown again, in place or as a new draft. */
-export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  const body = { createNewVersion: page.form.get("createNewVersion") === "true" };
-  const rendered = await attempt(() => page.call(retranslateDefinition, { params: apiParams(target), body }));
-  if (!rendered.ok) return renderRetranslate(page, target, rendered.problems);
-  const { data: result, warnings } = rendered.value;
-  const shown = { ...target, version: result.newVersion ?? target.version };
-  return seeOtherWith(definitionPath(shown), noticeOf(result), warnings);
-}
-
-function noticeOf({
-  changes,
-  newVersionCreated,
-  translationError,
-}: ResponseOf<typeof retranslateDefinition>["data"]): string {
-  if (translationError) return "untranslatable";
-  if (newVersionCreated) return "saved";
-  return changes ? "retranslated" : "unchanged";
-}
-
-async function renderRetranslate(
+export async function showRetranslate(
   page: SignedInPage,
   target: VersionPageAddress,
-  problems: FormProblems | null,
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const [definition, current] = await Promise.all([
     loadDefinition(page, target),
@@ -61,6 +37,26 @@ async function renderRetranslate(
   const fields = html`<label class="choice"><input type="checkbox" name="createNewVersion" value="true">
   <span>Keep this version as it is, and save the new text as a draft of the next patch version</span></label>`;
   return actionPage({ ...form, effects, fields, button: "Render again" });
+}
+
+/** Renders the Markdown again, in place or as a new draft. */
+export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
+  const body = { createNewVersion: page.form.get("createNewVersion") === "true" };
+  const rendered = await attempt(() => page.call(retranslateDefinition, { params: apiParams(target), body }));
+  if (!rendered.ok) return showRetranslate(page, target, rendered.problems);
+  const { data: result, warnings } = rendered.value;
+  const shown = { ...target, version: result.newVersion ?? target.version };
+  return seeOtherWith(definitionPath(shown), noticeOf(result), warnings);
+}
+
+function noticeOf({
+  changes,
+  newVersionCreated,
+  translationError,
+}: ResponseOf<typeof retranslateDefinition>["data"]): string {
+  if (translationError) return "untranslatable";
+  if (newVersionCreated) return "saved";
+  return changes ? "retranslated" : "unchanged";
 }
 
 /** Shows the form for a document that can be rendered. */
@@ -116,9 +112,5 @@ function renderUpgrade(page: SignedInPage, options: UpgradePage): PageResult {
 function renderDocument(yaml: string, problems: FormProblems | null): Content {
   const found = problems ? documentProblems(problems) : [];
   return html`${found.length > 0 && renderProblems(found, yaml)}
-${formField(
-  { name: "yaml", label: "YAML", problems },
-  (attributes) =>
-    html`<textarea ${attributes} class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required>${"\n"}${yaml}</textarea>`,
-)}`;
+${yamlField({ problems }, yaml)}`;
 }

@@ -1,6 +1,6 @@
 /** Bars of executions. */
 import { expect, test } from "bun:test";
-import { drawBars } from "../../../../api/pages/definitions/execution_bars.ts";
+import { drawBars } from "../../../../../api/pages/definitions/side_column.ts";
 
 const OPTIONS = { width: 100, height: 40, label: `"runs"` };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { priceTicks, timeTicks } from "../../../../api/pages/models/axis_ticks.ts";
+import { priceTicks, timeTicks } from "../../../../../api/pages/models/price_plot.ts";
 
 test.each([
   [0, [0, 1]],

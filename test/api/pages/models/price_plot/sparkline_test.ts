@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sparkline } from "../../../../api/pages/models/sparkline.ts";
+import { sparkline } from "../../../../../api/pages/models/price_plot.ts";
 
 const period = { from: 0, until: 90 };
 
