@@ -1,7 +1,45 @@
 /** Entry point of the admin command line: `bun run admin <noun> <verb> [flags]`. */
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import { onStdinEnd } from "../../shared/process/stdin_end.ts";
-import { readPassword } from "./read_password.ts";
 import { runAdmin } from "./run_admin.ts";
+
+/** Longer than any accepted password. */
+const MAX_INPUT_BYTES = 8192;
+
+/**
+ * Reads a password, so that it appears neither in the process list nor in the shell history. Prompts without echo on a
+ * terminal; otherwise reads all input without the final line break.
+ */
+async function readPassword(input: NodeJS.ReadStream, prompt: (text: string) => void): Promise<string> {
+  return input.isTTY ? readFromTerminal(input, prompt) : readToEnd(input);
+}
+
+async function readFromTerminal(input: NodeJS.ReadStream, prompt: (text: string) => void): Promise<string> {
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output: silence, terminal: true });
+  try {
+    prompt("Password: ");
+    return await lines.question("");
+  } finally {
+    lines.close();
+    prompt("\n");
+  }
+}
+
+async function readToEnd(input: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of input) {
+    const buffer = Buffer.from(chunk);
+    bytes += buffer.length;
+    if (bytes > MAX_INPUT_BYTES) break;
+    chunks.push(buffer);
+  }
+  return Buffer.concat(chunks)
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
+}
 
 onStdinEnd(process, () => process.exit(1));
 // Not exit(), which would cut off output to a pipe.

@@ -1,6 +1,6 @@
 /** The normal form of a definition: all shorthand of its language expanded. */
 import { Scalar, stringify } from "yaml";
-import type { DefinitionSource } from "../../shared/definitions/source.ts";
+import { type DefinitionSource, parseDefinition } from "../../shared/definitions/source.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { isRecord, toList } from "../../shared/yaml/values.ts";
 
@@ -115,4 +115,23 @@ function keyNode(key: string): string | Scalar {
   const node = new Scalar(key);
   node.type = Scalar.QUOTE_DOUBLE;
   return node;
+}
+
+/** Normalizes a document. Without `includeYaml`, the text is left out. If it cannot be normalized, the original text and the reason are returned. */
+export function normalizeDocument(options: {
+  type: DefinitionType;
+  yaml: string;
+  includeYaml: boolean;
+}): object {
+  const { yaml, ...rest } = normalize(options);
+  return { ...(options.includeYaml ? { yaml } : {}), ...rest };
+}
+
+function normalize({ type, yaml }: { type: DefinitionType; yaml: string }) {
+  const parsed = parseDefinition(yaml, { type });
+  const result = parsed.ok
+    ? normalizeDefinition(parsed.source)
+    : { ok: false as const, message: parsed.problems[0]?.message ?? "the document does not parse" };
+  if (!result.ok) return { yaml, normalized: null, normalizationError: result.message };
+  return { yaml: result.yaml, normalized: result.normalized };
 }

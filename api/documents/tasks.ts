@@ -2,7 +2,7 @@
 import { type DefinitionChanges, editDefinition, type QualifiedName } from "../../shared/definitions/edit.ts";
 import { compareDocuments } from "./compare_documents.ts";
 import { renderMarkdown } from "./markdown.ts";
-import { normalizeDocument } from "./normalize_document.ts";
+import { normalizeDocument } from "./normal_form.ts";
 import { readDocument } from "./read_document.ts";
 import { highlightYaml } from "./yaml_highlight.ts";
 

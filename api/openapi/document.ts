@@ -1,16 +1,16 @@
 /** The OpenAPI document: a map over the operations. */
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
+import { TEXT } from "../../shared/json_schema.ts";
+import { DELIVERED_EVENT } from "../events/event_schemas.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/body/json_limits.ts";
 import type { AnyOperation } from "../http/operation.ts";
 import { mapValues, withSchema } from "./complete.ts";
-import { DELIVERY } from "./delivery.ts";
 import { HEADER_COMPONENTS } from "./headers.ts";
 import { describeOperations } from "./operations.ts";
 import { shareParameters } from "./parameters.ts";
 import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
 import { shareResponses } from "./share_responses.ts";
-import { listTags } from "./tags.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./types.ts";
 
 /** In 3.1, schemas are plain JSON Schema. */
@@ -38,6 +38,35 @@ const INFO = {
   ].join("\n\n"),
   license: { name: "MIT", identifier: "MIT" },
 };
+
+/** The groups of endpoints, in this order. */
+export const OPENAPI_TAGS = [
+  {
+    name: "Export",
+    description:
+      "Tracker data of a project or an organization, as a consistent snapshot at a point in time. Requires a paid tier. " +
+      "Bundles and organization exports also require the publisher role, and a session or a key of kind `user`.",
+  },
+  { name: "Organizations", description: "Organizations, their members and projects." },
+  { name: "Users", description: "Public profiles." },
+  {
+    name: "Versions",
+    description: "The versions of a definition and the differences between them.",
+  },
+  { name: "Definitions", description: "Agents, commands, workflows and pipelines." },
+  {
+    name: "Model catalog",
+    description:
+      "Language models with capabilities, prices and aliases. No credential required; responses have an ETag.",
+  },
+  {
+    name: "Events",
+    description:
+      "What happened: exports that ended, definitions that changed their status, models and their prices.",
+  },
+  { name: "Authentication", description: "Sign-in, sessions and API keys." },
+  { name: "Operations", description: "Probes and metrics for operators. No credential required." },
+] as const;
 
 function securitySchemes(sessionCookie: string) {
   return {
@@ -96,6 +125,53 @@ export async function buildOpenApi(
   const response = await reader.handle(new Request(`http://localhost${SPEC_PATH}`));
   return (await response.json()) as OpenApiDocument;
 }
+
+const NAMES: readonly string[] = OPENAPI_TAGS.map(({ name }) => name);
+
+/** Returns the used tags in order. Throws for an unknown tag. */
+function listTags(used: ReadonlySet<string>): object[] {
+  for (const name of used) {
+    if (!NAMES.includes(name))
+      throw new Error(`Cannot describe the API: the tag "${name}" is not on the list`);
+  }
+  return OPENAPI_TAGS.filter(({ name }) => used.has(name));
+}
+
+function header(name: string, description: string, example: string) {
+  return { name, in: "header", required: true, description, example, schema: TEXT } as const;
+}
+
+/** The request that the job runner sends. */
+const DELIVERY: OpenApiOperation = {
+  tags: ["Events"],
+  operationId: "receiveEvent",
+  summary: "Receive an event",
+  description:
+    "Sent to the URL of a webhook, signed as Standard Webhooks says. Every event arrives at least once, in no promised " +
+    "order. `POST /orgs/{slug}/webhooks/{id}/test` sends the type `webhook.test`. Accept types that you do not know: more " +
+    "may come.",
+  parameters: [
+    header(
+      "webhook-id",
+      "The same with every attempt: use it to drop repetitions",
+      "1f7a4d9c-5a35-4f6b-9a1e-2f0a7b1c3d4e",
+    ),
+    header("webhook-timestamp", "Time of the attempt, in Unix seconds", "1795168807"),
+    header(
+      "webhook-signature",
+      "`v1,` and the Base64 of the HMAC-SHA256 of id, timestamp and body, joined by dots. Several are separated by spaces",
+      "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+    ),
+  ],
+  requestBody: {
+    required: true,
+    content: { "application/json": { schema: DELIVERED_EVENT, example: DELIVERED_EVENT.examples[0] } },
+  },
+  responses: {
+    "2XX": { description: "Delivered. The body is not read" },
+    default: { description: "Not delivered: the event is sent again, for three days" },
+  },
+};
 
 /** Completes the request that webhooks get: a client sends none of it, so it has no errors and no headers of ours. */
 function completeDelivery(schemas: SchemaCollector): OpenApiOperation {

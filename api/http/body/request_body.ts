@@ -1,5 +1,6 @@
-/** Reads a JSON body before any handler does, within limits on its size, its structure and its shape. */
+/** Reads a body before any handler does, within limits on its size, its structure and its shape: JSON, YAML, a form. */
 import { ApiError } from "../../../shared/errors.ts";
+import { parseQuery, type Query } from "../query.ts";
 import type { JsonObject } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { findJsonExcess } from "./json_limits.ts";
@@ -13,6 +14,9 @@ const MAX_BYTES = 1_048_576;
 /** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
 export const MAX_CHUNKS = 10_000;
 
+/** Fields of one form. Large ones have some dozens. */
+const MAX_FIELDS = 1000;
+
 /** Its name, and those that came before it (RFC 9512, section 2.1). */
 const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 const JSON_TYPE = "application/json";
@@ -21,6 +25,52 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 export function maxBodyBytes(path: string): number {
   if (TAKES_PASSKEY.test(path)) return PASSKEY_MAX_BYTES;
   return path.startsWith("/api/v1/auth/") ? AUTH_MAX_BYTES : MAX_BYTES;
+}
+
+/**
+ * Reads a body. A YAML body becomes the field `yaml`, and the query parameters become the other fields. Throws
+ * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
+ */
+export async function readBody(
+  request: Request,
+  { maxBytes, yamlQuery, given }: { maxBytes: number; yamlQuery: Query | null; given: URLSearchParams },
+): Promise<JsonObject> {
+  if (yamlQuery === null) return readJsonObject(request, maxBytes);
+  if (isYaml(request)) {
+    const yaml = await readYamlText(request, maxBytes);
+    return { ...fieldsOf(yamlQuery, given), ...(yaml === "" ? {} : { yaml }) };
+  }
+  const misplaced = Object.keys(yamlQuery).filter((name) => given.has(name));
+  if (misplaced.length > 0) {
+    const message = "is a query parameter of YAML bodies only. Put it into the JSON body";
+    throw invalidInput(misplaced.map((path) => ({ path, message })));
+  }
+  return readJsonObject(request, maxBytes, { takesYaml: true });
+}
+
+/** Returns the given parameters; omitted ones are left out, as in JSON. */
+function fieldsOf(query: Query, value: URLSearchParams): JsonObject {
+  const values = Object.entries(parseQuery(query, value));
+  return Object.fromEntries(values.filter(([name]) => value.has(name)));
+}
+
+/**
+ * Reads a form into lists of values by name, with the line breaks that authors mean: browsers send CR LF. No body is an
+ * empty form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
+ */
+export async function readForm(request: Request, maxBytes: number): Promise<JsonObject> {
+  const text = await readFormText(request, maxBytes);
+  // Counted before it is parsed: a megabyte of separators is a million fields.
+  let fields = 1;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) fields += 1;
+  if (fields > MAX_FIELDS) throw invalidInput([{ path: "", message: `has more than ${MAX_FIELDS} fields` }]);
+  const values = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const list = values.get(name) ?? [];
+    list.push(value.replaceAll("\r\n", "\n"));
+    values.set(name, list);
+  }
+  return Object.fromEntries(values);
 }
 
 function tooLarge(maxBytes: number): ApiError {
@@ -75,12 +125,12 @@ function rejectCompressed(headers: Headers): void {
   }
 }
 
-export function isYaml({ headers }: Request): boolean {
+function isYaml({ headers }: Request): boolean {
   return YAML_TYPES.includes(mediaTypeOf(headers) ?? "");
 }
 
 /** Reads the text of a YAML body. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
-export async function readYamlText(request: Request, maxBytes: number): Promise<string> {
+async function readYamlText(request: Request, maxBytes: number): Promise<string> {
   const bytes = await readBytes(request, maxBytes);
   rejectCompressed(request.headers);
   try {
@@ -91,7 +141,7 @@ export async function readYamlText(request: Request, maxBytes: number): Promise<
 }
 
 /** Reads the text of a form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
-export async function readFormText(request: Request, maxBytes: number): Promise<string> {
+async function readFormText(request: Request, maxBytes: number): Promise<string> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes.byteLength === 0) return "";
   rejectOtherTypes(request.headers, FORM_TYPE);
@@ -102,7 +152,7 @@ export async function readFormText(request: Request, maxBytes: number): Promise<
  * Reads a body that is a JSON object. A missing body counts as `{}`: a route that needs a body requires a field. Throws
  * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
-export async function readJsonObject(
+async function readJsonObject(
   request: Request,
   maxBytes: number,
   { takesYaml = false } = {},

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { compareDocuments } from "../../../api/documents/compare_documents.ts";
 import { openDocuments } from "../../../api/documents/documents.ts";
-import { normalizeDocument } from "../../../api/documents/normalize_document.ts";
+import { normalizeDocument } from "../../../api/documents/normal_form.ts";
 import { readDocument } from "../../../api/documents/read_document.ts";
 import { editDefinition } from "../../../shared/definitions/edit.ts";
 import { ApiError } from "../../../shared/errors.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { OPENAPI_TAGS } from "../../../api/openapi/tags.ts";
+import { OPENAPI_TAGS } from "../../../api/openapi/document.ts";
 import type { OpenApiDocument, OpenApiMedia } from "../../../api/openapi/types.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
