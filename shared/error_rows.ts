@@ -76,21 +76,3 @@ export function row<const Fields extends TProperties>(options: {
   // Clients bear fields that they do not know, as more may come.
   return { ...options, details: Type.Object(options.details, { additionalProperties: true }) };
 }
-
-/** The text of NOT_FOUND by what was not found, where no name says more. */
-export const MISSING: Readonly<Record<string, string>> = {
-  key: "API key not found. List your keys with GET /api/v1/auth/keys.",
-  route: "This path does not exist. GET /swagger/json lists all endpoints.",
-  session: "Session not found. List your sessions with GET /api/v1/auth/sessions.",
-  user: "User not found.",
-};
-
-/** The text of QUOTA_EXCEEDED by quota, where no name says more. */
-export const QUOTAS: Readonly<Record<string, (limit: number) => string>> = {
-  deliveries: (limit) =>
-    `${limit} deliveries of this webhook are pending, the maximum. Wait until they are delivered.`,
-  keys: (limit) => `The user has ${limit} API keys, the maximum. Revoke one that is no longer needed.`,
-  secrets: (limit) =>
-    `The secret was replaced ${limit} times in 24 hours, the maximum. Delete the webhook to stop all its secrets.`,
-  webhooks: (limit) => `The organization has ${limit} webhooks, the maximum. Delete one that is not needed.`,
-};

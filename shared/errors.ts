@@ -1,4 +1,4 @@
-/** Every error code of the API: its status, what its details hold, and its text. */
+/** Every error code of the API: its status, what its details hold, and its text. More texts are in error_texts.ts. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import {
   Count,
@@ -6,11 +6,9 @@ import {
   Instant,
   JobStatus,
   listOf,
-  MISSING,
   nullable,
   oneOf,
   Problem,
-  QUOTAS,
   RETRY_AFTER,
   Role,
   row,
@@ -18,12 +16,13 @@ import {
   Text,
   Tier,
 } from "./error_rows.ts";
+import { MISSING, QUOTAS } from "./error_texts.ts";
 import { DEFINITION_TYPES, PROOF_KINDS } from "./vocabulary.ts";
 
 export const ERRORS = {
   VALIDATION_ERROR: row({
     status: 400,
-    message: "Invalid request.",
+    message: "The request has errors. details.errors lists them.",
     details: { errors: Type.Optional(listOf(Problem)), reason: Type.Optional(Text) },
   }),
   NOT_EDITABLE: row({
@@ -103,7 +102,7 @@ export const ERRORS = {
   },
   NOT_FOUND: row({
     status: 404,
-    message: "Resource not found.",
+    message: "Not found. Check the name or id.",
     details: {
       reason: Type.String({
         description: "What was not found, such as `definition`, `version`, `model` or `route`",
@@ -115,11 +114,14 @@ export const ERRORS = {
       kind: Type.Optional(Type.String({ description: "The kind of token without a price" })),
       pricesKnownSince: Type.Optional(nullable(Instant)),
     },
-    text: ({ reason }) => MISSING[reason] ?? "Resource not found.",
+    text: ({ reason }) => MISSING[reason] ?? "Not found. Check the name or id.",
   }),
-  PROJECT_NOT_FOUND: { status: 404, message: "Project not found." },
-  ORG_NOT_FOUND: { status: 404, message: "Organization not found." },
-  EXPORT_JOB_NOT_FOUND: { status: 404, message: "Export job not found." },
+  PROJECT_NOT_FOUND: { status: 404, message: "Project not found. Check its name or id." },
+  ORG_NOT_FOUND: { status: 404, message: "Organization not found. Check its slug." },
+  EXPORT_JOB_NOT_FOUND: {
+    status: 404,
+    message: "Export job not found. List export jobs with GET /api/v1/export/jobs.",
+  },
   METHOD_NOT_ALLOWED: {
     status: 405,
     message: "Method not allowed. The Allow header lists the methods of this path.",
@@ -151,7 +153,7 @@ export const ERRORS = {
   }),
   INVALID_TRANSITION: row({
     status: 409,
-    message: "The definition cannot move to this state from its current one.",
+    message: "The version cannot change to this status. details.allowedTransitions lists the possible ones.",
     details: {
       from: Status,
       to: Status,
@@ -161,7 +163,7 @@ export const ERRORS = {
   }),
   VERSION_EXISTS: row({
     status: 409,
-    message: "The definition already has this version.",
+    message: "The definition already has this version. Use another one.",
     details: { nextAvailable: nullable(Text) },
   }),
   NAME_TAKEN: row({
@@ -171,7 +173,7 @@ export const ERRORS = {
   }),
   NOT_FORKABLE: row({
     status: 409,
-    message: "The definition cannot be forked in its current state.",
+    message: "The definition cannot be forked in its current status. Fork another version.",
     details: { reason: Text },
   }),
   NOT_DELETABLE: row({
@@ -180,33 +182,33 @@ export const ERRORS = {
     details: { status: Type.Optional(Status) },
     text: ({ status }) =>
       status === undefined
-        ? "This cannot be deleted."
+        ? "Only drafts can be deleted."
         : `Only drafts can be deleted, and the status of this version is ${status}. Deprecate or archive it instead.`,
   }),
   ALREADY_DUAL_STORAGE: row({
     status: 409,
-    message: "The latest version already has a runtime text.",
+    message: "The latest version already has Markdown. There is nothing to upgrade.",
     details: { version: Text },
   }),
   EXPORT_JOB_RUNNING: row({
     status: 409,
-    message: "The build of this export is running. Add ?force=true to stop it.",
+    message: "The export job is running. Add ?force=true to cancel it.",
     details: { status: JobStatus },
   }),
   EXPORT_JOB_FINISHED: row({
     status: 409,
-    message: "The export job has already finished.",
+    message: "The export job has already finished, so it cannot be canceled.",
     details: { status: JobStatus },
   }),
   EXPORT_NOT_READY: row({
     status: 409,
-    message: "The export is not built yet. Poll the job until its status is ready.",
+    message: "The export is not ready yet. Poll the export job until its status is ready.",
     retryAfter: RETRY_AFTER.build,
     details: { status: JobStatus },
   }),
   EXPORT_JOB_FAILED: row({
     status: 409,
-    message: "The build of this export failed. Start a new export.",
+    message: "The export job failed. Start a new export.",
     details: { errorCode: nullable(Text) },
   }),
   IDEMPOTENCY_IN_PROGRESS: {
@@ -217,12 +219,12 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_USED: row({
     status: 409,
     message:
-      "A request with this Idempotency-Key was carried out, but its response is not kept. Details has the id of what it wrote.",
+      "A request with this Idempotency-Key has already succeeded, but its response is not stored. details names what it changed.",
     details: { type: Type.Optional(Text), id: Type.Optional(Type.String({ format: "uuid" })) },
   }),
   EXPORT_EXPIRED: row({
     status: 410,
-    message: "The export has expired. Start a new one.",
+    message: "The export has expired. Start a new export.",
     details: { expiresAt: nullable(Instant) },
   }),
   EXPORT_TOO_LARGE: row({
@@ -240,7 +242,7 @@ export const ERRORS = {
     status: 413,
     message: "The request body is too large.",
     details: { maxSize: Type.Integer({ minimum: 0, description: "Bytes" }) },
-    text: ({ maxSize }) => `The body is too large. Send at most ${maxSize} bytes.`,
+    text: ({ maxSize }) => `The request body is too large. Send at most ${maxSize} bytes.`,
   }),
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: "Unsupported content type. Send application/json." },
   RANGE_NOT_SATISFIABLE: row({
@@ -251,7 +253,7 @@ export const ERRORS = {
   }),
   UNPROCESSABLE_ENTITY: row({
     status: 422,
-    message: "Invalid content.",
+    message: "The content has errors. details.errors lists them.",
     details: {
       errors: Type.Optional(listOf(Problem)),
       reason: Type.Optional(Text),
@@ -263,19 +265,19 @@ export const ERRORS = {
   }),
   DEPENDENCY_CYCLE: row({
     status: 422,
-    message: "The definition depends on itself.",
+    message: "The definition depends on itself. Remove one of the references in details.cycle.",
     details: { cycle: Type.Optional(listOf(Text)) },
   }),
   NAME_MISMATCH: row({
     status: 422,
-    message: "The name in the document differs from the name in the path.",
+    message: "The name in the YAML differs from the name in the path. Make them equal.",
     details: { documentName: Text, pathName: Text },
     text: ({ documentName, pathName }) =>
       `The YAML has the name "${documentName}", but the path has "${pathName}". Make them equal.`,
   }),
   VERSION_MISMATCH: row({
     status: 422,
-    message: "The version in the document differs from the version in the path.",
+    message: "The version in the YAML differs from the version in the path. Make them equal.",
     details: { documentVersion: Text, pathVersion: Text },
     text: ({ documentVersion, pathVersion }) =>
       `The YAML has version "${documentVersion}", but the path has "${pathVersion}". Make them equal.`,
@@ -286,21 +288,22 @@ export const ERRORS = {
   },
   TRANSLATION_FAILED: row({
     status: 422,
-    message: "The document cannot be rendered as Markdown.",
+    message: "The YAML cannot be rendered as Markdown. Correct the part that details.path names.",
     details: { reason: Text, path: Text },
   }),
   RATE_LIMITED: row({
     status: 429,
-    message: "Rate limit exceeded. Retry after the time in Retry-After.",
+    message: "Too many requests. Retry after the time in Retry-After.",
     retryAfter: RETRY_AFTER.queue,
     details: { share: Type.Optional(Text), limit: Type.Optional(Count) },
   }),
   EXPORT_JOB_LIMIT: row({
     status: 429,
-    message: "The organization has used up its export jobs for this hour.",
+    message:
+      "The organization has queued its maximum of export jobs this hour. Retry after the time in Retry-After.",
     details: { limit: Count },
     text: ({ limit }) =>
-      `The organization has queued ${limit} export jobs in the last hour, which is its limit. Retry after the time in Retry-After.`,
+      `The organization has queued ${limit} export jobs within an hour, the maximum. Retry after the time in Retry-After.`,
   }),
   INTERNAL_SERVER_ERROR: {
     status: 500,

@@ -1,5 +1,7 @@
 /** POST /auth/password: changes the password of the signed-in user. */
+
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { findUserWithPassword } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { unauthorized } from "../http/authenticate.ts";
@@ -58,7 +60,7 @@ export const changePassword = operation(
 );
 
 function wrongPassword() {
-  return unauthorized("The current password is wrong.");
+  return unauthorized(TEXTS.UNAUTHORIZED.currentPassword);
 }
 
 /** Replaces the password, ends the user's other sessions and writes an audit entry. False if the password has changed meanwhile. */

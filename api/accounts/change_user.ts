@@ -1,4 +1,5 @@
 /** Changes of a user's profile, and by operators also of address and role. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { type UserChanges, updateUser } from "../../sql/accounts/users.ts";
@@ -32,7 +33,7 @@ export async function changeUser(
   if (changed.length === 0) return;
   await updateUser(tx, user.id, changes).catch((error: unknown) => {
     if (!violates(error, "users_email_key")) throw error;
-    throw new ApiError("NAME_TAKEN", { message: `Another user has the email ${changes.email}.` });
+    throw new ApiError("NAME_TAKEN", { message: TEXTS.NAME_TAKEN.email(String(changes.email)) });
   });
   await insertAuditEntry(tx, {
     ...actor,

@@ -1,5 +1,6 @@
 /** The beginning of an API key, whether its user or an operator makes it. */
 import { parseAsOf } from "../../shared/as_of.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
 import { type ApiKeyRow, countLiveApiKeys, insertApiKey } from "../../sql/accounts/api_keys.ts";
@@ -39,7 +40,7 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
   const orgId = await findKeyOrgId(tx, options);
   // Locks the user, so that concurrent requests cannot exceed the quota together.
   if (!(await lockActiveUser(tx, { id: user.id })))
-    throw unauthorized(`User "${user.username}" is disabled.`);
+    throw unauthorized(TEXTS.UNAUTHORIZED.disabledUser(user.username));
   await requireRoomForKey(tx, user);
   const { secret, prefix, hash } = mintApiKey();
   const key = { userId: user.id, orgId, kind, scope, name, prefix, keyHash: hash, expiresAt };
@@ -76,14 +77,11 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
   if (membership && (await lockMemberRole(tx, { orgId: membership.orgId, userId: user.id })))
     return membership.orgId;
   throw new ApiError("ORG_ACCESS_DENIED", {
-    message: `User "${user.username}" is not a member of organization "${slug}", or it does not exist.`,
+    message: TEXTS.ORG_ACCESS_DENIED.key({ username: user.username, slug }),
   });
 }
 
-async function requireRoomForKey(tx: Sql, { id, username }: NewKey["user"]): Promise<void> {
+async function requireRoomForKey(tx: Sql, { id }: NewKey["user"]): Promise<void> {
   if ((await countLiveApiKeys(tx, id)) < LIVE_KEYS_MAX) return;
-  throw new ApiError("QUOTA_EXCEEDED", {
-    message: `User "${username}" has ${LIVE_KEYS_MAX} API keys, the maximum. Revoke one that is no longer needed.`,
-    details: { quota: "keys", limit: LIVE_KEYS_MAX },
-  });
+  throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys", limit: LIVE_KEYS_MAX } });
 }

@@ -1,5 +1,7 @@
 /** POST /auth/login: starts a session with an email and a password. */
+
 import { type Static, Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { findUserForLogin, type UserWithPassword } from "../../sql/accounts/users.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { type OperationDeps, operation } from "../http/operation.ts";
@@ -78,7 +80,7 @@ async function signInWith(deps: OperationDeps, { body, request }: { body: SignIn
   deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
   if (user && session) return { session, user };
   deps.signIn.auditFailure(context, verdict.user?.id ?? null);
-  throw unauthorized("The email or the password is wrong.");
+  throw unauthorized(TEXTS.UNAUTHORIZED.signIn);
 }
 
 /** The result of a password check. */

@@ -1,5 +1,7 @@
 /** GET /auth/me: the current user, organizations and credential. */
+
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { type Credential, maySeeOrg } from "../../shared/policy.ts";
 import { listMemberships, type MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findUser, type UserRow } from "../../sql/accounts/users.ts";
@@ -89,7 +91,7 @@ export const getMe = operation(
   async ({ caller: { userId, credential } }, { sql }) => {
     const [user, memberships] = await Promise.all([findUser(sql, userId), listMemberships(sql, userId)]);
     // Deleted since the credential was looked up.
-    if (!user) throw unauthorized("Your account no longer exists.");
+    if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.account);
     const organizations = memberships
       .filter(({ orgId }) => worksFor(credential, orgId))
       .map((membership) => presentMembership(membership, credential));

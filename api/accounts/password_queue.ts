@@ -1,4 +1,5 @@
 /** Verifies and hashes passwords, two at a time: each takes 64 MiB and 0.1 s of a processor, and anyone can request it. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { FairQueue } from "../http/limits/fair_queue.ts";
 import { hashPassword, verifyPassword } from "./password_rules.ts";
@@ -25,7 +26,7 @@ export class PasswordQueue {
   }
 
   #run<Result>(isFirst: boolean, work: () => Promise<Result>): Promise<Result> {
-    const message = `Too many sign-ins at once: ${WAITING_MAX} are waiting. Retry after the time in Retry-After.`;
+    const message = TEXTS.SERVICE_UNAVAILABLE.signIns(WAITING_MAX);
     const refuse = () => new ApiError("SERVICE_UNAVAILABLE", { message });
     return this.#queue.run({ caller: isFirst ? "known" : "unknown", isFirst, refuse }, work);
   }

@@ -1,5 +1,6 @@
 /** GET /users/{id} and POST /users/batch: public profiles. Email and role are not part of them. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
@@ -87,8 +88,9 @@ function parseBatch(options: { ids?: unknown }): string[] {
 }
 
 function invalidBatch(problems: readonly Problem[]): ApiError {
+  const [first] = problems;
   return new ApiError("UNPROCESSABLE_ENTITY", {
-    message: `Invalid request: ${problems[0]?.path} ${problems[0]?.message}.`,
+    ...(first && { message: TEXTS.VALIDATION_ERROR.problem(first) }),
     details: { errors: problems },
   });
 }

@@ -1,5 +1,6 @@
 /** Checks status changes of a version. */
 import { allowedTransitions } from "../../shared/definitions/lifecycle.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionStatus } from "../../shared/vocabulary.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -9,7 +10,10 @@ export function requireMove(row: DefinitionRow, to: DefinitionStatus): void {
   const allowed = allowedTransitions(row.status);
   if (allowed.includes(to)) return;
   throw new ApiError("INVALID_TRANSITION", {
-    message: `Cannot change ${row.type} "${row.name}@${row.version}" to '${to}': its status is '${row.status}'.`,
+    message: TEXTS.INVALID_TRANSITION.status(
+      { type: row.type, address: `${row.name}@${row.version}` },
+      { from: row.status, to },
+    ),
     details: { from: row.status, to, allowedTransitions: allowed, applicationState: "not_applied" },
   });
 }

@@ -1,6 +1,7 @@
 /** Parses and renders the YAML that a client sends. */
 import { tooLong } from "../../shared/definitions/fields.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/source.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
@@ -67,7 +68,7 @@ export async function readWritten(
 export function invalidDocument(problems: readonly DefinitionProblem[]): ApiError {
   const [first] = problems;
   return new ApiError("UNPROCESSABLE_ENTITY", {
-    ...(first ? { message: `Invalid definition: ${first.message}` } : {}),
+    ...(first ? { message: TEXTS.UNPROCESSABLE_ENTITY.definition(first.message) } : {}),
     details: { errors: problems },
   });
 }
@@ -87,7 +88,7 @@ function invalidText(yaml: string): ApiError | null {
   if (yaml.trim() === "") return invalidInput([{ path: "yaml", message: "must not be blank" }]);
   if (Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES) return null;
   return new ApiError("PAYLOAD_TOO_LARGE", {
-    message: `The YAML is larger than the maximum of ${MAX_DEFINITION_BYTES} bytes of UTF-8.`,
+    message: TEXTS.PAYLOAD_TOO_LARGE.yaml(MAX_DEFINITION_BYTES),
     details: { maxSize: MAX_DEFINITION_BYTES },
   });
 }

@@ -1,5 +1,6 @@
 /** POST, PUT and DELETE /definitions/{type}/{name}: create, update and delete drafts. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import {
@@ -168,7 +169,10 @@ async function deleteVersion(sql: Pool, options: Parameters<typeof changeVersion
     await lockLine(tx, row.lineId);
     if (!(await deleteDraft(tx, row.id))) {
       throw new ApiError("NOT_DELETABLE", {
-        message: `Cannot delete ${row.type} "${row.name}@${row.version}": its status is '${row.status}', and only drafts can be deleted`,
+        message: TEXTS.NOT_DELETABLE.version(
+          { type: row.type, address: `${row.name}@${row.version}` },
+          row.status,
+        ),
         details: { status: row.status },
       });
     }

@@ -1,5 +1,6 @@
 /** Lets a writer name the state of a version that they have read, so that they do not overwrite or publish another one. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 
@@ -16,7 +17,7 @@ export const ExpectedUpdatedAt = Type.Optional(
 export function requireUnchanged(row: DefinitionRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || expectedUpdatedAt === row.updatedAt) return;
   throw new ApiError("EDIT_CONFLICT", {
-    message: `Cannot change ${row.type} "${row.name}@${row.version}": it has changed since you read it, at ${row.updatedAt}. Read it again, then repeat your change.`,
+    message: TEXTS.EDIT_CONFLICT({ type: row.type, address: `${row.name}@${row.version}` }, row.updatedAt),
     details: { updatedAt: row.updatedAt, status: row.status },
   });
 }

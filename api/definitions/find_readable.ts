@@ -1,4 +1,5 @@
 /** Finds the definition of a read, if the caller may see it (docs/contract.md, Definitions). */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isUnproven } from "../../shared/policy.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -63,7 +64,7 @@ async function findHeaderOrg(
   request: Request,
 ): Promise<MembershipRow | null> {
   if (!request.headers.has("x-org-slug")) return null;
-  if (!visitor) throw unauthorized("X-Org-Slug requires authentication as a member of that organization.");
+  if (!visitor) throw unauthorized(TEXTS.UNAUTHORIZED.org);
   return resolveOrg(sql, visitor, request);
 }
 
@@ -169,21 +170,19 @@ export async function requireTwoVersions(
 /** The refusal of a definition, or a version of one, that does not exist for the caller. */
 export function definitionNotFound(address: DefinitionAddress, reason: "definition" | "version"): ApiError {
   const { type, orgSlug, name, version } = address;
-  const quoted = `${type} "${formatAddress(address)}"`;
-  const found =
-    reason === "version" && version === null
-      ? `No version of ${quoted} is published.`
-      : `Cannot find ${quoted}.`;
-  const search =
-    reason === "definition" ? ` Search with GET /api/v1/definitions?type=${type}&search=${name}.` : "";
-  const advice =
-    orgSlug === null ? search : " Name another organization as @org/name, or omit it to search all.";
-  return new ApiError("NOT_FOUND", { message: found + advice, details: { reason, type, name } });
+  const definition = { type, address: formatAddress(address), name, isOrgNamed: orgSlug !== null };
+  const message =
+    reason === "definition"
+      ? TEXTS.NOT_FOUND.definition(definition)
+      : version === null
+        ? TEXTS.NOT_FOUND.published(definition)
+        : TEXTS.NOT_FOUND.version(definition);
+  return new ApiError("NOT_FOUND", { message, details: { reason, type, name } });
 }
 
 function versionIdNotFound(type: DefinitionType, id: string): ApiError {
   return new ApiError("NOT_FOUND", {
-    message: `Cannot find ${type} with the id ${id}.`,
+    message: TEXTS.NOT_FOUND.id({ type, id }),
     details: { reason: "version", type, id },
   });
 }

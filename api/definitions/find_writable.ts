@@ -1,4 +1,5 @@
 /** Finds the definition that a write changes, and the organization in which the caller may change it. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg, mayWriteDefinitions } from "../../shared/policy.ts";
 import {
@@ -89,7 +90,7 @@ function writerIn(
 function ambiguousOrganization(address: DefinitionAddress, orgs: readonly MembershipRow[]): ApiError {
   const slugs = orgs.map(({ slug }) => slug);
   return new ApiError("AMBIGUOUS_ORGANIZATION", {
-    message: `Several of your organizations have ${address.type} "${address.name}": ${slugs.join(", ")}. Name one as @org/${address.name}, or set X-Org-Slug.`,
+    message: TEXTS.AMBIGUOUS_ORGANIZATION({ type: address.type, name: address.name, slugs }),
     details: { organizations: slugs },
   });
 }

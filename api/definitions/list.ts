@@ -1,5 +1,7 @@
 /** GET /definitions: lists and searches definitions. */
+
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import {
   AUTHORSHIP_TYPES,
@@ -146,9 +148,6 @@ async function requirePage(sql: Pool, query: DefinitionListQuery): Promise<Defin
   } catch (error) {
     if (!hasSqlState(error, QUERY_CANCELED)) throw error;
     const seconds = LIST_TIMEOUT_MS / 1000;
-    throw unavailable(
-      error,
-      `The list took longer than ${seconds} seconds. Try again later, or use more filters.`,
-    );
+    throw unavailable(error, TEXTS.SERVICE_UNAVAILABLE.list(seconds));
   }
 }

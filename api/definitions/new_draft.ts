@@ -1,5 +1,6 @@
 /** Adds a version to a line: a draft, with its references and an audit entry. */
 import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definitions/versions.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../../shared/vocabulary.ts";
 import { type AuditActor, type AuditEntry, insertAuditEntries } from "../../sql/accounts/audit_log.ts";
@@ -15,7 +16,6 @@ import {
 } from "../../sql/definitions/versions.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import type { Caller } from "../http/caller.ts";
-import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 import type { WrittenDocument } from "./document.ts";
 
 /** The caller of a write and its organization. */
@@ -142,9 +142,10 @@ export function versionExists(
   versions: readonly string[],
 ): ApiError {
   return new ApiError("VERSION_EXISTS", {
-    message:
-      `Organization "${options.orgSlug}" already has ${options.type} "${options.name}@${options.version}". Use another version. ` +
-      OTHER_ORG_ADVICE,
+    message: TEXTS.VERSION_EXISTS.org(
+      { type: options.type, address: `${options.name}@${options.version}` },
+      options.orgSlug,
+    ),
     details: { nextAvailable: nextPatch(options.version, versions) },
   });
 }

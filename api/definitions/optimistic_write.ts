@@ -1,5 +1,6 @@
 /** Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. */
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { requireStillWriter } from "./find_writable.ts";
@@ -39,7 +40,7 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
     if (applied) return applied.result;
   }
   throw new ApiError("SERVICE_UNAVAILABLE", {
-    message: `Cannot apply this change: other writers changed the definition first, ${MAX_TRIES} times in a row. Nothing was written; retry in ${RETRY_AFTER.conflict} second.`,
+    message: TEXTS.SERVICE_UNAVAILABLE.overtaken(MAX_TRIES),
     retryAfter: RETRY_AFTER.conflict,
   });
 }

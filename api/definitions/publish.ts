@@ -1,4 +1,5 @@
 /** Publishes a draft: it becomes immutable, and its name resolves to it. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -142,7 +143,7 @@ export async function listCycleErrors(
   for (const row of rows) {
     const cycle = cycles.get(row.id);
     if (!cycle) continue;
-    const message = `Cannot publish ${row.type} "${row.name}@${row.version}": it depends on itself: ${cycle.join(" → ")}`;
+    const message = TEXTS.DEPENDENCY_CYCLE({ type: row.type, address: `${row.name}@${row.version}` }, cycle);
     errors.set(row.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
   }
   return errors;

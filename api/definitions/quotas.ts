@@ -1,4 +1,5 @@
 /** Quotas of organizations in the registry (docs/contract.md, Limits). */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
@@ -8,19 +9,12 @@ import {
   type DefinitionQuotas,
   lockDefinitionQuotas,
 } from "../../sql/definitions/quotas.ts";
-import { OTHER_ORG_ADVICE } from "../http/require_allowed.ts";
 
 /** Quotas of a paid tier. */
 export const DEFINITION_QUOTAS: DefinitionQuotas = { drafts: 1_000, lines: 10_000, yamlBytes: 500_000_000 };
 
 /** More than concurrent writers add. With this much left, writers need not wait for each other. */
 const MARGIN: DefinitionQuotas = { drafts: 50, lines: 50, yamlBytes: 10_000_000 };
-
-const NAMES: Readonly<Record<keyof DefinitionQuotas, string>> = {
-  drafts: "drafts: publish or delete some",
-  lines: "definitions: delete drafts that are not needed",
-  yamlBytes: "bytes of YAML: delete drafts that are not needed",
-};
 
 type Org = Pick<MembershipRow, "orgId" | "slug" | "tier">;
 
@@ -48,9 +42,7 @@ export function requireRoom(org: Org, used: DefinitionQuotas, added: DefinitionQ
   if (quota === null) return;
   const limit = limits[quota];
   throw new ApiError("QUOTA_EXCEEDED", {
-    message:
-      `Organization "${org.slug}" has used up its quota of ${limit.toLocaleString("en-US")} ${NAMES[quota]}. ` +
-      OTHER_ORG_ADVICE,
+    message: TEXTS.QUOTA_EXCEEDED({ slug: org.slug, quota, limit }),
     details: { quota, limit },
   });
 }

@@ -1,6 +1,7 @@
 /** GET /definitions/{type}/{name}: one definition, whole or in part, or one of its texts as a file. */
 import { type TProperties, Type } from "@sinclair/typebox";
 import { writtenName } from "../../shared/definitions/references.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -178,7 +179,7 @@ async function replyText(deps: ReadDeps, options: { target: ReadTarget; format: 
 
 function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
   return new ApiError("NOT_FOUND", {
-    message: `The YAML of ${type} "${name}@${version}" cannot be rendered as Markdown. Its translationError says why.`,
+    message: TEXTS.NOT_FOUND.markdown({ type, address: `${name}@${version}` }),
     details: { reason: "runtime", type, name },
   });
 }

@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { allowedTransitions, allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { nextPatch } from "../../shared/definitions/versions.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -183,7 +184,10 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
 function rejectArchived(row: DefinitionRow): void {
   if (allowsOperation(row.status, "retranslate")) return;
   throw new ApiError("INVALID_TRANSITION", {
-    message: `Cannot retranslate ${row.type} "${row.name}@${row.version}": its status is '${row.status}'`,
+    message: TEXTS.INVALID_TRANSITION.retranslate(
+      { type: row.type, address: `${row.name}@${row.version}` },
+      row.status,
+    ),
     details: {
       from: row.status,
       to: row.status,

@@ -1,5 +1,6 @@
 /** The limits of one process for work on definitions that holds connections for long. */
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
@@ -47,7 +48,7 @@ function takeTurns({ max, maxWaiting, what }: { max: number; maxWaiting: number;
   const maxPerCaller = Math.max(1, Math.floor(max / 2));
   const queue = new FairQueue({ max, maxPerCaller, maxWaiting });
   const limit = maxPerCaller + maxWaiting;
-  const message = `${limit} of your ${what} are running or waiting, which is the limit. Retry when one has finished.`;
+  const message = TEXTS.RATE_LIMITED.turns({ what, limit });
   return (request, task) => {
     const context = requestContext(request);
     const { caller, network } = context;

@@ -1,6 +1,7 @@
 /** Updates a draft: its document, fields of it, or its settings. */
 import type { DefinitionChanges } from "../../shared/definitions/edit.ts";
 import { allowsOperation } from "../../shared/definitions/lifecycle.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySetDefinitionTier } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -107,7 +108,7 @@ async function storeDraft(
 /** Returns the error for a version that is no draft. */
 function notEditable(row: DefinitionRow): ApiError {
   return new ApiError("NOT_EDITABLE", {
-    message: `Cannot edit ${row.type} "${row.name}@${row.version}" in '${row.status}' status: only drafts can be edited`,
+    message: TEXTS.NOT_EDITABLE({ type: row.type, address: `${row.name}@${row.version}` }, row.status),
     details: { status: row.status },
   });
 }

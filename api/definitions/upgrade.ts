@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { nextMajor } from "../../shared/definitions/versions.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { type DefinitionRow, EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
@@ -128,7 +129,7 @@ async function findUpgradable(sql: Sql, lineId: string, address: DefinitionAddre
 
 function alreadyUpgraded(latest: DefinitionRow): ApiError {
   return new ApiError("ALREADY_DUAL_STORAGE", {
-    message: `Cannot upgrade ${latest.type} "${latest.name}": its latest version ${latest.version} already has Markdown.`,
+    message: TEXTS.ALREADY_DUAL_STORAGE({ type: latest.type, address: latest.name }, latest.version),
     details: { version: latest.version },
   });
 }
@@ -151,7 +152,7 @@ function notRenderable(
   { reason, path, message }: WrittenDocument["failures"][number],
 ): ApiError {
   return new ApiError("TRANSLATION_FAILED", {
-    message: `Cannot upgrade ${type} "${name}": the document cannot be rendered as Markdown. ${message}`,
+    message: TEXTS.TRANSLATION_FAILED({ type, address: name }, message),
     details: { reason, path },
   });
 }

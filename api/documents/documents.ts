@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
@@ -104,13 +105,13 @@ async function runOn(thread: TaskThread, task: ThreadTask): Promise<string> {
     const retryAfter = RETRY_AFTER.queue;
     if (error.reason === "own") {
       throw new ApiError("RATE_LIMITED", {
-        message: `${MAX_TASKS_PER_CALLER} of your large documents are already waiting. Retry in ${retryAfter} s, or send them one after the other.`,
+        message: TEXTS.RATE_LIMITED.documents({ waiting: MAX_TASKS_PER_CALLER, seconds: retryAfter }),
         retryAfter,
         cause: error,
       });
     }
     throw new ApiError("SERVICE_UNAVAILABLE", {
-      message: `Cannot process this document now: ${CAUSES[error.reason]}. Retry in ${retryAfter} s, or send a smaller document.`,
+      message: TEXTS.SERVICE_UNAVAILABLE.document({ cause: CAUSES[error.reason], seconds: retryAfter }),
       retryAfter,
       cause: error,
     });

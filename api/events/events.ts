@@ -1,5 +1,6 @@
 /** GET /events: what happened, complete and in order, for readers that keep a cursor. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { TEXT } from "../../shared/json_schema.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
@@ -94,7 +95,7 @@ function invalidCursor(): ApiError {
 
 function cursorTooOld(): ApiError {
   return new ApiError("VALIDATION_ERROR", {
-    message: "Events after this cursor have been deleted. Leave out `after` to read from the oldest event.",
+    message: TEXTS.VALIDATION_ERROR.cursor,
     details: { reason: "cursor_too_old" },
   });
 }

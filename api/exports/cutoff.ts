@@ -1,6 +1,7 @@
 /** The cutoff of an export: where `as_of` and `since` are settled, and what holds it back is reported. */
 import type { Registry } from "prom-client";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -67,11 +68,9 @@ async function requireWatermark(
   if (result.reason === "future") {
     throw invalidInput([{ path: "as_of", message: "must not be in the future" }]);
   }
-  const reason = isBlind(result.blockers)
-    ? "the database hides other sessions from the service. Its log has the grant that is missing"
-    : "an open transaction may still add rows to it. Retry later, or choose an earlier as_of";
+  const { hidden, open } = TEXTS.SERVICE_UNAVAILABLE.cutoff;
   throw new ApiError("SERVICE_UNAVAILABLE", {
-    message: `Cannot settle the cutoff of the export: ${reason}`,
+    message: isBlind(result.blockers) ? hidden : open,
     retryAfter: RETRY_AFTER.build,
   });
 }
@@ -120,7 +119,7 @@ async function requireSince(
 
 function sinceError(message: string): ApiError {
   return new ApiError("VALIDATION_ERROR", {
-    message: `Invalid request: since ${message}`,
+    message: TEXTS.VALIDATION_ERROR.problem({ path: "since", message }),
     details: { reason: "since_too_old", errors: [{ path: "since", message }] },
   });
 }

@@ -1,5 +1,6 @@
 /** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON, CSV or Parquet. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import {
   EXPORT_DATASET_NAMES,
@@ -108,7 +109,7 @@ export const exportDataset = operation(
     const { name, ending } = splitFormatEnding(params.dataset);
     const dataset = findExportDataset(name);
     if (!dataset) {
-      const message = `Dataset not found. The datasets are ${EXPORT_DATASET_NAMES.join(", ")}.`;
+      const message = TEXTS.NOT_FOUND.dataset(EXPORT_DATASET_NAMES);
       throw new ApiError("NOT_FOUND", { message, details: { reason: "dataset" } });
     }
     const parse = () => parseDatasetParameters(queryWithEnding(request, ending), dataset);

@@ -1,6 +1,7 @@
 /** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
 import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
@@ -191,7 +192,7 @@ async function goneOrLost(log: Log, find: () => Promise<{ job: ReadableExportJob
   const { job } = await find();
   log.error({ event: "export_job.lost", exportJobId: job.id }, "the file of a ready export job is missing");
   return new ApiError("EXPORT_EXPIRED", {
-    message: "The file of this export is missing from the storage. Queue a new export",
+    message: TEXTS.EXPORT_EXPIRED.missing,
     details: { expiresAt: job.expiresAt },
   });
 }

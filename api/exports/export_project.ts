@@ -1,4 +1,5 @@
 /** Finds the project of an export, and checks that the caller may export it: at the start, and while it runs. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
@@ -48,14 +49,15 @@ async function findProject(
   if (isUuid(name)) {
     const project = await findReadableProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
     if (project) return project;
-    throw notFound(`Project "${name}" not found in your organizations.`);
+    throw notFound(TEXTS.PROJECT_NOT_FOUND.id(name));
   }
   const { orgId, slug } = await resolveOrg(sql, caller, request);
-  const place = `not found in organization "${slug}". Set X-Org-Slug to search another organization.`;
-  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) throw notFound(`Project ${place}`);
+  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
+    throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
+  }
   const project = await findReadableProjectByName(sql, { name, userId, orgId });
   if (project) return project;
-  throw notFound(`Project "${name}" ${place}`);
+  throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug }));
 }
 
 function notFound(message: string): ApiError {

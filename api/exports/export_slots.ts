@@ -1,6 +1,7 @@
 /** Limits concurrent exports, counts and downloads per process, user and organization. */
 
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { EXPORT_COUNTS_MAX } from "../../sql/connection/export_connections.ts";
@@ -59,19 +60,19 @@ function slotError(slots: ExportSlots, kind: keyof ExportSlots, shortage: Shorta
   switch (shortage) {
     case "holder":
       return new ApiError("RATE_LIMITED", {
-        message: `Cannot start another ${one}: you are running ${perHolder}, the most a user may run at once. Wait until one ends or stop it, then retry.`,
+        message: TEXTS.RATE_LIMITED.exportsOfUser({ one, limit: perHolder }),
         details: { share: "user", limit: perHolder },
         retryAfter,
       });
     case "group":
       return new ApiError("RATE_LIMITED", {
-        message: `Cannot start another ${one}: your organization is running ${perGroup}, the most it may run at once. Wait until one of its ${many} ends, then retry.`,
+        message: TEXTS.RATE_LIMITED.exportsOfOrg({ one, many, limit: perGroup }),
         details: { share: "organization", limit: perGroup },
         retryAfter,
       });
     case "all":
       return new ApiError("SERVICE_UNAVAILABLE", {
-        message: `Cannot start another ${one}: this server is running ${max}, the most it can. Retry in ${retryAfter} seconds.`,
+        message: TEXTS.SERVICE_UNAVAILABLE.exports({ one, limit: max, seconds: retryAfter }),
         retryAfter,
       });
   }

@@ -1,5 +1,6 @@
 /** Opens an export: access, parameters, slot, cutoff and snapshot. */
 
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
 import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
@@ -23,9 +24,6 @@ import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
-const MISSING_TRACKER =
-  "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.";
-
 /** Where too large an export is possible. */
 export const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
@@ -247,11 +245,14 @@ function wrongTime(error: WrongTimeError): ApiError {
 
 /** Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. */
 export async function requireTracker({ sql, config }: OperationDeps): Promise<void> {
-  if (!(await isTrackerReadable(sql, config.trackerSchema))) throw unavailable(null, MISSING_TRACKER);
+  if (!(await isTrackerReadable(sql, config.trackerSchema)))
+    throw unavailable(null, TEXTS.SERVICE_UNAVAILABLE.tracker);
 }
 
 /** Returns SERVICE_UNAVAILABLE for a query that failed because the tracker's tables were removed, or else `error` itself. */
 async function explainMissingTracker({ sql, config }: OperationDeps, error: unknown): Promise<unknown> {
   if (!hasSqlState(error, ...UNREADABLE)) return error;
-  return (await isTrackerReadable(sql, config.trackerSchema)) ? error : unavailable(error, MISSING_TRACKER);
+  return (await isTrackerReadable(sql, config.trackerSchema))
+    ? error
+    : unavailable(error, TEXTS.SERVICE_UNAVAILABLE.tracker);
 }

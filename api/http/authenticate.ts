@@ -1,5 +1,6 @@
 /** Resolves the Authorization header to the caller. */
 
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { findKeyCaller, updateApiKeyLastUsed } from "../../sql/accounts/api_keys.ts";
@@ -65,16 +66,12 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   return async (authorization) => {
     if (authorization === null) return null;
     const [, secret] = BEARER.exec(authorization.trim()) ?? [];
-    if (!secret)
-      throw unauthorized(
-        "Invalid Authorization header. Send Bearer and an API key (ulr_…) or a session token (uls_…).",
-      );
+    if (!secret) throw unauthorized(TEXTS.UNAUTHORIZED.header);
     const isKey = looksLikeApiKey(secret);
-    if (isKey && !hasValidChecksum(secret))
-      throw unauthorized("Invalid API key: its checksum is wrong. Copy the key again.");
+    if (isKey && !hasValidChecksum(secret)) throw unauthorized(TEXTS.UNAUTHORIZED.checksum);
     const hash = hashSecret(secret);
     const caller = await deps.callers.find(hash, () => (isKey ? findByKey(hash) : findBySession(hash)));
-    if (!caller) throw unauthorized("The API key or session token is unknown, revoked or expired.");
+    if (!caller) throw unauthorized(TEXTS.UNAUTHORIZED.credential);
     return caller;
   };
 }

@@ -1,4 +1,5 @@
 /** Turns any exception into the error envelope (docs/contract.md, Errors). */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
@@ -21,10 +22,6 @@ export function unavailable(cause: unknown, message?: string): ApiError {
   });
 }
 
-/** The message for a write with an unknown outcome. */
-export const OUTCOME_UNKNOWN =
-  "The outcome is unknown. Check whether the change was applied before retrying.";
-
 /** Codes of open connections that broke: a commit may already have been sent. */
 const LOST_CONNECTION = new Set(["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "ECONNRESET", "EPIPE"]);
 
@@ -35,7 +32,7 @@ function isLostConnection(error: unknown): boolean {
 /** Returns the error that the client gets. Internal errors become a 500 without details. */
 function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (error instanceof ApiError) return error;
-  if (writes && isLostConnection(error)) return unavailable(error, OUTCOME_UNKNOWN);
+  if (writes && isLostConnection(error)) return unavailable(error, TEXTS.SERVICE_UNAVAILABLE.outcomeUnknown);
   if (isDatabaseFault(error) || error instanceof DeadlineExceeded) return unavailable(error);
   return new ApiError("INTERNAL_SERVER_ERROR", { cause: error });
 }

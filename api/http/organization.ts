@@ -2,6 +2,7 @@
  * Resolves the organization of a request, and the caller's role there (docs/contract.md, Organizations and
  * permissions).
  */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg } from "../../shared/policy.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
@@ -39,7 +40,7 @@ export async function resolveOrg(
       : findBySlug(sql, userId, slug));
   if (membership && slug !== null && membership.slug !== slug) {
     throw new ApiError("ORG_ACCESS_DENIED", {
-      message: `This API key works only for organization "${membership.slug}". Name no other organization.`,
+      message: TEXTS.ORG_ACCESS_DENIED.boundKey(membership.slug),
     });
   }
   if (!membership) throw orgAccessDenied(slug);
@@ -55,19 +56,15 @@ export function boundOrgOf({ credential }: Caller): string | null {
 
 /** Returns the error for a request that names one organization, and another one in `X-Org-Slug`. */
 export function orgsDiffer(): ApiError {
-  return new ApiError("ORG_ACCESS_DENIED", {
-    message: "X-Org-Slug and the path or body name different organizations. Remove one of them.",
-  });
+  return new ApiError("ORG_ACCESS_DENIED", { message: TEXTS.ORG_ACCESS_DENIED.differ });
 }
 
 /** Returns the error for a caller who is not a member. It must not reveal whether the organization exists. */
 function orgAccessDenied(slug: string | null): ApiError {
   if (slug === null) return new ApiError("ORG_ACCESS_DENIED");
   // Other texts can be of any length.
-  const organization = isAccountSlug(slug) ? `organization "${slug}"` : "that organization";
-  return new ApiError("ORG_ACCESS_DENIED", {
-    message: `You are not a member of ${organization}, or it does not exist. Name one of your organizations.`,
-  });
+  const shown = isAccountSlug(slug) ? slug : null;
+  return new ApiError("ORG_ACCESS_DENIED", { message: TEXTS.ORG_ACCESS_DENIED.notMember(shown) });
 }
 
 async function findBySlug(sql: Sql, userId: string, slug: string): Promise<MembershipRow | null> {

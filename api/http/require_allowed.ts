@@ -1,10 +1,8 @@
 /** Turns a verdict of shared/policy.ts into the error that a client gets. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Verdict } from "../../shared/policy.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
-
-/** Ends an error message that names the organization of the request. */
-export const OTHER_ORG_ADVICE = "Set X-Org-Slug to use another organization.";
 
 /** Throws the error of a verdict that is not `ok`. Its message names `org`, if it is given. */
 export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug">): void {
@@ -18,11 +16,7 @@ export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug
 function messageOf({ code, details = {} }: Extract<Verdict, { ok: false }>, slug?: string): string | null {
   const { requiredRole, currentRole, requiredTier, currentTier } = details;
   if (slug === undefined) return null;
-  if (code === "INSUFFICIENT_ORG_ROLE") {
-    return `This requires the ${requiredRole} role or above. Your role in organization "${slug}" is ${currentRole}. ${OTHER_ORG_ADVICE}`;
-  }
-  if (code === "SUBSCRIPTION_REQUIRED") {
-    return `This requires the ${requiredTier} tier or above. Organization "${slug}" is on the ${currentTier} tier. ${OTHER_ORG_ADVICE}`;
-  }
+  if (code === "INSUFFICIENT_ORG_ROLE") return TEXTS[code]({ slug, requiredRole, currentRole });
+  if (code === "SUBSCRIPTION_REQUIRED") return TEXTS[code]({ slug, requiredTier, currentTier });
   return null;
 }

@@ -1,6 +1,7 @@
 /** Describes what is wrong with an invalid query, body or path. */
 import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
 
@@ -29,7 +30,7 @@ export function invalidInput(value: readonly Problem[]): ApiError {
   const problems = value.slice(0, MAX_PROBLEMS).map(withShortPath);
   const [first] = problems;
   return new ApiError("VALIDATION_ERROR", {
-    ...(first ? { message: `Invalid request: ${[first.path, first.message].join(" ").trim()}` } : {}),
+    ...(first ? { message: TEXTS.VALIDATION_ERROR.problem(first) } : {}),
     details: { errors: problems },
   });
 }

@@ -1,6 +1,7 @@
 /** POST /models/cost: what usage costs, at the prices of the time. */
 import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/model_prices.ts";
 import { operation, reply } from "../http/operation.ts";
@@ -150,10 +151,11 @@ function computeUsageCost(model: KnownPrices, usage: TokenUsage): ReturnType<typ
     if (!(error instanceof UnpricedKind)) throw error;
     const { kind } = error;
     const general = GENERAL_PRICES[kind];
-    const message = `Model "${modelName(model)}" has no price for ${USAGE_FIELDS[kind]}.`;
-    const advice = general
-      ? ` If the provider charges them as ${general}, add them to ${USAGE_FIELDS[general]}.`
-      : "";
-    throw new ApiError("NOT_FOUND", { message: message + advice, details: { reason: "price", kind } });
+    const message = TEXTS.NOT_FOUND.priceKind({
+      model: modelName(model),
+      field: USAGE_FIELDS[kind],
+      general: general ? { kind: general, field: USAGE_FIELDS[general] } : null,
+    });
+    throw new ApiError("NOT_FOUND", { message, details: { reason: "price", kind } });
   }
 }

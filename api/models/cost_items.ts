@@ -1,6 +1,7 @@
 /** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
 import { type Static, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { TEXTS } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import type { PriceLookup } from "../../sql/models/model_prices.ts";
 import { createBodyCheck } from "../http/body/body_schema.ts";
@@ -134,6 +135,6 @@ function readInstants(item: CostItem, problems: Problem[]) {
 
 function invalidItem(errors: readonly Problem[]): ItemError {
   const [first = { path: "", message: "" }] = errors;
-  const message = `Invalid item: ${[first.path, first.message].join(" ").trim()}`;
+  const message = TEXTS.VALIDATION_ERROR.item(first);
   return { error: { code: "VALIDATION_ERROR", message, details: { errors } } };
 }

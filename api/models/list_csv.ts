@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../shared/exports/csv_syntax.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
@@ -74,10 +75,10 @@ function takeSlot(slots: Semaphore, request: Request): Permit {
   if (result.ok) return result.permit;
   const retryAfter = RETRY_AFTER.stream;
   if (result.shortage === "holder") {
-    const message = `You are downloading ${slots.limits.perHolder} lists of models, the most at once. Wait until one ends, then retry.`;
+    const message = TEXTS.RATE_LIMITED.lists(slots.limits.perHolder);
     throw new ApiError("RATE_LIMITED", { message, retryAfter });
   }
-  const message = `This server is sending ${slots.limits.max} lists of models, the most at once. Retry in ${retryAfter} seconds.`;
+  const message = TEXTS.SERVICE_UNAVAILABLE.lists({ limit: slots.limits.max, seconds: retryAfter });
   throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
 }
 

@@ -1,5 +1,6 @@
 /** Prices as of an instant: the parameter, and the errors of instants for which no prices are known. */
 import { parseAsOf } from "../../shared/as_of.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import type { FoundPrices, PriceLookup } from "../../sql/models/model_prices.ts";
@@ -55,24 +56,26 @@ export function requirePrices(
   const { model, aliasKnownSince } = found;
   const asOf = earlierInstant(lookup);
   if ("alias" in lookup) {
-    const name = `Alias "${lookup.alias}"`;
+    const { alias } = lookup;
     if (aliasKnownSince === null) {
-      requireAlias(catalog, lookup.alias, names);
-      throw notFound("alias", `${name} not found`);
+      requireAlias(catalog, alias, names);
+      throw notFound("alias", TEXTS.NOT_FOUND.alias(alias));
     }
     if (asOf !== null && asOf < aliasKnownSince) {
-      const target = catalog.aliases.get(lookup.alias)?.row;
-      const example = target ? `, such as "${modelName(target)}"` : "";
-      const message = `${name} is known since ${aliasKnownSince}. Choose a later asOf, or name the model${example}.`;
-      throw unknownAt(message, aliasKnownSince);
+      const target = catalog.aliases.get(alias)?.row;
+      const model = target ? modelName(target) : null;
+      throw unknownAt(
+        TEXTS.NOT_FOUND.unknownAlias({ alias, since: aliasKnownSince, model }),
+        aliasKnownSince,
+      );
     }
-    if (model === null) throw notFound("alias", `${name} stood for no model of the catalog at that time`);
+    if (model === null) throw notFound("alias", TEXTS.NOT_FOUND.aliasOfNone(alias));
   } else if (model === null) {
     requireModel(catalog, lookup, names);
-    throw notFound("model", `Model "${modelName(lookup)}" not found`);
+    throw notFound("model", TEXTS.NOT_FOUND.model(modelName(lookup)));
   }
   if (asOf !== null && asOf < model.knownSince) {
-    const message = `Model "${modelName(model)}": prices are known since ${model.knownSince}. Choose a later asOf.`;
+    const message = TEXTS.NOT_FOUND.unknownPrices({ model: modelName(model), since: model.knownSince });
     throw unknownAt(message, model.knownSince);
   }
   return model;
@@ -87,7 +90,7 @@ function earlierInstant({ asOf, knownAt = null }: PriceLookup): string | null {
 export function requireCost({ prices, ...model }: KnownPrices) {
   const cost = presentCost(prices);
   if (cost === null)
-    throw notFound("price", `Model "${modelName(model)}" had no price from ${model.pricesFrom} on`);
+    throw notFound("price", TEXTS.NOT_FOUND.price({ model: modelName(model), from: model.pricesFrom }));
   return cost;
 }
 

@@ -1,5 +1,6 @@
 /** Finds a model by key or alias. A failure names similar ones. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
@@ -25,7 +26,7 @@ export function requireModel(
   const entry = catalog.find(key);
   if (entry) return entry;
   const suggestions = names().suggestModels(key);
-  throw notFound({ reason: "model", message: `Model "${modelName(key)}" not found`, suggestions });
+  throw notFound({ reason: "model", message: TEXTS.NOT_FOUND.model(modelName(key)), suggestions });
 }
 
 export interface AliasTarget {
@@ -45,19 +46,16 @@ export function requireAlias(
   if (target && found.entry) return { target, entry: found.entry };
   const suggestions = names().suggestAliases(alias);
   if (target) {
-    const message = `Alias "${alias}" stands for the model "${target}", which is not in the catalog`;
+    const message = TEXTS.NOT_FOUND.aliasOfGone({ alias, model: target });
     throw notFound({ reason: "model", message, suggestions });
   }
   const isModel = catalog.entries.some(({ row }) => modelName(row) === alias);
-  const message = isModel
-    ? `"${alias}" is a model and not an alias: get it at /api/v1/models/${alias}`
-    : `Alias "${alias}" not found`;
+  const message = isModel ? TEXTS.NOT_FOUND.modelNotAlias(alias) : TEXTS.NOT_FOUND.alias(alias);
   throw notFound({ reason: "alias", message, suggestions });
 }
 
 function notFound(options: { reason: "alias" | "model"; message: string; suggestions: string[] }): ApiError {
   const { reason, suggestions } = options;
-  const names = suggestions.map((name) => `"${name}"`).join(", ");
-  const message = names === "" ? options.message : `${options.message}. Did you mean ${names}?`;
+  const message = TEXTS.NOT_FOUND.similar(options.message, suggestions);
   return new ApiError("NOT_FOUND", { message, details: { reason, suggestions } });
 }

@@ -1,5 +1,6 @@
 /** GET /health/live, GET /health/ready: probes for supervisors and load balancers. */
 import { type Static, Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { operation, reply } from "../http/operation.ts";
@@ -106,7 +107,7 @@ type Check = "ok" | "down" | "pending" | "leaving";
 
 function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", {
-    message: "This process is not ready. Retry in 5 s.",
+    message: TEXTS.SERVICE_UNAVAILABLE.health,
     details: { checks },
     cause,
   });

@@ -1,4 +1,5 @@
 /** Forms: hidden fields, fields with their problems, the summary of errors, writes that may be refused. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Problem } from "../http/validation_problems.ts";
 import { type Content, type Html, html } from "./html.ts";
@@ -80,7 +81,7 @@ function toProblems({ status, code, message, details = {} }: ApiError): FormProb
 export function fieldProblem(
   path: string,
   problem: string,
-  message = `Invalid request: ${path} ${problem}.`,
+  message = TEXTS.VALIDATION_ERROR.problem({ path, message: problem }),
 ): FormProblems {
   return { status: 400, code: "VALIDATION_ERROR", message, details: {}, fields: new Map([[path, problem]]) };
 }

@@ -1,5 +1,6 @@
 /** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { getMe } from "../accounts/me.ts";
@@ -233,6 +234,6 @@ function requireFormToken(form: URLSearchParams, expected: string): void {
   const wanted = Buffer.from(expected);
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
   throw new ApiError("FORBIDDEN_ORIGIN", {
-    message: "This form belongs to another session. Go back, reload the page and send the form again.",
+    message: TEXTS.FORBIDDEN_ORIGIN.form,
   });
 }

@@ -1,4 +1,5 @@
 /** POST …/test and GET …/deliveries: what is sent to a webhook. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {
@@ -38,7 +39,7 @@ export const testWebhook = operation(
     const row = await requireWebhook(sql, { id, org });
     if (row.disabledAt !== null) {
       throw new ApiError("VALIDATION_ERROR", {
-        message: `The webhook is disabled. Enable it first: PATCH it with {"enabled": true}.`,
+        message: TEXTS.VALIDATION_ERROR.disabledWebhook,
       });
     }
     const delivery = await sql.begin(async (tx) => {

@@ -1,4 +1,5 @@
 /** What the operations of webhooks share: who may call them, the webhook they are about, its audit entries. */
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
@@ -52,7 +53,7 @@ export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise
 export function requireWebhookRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
   if (row) return row;
   throw new ApiError("NOT_FOUND", {
-    message: `Webhook not found. List webhooks with GET /api/v1/orgs/${slug}/webhooks.`,
+    message: TEXTS.NOT_FOUND.webhook(slug),
     details: { reason: "webhook" },
   });
 }

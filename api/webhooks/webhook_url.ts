@@ -1,5 +1,6 @@
 /** The address of a webhook: what is wrong with it, as far as it shows before its name is resolved. */
 import { type BlockList, isIP } from "node:net";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isLoopbackHost } from "../../shared/network/public_address.ts";
 import { isDeliverable } from "../../shared/network/webhook_networks.ts";
@@ -49,7 +50,7 @@ function requireDeliverableHost(url: URL, networks: BlockList): void {
 
 function undeliverable(reason: string): ApiError {
   return new ApiError("UNPROCESSABLE_ENTITY", {
-    message: `Events cannot be delivered to this URL: ${reason}. Use a public https address.`,
+    message: TEXTS.UNPROCESSABLE_ENTITY.webhookUrl(reason),
     details: { errors: [{ path: "url", message: reason }] },
   });
 }

@@ -78,7 +78,7 @@ export function syntaxProblem(text: string, lines: LineCounter, error: YAMLError
   const advice = [hint && `; ${hint}`, quoted && `. Write ${quoted}`].filter(Boolean).join("");
   return problemAt(lines, offset, {
     path: WHOLE_DOCUMENT,
-    message: `Invalid YAML: ${error.message}${advice}`,
+    message: `The YAML cannot be parsed: ${error.message}${advice}`,
   });
 }
 

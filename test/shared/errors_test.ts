@@ -15,10 +15,10 @@ test("the text of an error has its details, unless the place that throws it says
     "Only drafts can be deleted, and the status of this version is published. Deprecate or archive it instead.",
     "Only drafts can be deleted.",
     "No.",
-    "The organization has 10 webhooks, the maximum. Delete one that is not needed.",
+    "The organization has 10 webhooks, the maximum. Delete one that is no longer needed.",
     "The quota of 5,000 drafts is used up.",
     "API key not found. List your keys with GET /api/v1/auth/keys.",
-    "Resource not found.",
+    "Not found. Check the name or id.",
   ]);
 });
 

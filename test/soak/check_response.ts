@@ -70,7 +70,7 @@ function checkAnswer(
 export function isToldToWait({ hasSlot }: Pick<Attempt, "hasSlot">, end: End): boolean {
   if (!hasSlot || end.type !== "answer" || !LATER.includes(end.status)) return false;
   if (end.status === 429) return true;
-  return / are running$|this server is running /.test(parseEnvelope(end.body).error?.message ?? "");
+  return / are running$|[Tt]his server is running /.test(parseEnvelope(end.body).error?.message ?? "");
 }
 
 function parseEnvelope(body: Buffer): Envelope {

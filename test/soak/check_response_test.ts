@@ -71,7 +71,7 @@ describe("a response is checked", () => {
   test("of 503 for an export by whether all streams are taken", () => {
     for (const message of [
       "Cannot start another export now: 8 are running",
-      "Cannot start another export: this server is running 8, the most it can. Retry in 5 seconds.",
+      "Cannot start another export. This server is running 8, the maximum. Retry in 5 seconds.",
     ]) {
       const full = failure(503, AGAIN, message);
       expect(checkOutcome({ ...ATTEMPT, hasSlot: true }, full, NONE)).toBeNull();

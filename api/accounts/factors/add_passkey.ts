@@ -128,9 +128,5 @@ export const addPasskey = operation(
 );
 
 function noOptions(): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message:
-      "The options have expired or were used. Get new ones with POST /api/v1/auth/factors/passkeys/options.",
-    details: { reason: "options" },
-  });
+  return new ApiError("NOT_FOUND", { details: { reason: "options" } });
 }

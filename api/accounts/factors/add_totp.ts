@@ -150,10 +150,7 @@ export const confirmTotp = operation(
 );
 
 function noSecret(): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message: "The secret has expired or was used. Get a new one with POST /api/v1/auth/factors/totp.",
-    details: { reason: "secret" },
-  });
+  return new ApiError("NOT_FOUND", { details: { reason: "secret" } });
 }
 
 function wrongCode(): ApiError {

@@ -1,4 +1,5 @@
 /** What every change of a user's factors does beside the change itself. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { FactorKind } from "../../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
@@ -22,16 +23,13 @@ interface FactorChange {
 
 /** Locks the caller's account, so that changes and uses of its factors happen one after the other. */
 export async function lockCaller(tx: Sql, { userId }: Caller): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
 }
 
 /** Throws QUOTA_EXCEEDED if the user has as many factors as one may have. Call it after `lockCaller`. */
 export async function requireRoomForFactor(tx: Sql, { userId }: Caller): Promise<void> {
   if ((await listSecondFactors(tx, userId)).length < FACTORS_MAX) return;
-  throw new ApiError("QUOTA_EXCEEDED", {
-    message: `You have ${FACTORS_MAX} second factors, the maximum. Remove one first.`,
-    details: { quota: "factors", limit: FACTORS_MAX },
-  });
+  throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "factors", limit: FACTORS_MAX } });
 }
 
 /** Adds the audit entry of the first step, which required a password or a factor. */

@@ -1,5 +1,6 @@
 /** Schemas of second factors, and what their operations have in common. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
@@ -99,7 +100,7 @@ export function parseProof({ code, passkey }: { code?: string; passkey?: string 
 /** Returns the error for a user who has no second factor to use or renew. */
 export function noFactor(): ApiError {
   return new ApiError("UNPROCESSABLE_ENTITY", {
-    message: "You have no second factor. Add one with POST /api/v1/auth/factors/totp.",
+    message: TEXTS.UNPROCESSABLE_ENTITY.noFactor,
     details: { reason: "no second factor" },
   });
 }

@@ -155,8 +155,5 @@ export const renewRecoveryCodes = operation(
 );
 
 function factorNotFound(): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message: "Second factor not found. List yours with GET /api/v1/auth/factors.",
-    details: { reason: "factor" },
-  });
+  return new ApiError("NOT_FOUND", { details: { reason: "factor" } });
 }

@@ -1,4 +1,5 @@
 /** What follows from a second factor that was used: mails, and the error for the client. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { countRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -24,13 +25,10 @@ export async function tellOfProof(
 /** Returns the error for a second factor that was not accepted. A copied passkey gets the same as any wrong one. */
 export function proofError(verdict: Extract<ProofVerdict, { ok: false }>): ApiError {
   if (verdict.reason !== "blocked") {
-    return unauthorized(
-      "The second factor is wrong, or was used before. Enter the code that the app shows now.",
-    );
+    return unauthorized(TEXTS.UNAUTHORIZED.factor);
   }
   return new ApiError("RATE_LIMITED", {
-    message:
-      "Too many wrong codes within a day. Codes from apps are not accepted until the day is over. Use a passkey or a recovery code.",
+    message: TEXTS.RATE_LIMITED.factors,
     headers: { "Retry-After": String(Math.max(1, Math.ceil(verdict.waitMs / 1000))) },
   });
 }

@@ -1,5 +1,6 @@
 /** Requires that the user has just proven themselves, before something that outlives the session. */
 
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { existsSecondFactor } from "../../../sql/accounts/second_factors.ts";
 import { isSessionProven } from "../../../sql/accounts/sessions.ts";
@@ -20,8 +21,7 @@ const MAX_AGE_SECONDS = 15 * 60;
 export async function requireRecentFactor(sql: Sql, { credential }: Caller): Promise<void> {
   if (await isSessionProven(sql, { id: credential.id, maxAgeSeconds: MAX_AGE_SECONDS })) return;
   throw new ApiError("SECOND_FACTOR_REQUIRED", {
-    message:
-      "This requires a second factor used within the last 15 minutes. Use one with POST /api/v1/auth/factors/verify.",
+    message: TEXTS.SECOND_FACTOR_REQUIRED.recent,
     details: { maxAgeSeconds: MAX_AGE_SECONDS },
   });
 }
@@ -46,5 +46,5 @@ export async function requireProof(
 }
 
 function wrongPassword(): ApiError {
-  return unauthorized("The password is wrong.");
+  return unauthorized(TEXTS.UNAUTHORIZED.password);
 }

@@ -1,5 +1,6 @@
 /** POST /auth/login/second-factor and /options: the second step of a sign-in whose password was right. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import {
   countWrongTry,
@@ -45,7 +46,7 @@ export async function requireSecondStep(sql: Sql, user: UserWithPassword): Promi
   const expiresAt = await insertPendingSignIn(sql, { userId, tokenHash, passwordHash, minutes: MINUTES });
   const methods = await listProofKinds(sql, userId, factors);
   throw new ApiError("SECOND_FACTOR_REQUIRED", {
-    message: "The password is correct. Send a second factor to POST /api/v1/auth/login/second-factor.",
+    message: TEXTS.SECOND_FACTOR_REQUIRED.signIn,
     details: { loginToken, methods, expiresAt },
     headers: { "Cache-Control": "no-store" },
   });
@@ -163,5 +164,5 @@ async function requirePendingSignIn(sql: Sql, loginToken: string): Promise<Pendi
 }
 
 function signInExpired(): ApiError {
-  return unauthorized("The sign-in has expired or was used. Sign in with your password again.");
+  return unauthorized(TEXTS.UNAUTHORIZED.signInOver);
 }

@@ -1,6 +1,7 @@
 /** POST /invitations/preview and /invitations/accept: what the link of an invitation offers, and joining. */
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
@@ -139,7 +140,7 @@ function invalidToken(): ApiError {
 async function requireInvited(sql: Sql, { userId }: Caller, email: string): Promise<void> {
   if (await isInvited(sql, { userId, email })) return;
   throw new ApiError("ORG_ACCESS_DENIED", {
-    message: `This invitation is for ${email}. Sign in with that address.`,
+    message: TEXTS.ORG_ACCESS_DENIED.invitation(email),
     details: { email },
   });
 }

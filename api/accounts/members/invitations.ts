@@ -1,5 +1,6 @@
 /** POST, GET and DELETE /orgs/{slug}/invitations: whom an organization has invited. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { isUuid } from "../../../shared/uuid.ts";
@@ -152,7 +153,10 @@ export const revokeInvitation = operation(
       await lockOrg(tx, org.id);
       const actorRole = await lockActorRole(tx, { actor, org });
       const invitation = isUuid(params.id) ? await findPendingInvitation(tx, params.id) : null;
-      if (invitation?.orgId !== org.id) throw invitationNotFound(org);
+      if (invitation?.orgId !== org.id) {
+        const message = TEXTS.NOT_FOUND.invitation(org.slug);
+        throw new ApiError("NOT_FOUND", { message, details: { reason: "invitation" } });
+      }
       requireAllowed(mayManageMembers(actorRole, invitation.role));
       await markInvitationRevoked(tx, invitation.id);
       await auditInvitation(tx, { actor, action: "invitation.revoke", org, invitation });
@@ -177,17 +181,16 @@ async function requireRoom(
   tx: Sql,
   { orgId, userId, email }: { orgId: string; userId: string; email: string },
 ): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
   if ((await countOpenInvitations(tx, { orgId, exceptEmail: email })) >= PENDING_INVITATIONS_MAX) {
     throw new ApiError("QUOTA_EXCEEDED", {
-      message: `The organization has ${PENDING_INVITATIONS_MAX} pending invitations, the maximum. Revoke one, or wait until one is accepted.`,
       details: { quota: "invitations", limit: PENDING_INVITATIONS_MAX },
     });
   }
   const seconds = await findInvitationWait(tx, { userId, limit: HOURLY_INVITATIONS_MAX });
   if (seconds === 0) return;
   throw new ApiError("RATE_LIMITED", {
-    message: `You have sent ${HOURLY_INVITATIONS_MAX} invitations within an hour, the maximum. Retry after the time in Retry-After.`,
+    message: TEXTS.RATE_LIMITED.invitations(HOURLY_INVITATIONS_MAX),
     retryAfter: seconds,
   });
 }
@@ -209,12 +212,5 @@ async function auditInvitation(
     subject: { type: "invitation", id: invitation.id },
     orgId: org.id,
     details: { org: org.slug, role: invitation.role },
-  });
-}
-
-function invitationNotFound({ slug }: { slug: string }): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message: `Invitation not found: it was accepted or revoked, or has expired. List the pending ones with GET /api/v1/orgs/${slug}/invitations.`,
-    details: { reason: "invitation" },
   });
 }

@@ -2,6 +2,7 @@
  * The use cases of members, for API, pages and command line. Each one locks the organization first, so that two changes
  * at once see each other: call them inside a transaction.
  */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
@@ -89,31 +90,25 @@ async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<Or
 }
 
 export function memberNotFound({ slug }: Pick<OrgRow, "slug">): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message: `The user is not a member of organization "${slug}". List its members with GET /api/v1/orgs/${slug}/members.`,
-    details: { reason: "member" },
-  });
+  const message = TEXTS.NOT_FOUND.member(slug);
+  return new ApiError("NOT_FOUND", { message, details: { reason: "member" } });
 }
 
 /** Throws if a personal organization would get a second owner: it belongs to the user whose name it has. */
 export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
   if (!isPersonal || role !== "owner") return;
   throw new ApiError("VALIDATION_ERROR", {
-    message: `"${slug}" is a personal organization, which has one owner. Choose another role.`,
+    message: TEXTS.VALIDATION_ERROR.personalOrg(slug),
     details: { reason: "personal_organization" },
   });
 }
 
 async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promise<void> {
   if (org.isPersonal) {
-    throw new ApiError("LAST_OWNER", {
-      message: `"${org.slug}" is a personal organization. Its owner can neither leave nor get another role.`,
-    });
+    throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.personal(org.slug) });
   }
   if (await existsOtherOwner(tx, { orgId: org.id, userId })) return;
-  throw new ApiError("LAST_OWNER", {
-    message: `Organization "${org.slug}" has no other owner. Make another member an owner first.`,
-  });
+  throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.only(org.slug) });
 }
 
 /** Adds the entry to the audit log, and queues the mails. */

@@ -1,5 +1,6 @@
 /** POST /orgs: creates an organization, as `admin org create` does. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayCreateOrgs } from "../../../shared/policy.ts";
 import type { SubscriptionTier } from "../../../shared/vocabulary.ts";
@@ -51,7 +52,7 @@ export const createOrganization = operation(
     const verdict = mayCreateOrgs({ creators: config.organizationCreation, platformRole });
     if (!verdict.ok) {
       throw new ApiError(verdict.code, {
-        message: "Only operators can create organizations here. Ask an operator to create one for you.",
+        message: TEXTS.ROLE_REQUIRED.organizations,
         details: verdict.details ?? {},
       });
     }
@@ -73,12 +74,9 @@ export const createOrganization = operation(
 
 /** Throws QUOTA_EXCEEDED at the limit. Locks the user, so that two requests cannot exceed it together. */
 async function requireRoomForOrg(tx: Sql, userId: string): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized("Your account is disabled.");
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
   if ((await countCreatedOrgs(tx, userId)) < CREATED_ORGS_MAX) return;
-  throw new ApiError("QUOTA_EXCEEDED", {
-    message: `You have created ${CREATED_ORGS_MAX} organizations, the maximum. Delete one that you no longer need.`,
-    details: { quota: "organizations", limit: CREATED_ORGS_MAX },
-  });
+  throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "organizations", limit: CREATED_ORGS_MAX } });
 }
 
 /** Creates an organization without members. Throws NAME_TAKEN. Call inside a transaction. */
@@ -96,7 +94,7 @@ export async function createOrg(
   const org = await insertOrg(tx, { ...input, isPersonal: false }).catch((error: unknown) => {
     if (!violates(error, "organizations_slug_key")) throw error;
     throw new ApiError("NAME_TAKEN", {
-      message: `Cannot create organization "${input.slug}": the slug is taken`,
+      message: TEXTS.NAME_TAKEN.organization(input.slug),
       details: { type: "organization", name: input.slug },
     });
   });

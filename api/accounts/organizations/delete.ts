@@ -1,5 +1,6 @@
 /** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: the end of an organization, seven days after an owner deletes it. */
 import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { queueDeletionNotices } from "../../../sql/accounts/deletion_notices.ts";
@@ -85,9 +86,7 @@ interface Change {
 export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
   const { org } = change;
   if (org.isPersonal) {
-    throw new ApiError("NOT_DELETABLE", {
-      message: `Cannot delete organization "${org.slug}": it is a personal organization, which every user has`,
-    });
+    throw new ApiError("NOT_DELETABLE", { message: TEXTS.NOT_DELETABLE.personal(org.slug) });
   }
   await requireStillOwner(tx, change);
   const deletesAt = await updateOrgDeletesAt(tx, { orgId: org.id, days: ORG_RESTORE_DAYS });

@@ -1,4 +1,5 @@
 /** Writes to an organization's projects, for its owners and admins, and for `admin project …`. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { slugCandidates, toSlug } from "../../../shared/slugs.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
@@ -111,10 +112,7 @@ async function requireRoomForProject(tx: Sql, org: Org): Promise<void> {
   if ((await countProjects(tx, org.id)) + MARGIN <= PROJECTS_MAX) return;
   await lockOrg(tx, org.id);
   if ((await countProjects(tx, org.id)) < PROJECTS_MAX) return;
-  throw new ApiError("QUOTA_EXCEEDED", {
-    message: `Organization "${org.slug}" has ${PROJECTS_MAX.toLocaleString("en-US")} projects, the maximum. Deleted projects count for 30 days.`,
-    details: { quota: "projects", limit: PROJECTS_MAX },
-  });
+  throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "projects", limit: PROJECTS_MAX } });
 }
 
 async function requireProject(tx: Sql, { org, project }: Omit<ProjectKey, "actor">): Promise<ProjectRow> {
@@ -125,7 +123,7 @@ async function requireProject(tx: Sql, { org, project }: Omit<ProjectKey, "actor
 
 function projectNotFound(project: string, { slug }: Org): ApiError {
   return new ApiError("PROJECT_NOT_FOUND", {
-    message: `Project "${project}" not found in organization "${slug}".`,
+    message: TEXTS.PROJECT_NOT_FOUND.in({ project, slug }),
   });
 }
 
@@ -170,11 +168,8 @@ function nameTaken(options: {
   isDeleted?: boolean;
 }): ApiError {
   const { org, attempt, field, value, isDeleted = false } = options;
-  const reason = isDeleted
-    ? `a deleted project in organization "${org.slug}" has this ${field}. Restore it, or choose another ${field}.`
-    : `another project in organization "${org.slug}" has this ${field}`;
   return new ApiError("NAME_TAKEN", {
-    message: `Cannot ${attempt}: ${reason}`,
+    message: TEXTS.NAME_TAKEN.project({ attempt, slug: org.slug, field, isDeleted }),
     details: { type: "project", name: value },
   });
 }

@@ -1,6 +1,8 @@
 /** POST /auth/email and /auth/email/confirm: another address for an account, which takes effect by a link that it gets. */
+
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import {
   type AccountMailRow,
   endAccountLinks,
@@ -59,11 +61,11 @@ export const requestEmailChange = operation(
     const problem = emailProblem(email);
     if (problem) throw invalidInput([{ path: "email", message: problem }]);
     const user = await findUserWithPassword(deps.sql, caller.userId);
-    if (!user) throw unauthorized("The password is wrong.");
+    if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.password);
     const { limit, passwords } = deps.signIn;
     const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
     const isRight = await passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
-    if (!isRight) throw unauthorized("The password is wrong.");
+    if (!isRight) throw unauthorized(TEXTS.UNAUTHORIZED.password);
     if (isLike(password, email)) throw invalidInput([{ path: "email", message: IN_PASSWORD }]);
     const queueMails = async (tx: Sql): Promise<void> => {
       // Otherwise a new password could come between the check and the mail.

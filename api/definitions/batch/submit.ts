@@ -1,4 +1,5 @@
 /** Submits documents: all of them are stored, or none. Or none is, and the report says what would have happened. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { dryRun } from "../../../sql/connection/dry_run.ts";
 import { hasSqlState, QUERY_CANCELED, type Sql } from "../../../sql/connection/pool.ts";
@@ -61,10 +62,7 @@ async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
   } catch (error) {
     if (!hasSqlState(error, QUERY_CANCELED)) throw error;
     const seconds = STATEMENT_TIMEOUT_MS / 1000;
-    throw unavailable(
-      error,
-      `A step of the batch took longer than ${seconds} seconds. Nothing was stored. Try again later, or send fewer documents.`,
-    );
+    throw unavailable(error, TEXTS.SERVICE_UNAVAILABLE.batch(seconds));
   }
 }
 

@@ -1,5 +1,6 @@
 /** Creates and publishes documents in one transaction, or tries to and rolls back. */
 import { nextPatch } from "../../../shared/definitions/versions.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -185,7 +186,7 @@ function requireFirstInBatch(
 ): void {
   if (first === undefined) return;
   throw new ApiError("VERSION_EXISTS", {
-    message: `It is ${type} "${name}@${version}", as is document ${first} of this batch. Remove one of them, or use another version.`,
+    message: TEXTS.VERSION_EXISTS.batch({ type, address: `${name}@${version}` }, first),
     details: { nextAvailable: nextPatch(version, versions) },
   });
 }

@@ -1,5 +1,6 @@
 /** Whether versions that are being published would depend on themselves. */
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
@@ -51,7 +52,7 @@ export async function findDependencyCycles(
 
 function searchTooLong(): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", {
-    message: `Cannot search the dependencies of these documents for cycles within ${MAX_SEARCH_MS / 1000} second. Nothing was stored. Publish fewer documents at once.`,
+    message: TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000),
     retryAfter: RETRY_AFTER.queue,
   });
 }

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { QualifiedName } from "../../../shared/definitions/edit.ts";
 import { isLetterFirstName, NAME_RULE } from "../../../shared/definitions/name.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import { DEFINITION_VISIBILITIES, type DefinitionType } from "../../../shared/vocabulary.ts";
@@ -14,7 +15,7 @@ import { listBareTargets } from "../../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
 import { rejectUnstorable } from "../../http/body/storable_text.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { OTHER_ORG_ADVICE, requireAllowed } from "../../http/require_allowed.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
 import { listOf, oneOf } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
@@ -234,9 +235,7 @@ function nameTaken({
   orgSlug: string;
 }): ApiError {
   return new ApiError("NAME_TAKEN", {
-    message:
-      `Organization "${orgSlug}" already has ${type} "${name}". Choose another name for the fork. ` +
-      OTHER_ORG_ADVICE,
+    message: TEXTS.NAME_TAKEN.fork({ type, address: name }, orgSlug),
     details: { type, name },
   });
 }

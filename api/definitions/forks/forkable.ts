@@ -1,4 +1,5 @@
 /** Who may fork what: the same response for those who ask and for those who do it. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
 import type { ForkDenial } from "../../../shared/vocabulary.ts";
@@ -18,9 +19,9 @@ import { findTarget, type ReadTarget, requireLine, viewerOf } from "../find_read
 export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
   const reason = forkDenialOfSource(await sourceOf(sql, row, viewer));
   if (reason === null) return;
-  const state = row.quarantinedAt === null ? `its status is '${row.status}'` : "it is quarantined";
+  const status = row.quarantinedAt === null ? row.status : null;
   throw new ApiError("NOT_FORKABLE", {
-    message: `Cannot fork ${row.type} "${formatAddress(row)}": ${state}`,
+    message: TEXTS.NOT_FORKABLE({ type: row.type, address: formatAddress(row) }, status),
     details: { reason },
   });
 }
@@ -36,7 +37,7 @@ export async function findForkDenial(
 ): Promise<ForkDenial | null> {
   const { address, visitor, request } = options;
   if (!visitor && request.headers.has("x-org-slug")) {
-    throw unauthorized("X-Org-Slug requires authentication as a member of that organization.");
+    throw unauthorized(TEXTS.UNAUTHORIZED.org);
   }
   const org = visitor ? await resolveOrg(sql, visitor, request) : null;
   const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(visitor)));

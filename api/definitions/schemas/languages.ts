@@ -1,6 +1,7 @@
 /** GET /languages and /languages/{id}: the languages that definitions are written in. */
 import { Type } from "@sinclair/typebox";
 import { LANGUAGE_VERSION } from "../../../shared/definitions/language/language.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { JsonSchema } from "../../../shared/json_schema.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
@@ -109,9 +110,9 @@ export const getLanguage = operation(
 );
 
 function unknownLanguage(id: string): ApiError {
-  const ids = LANGUAGE_LIST.map((language) => language.id).join(", ");
+  const ids = LANGUAGE_LIST.map((language) => language.id);
   return new ApiError("NOT_FOUND", {
-    message: `Language "${id}" not found. The languages are ${ids}.`,
+    message: TEXTS.NOT_FOUND.language({ id, ids }),
     details: { reason: "language" },
   });
 }

@@ -1,9 +1,10 @@
 /** Warnings about new versions of a name that the caller may also write in another organization. */
+
+import { OTHER_ORG_ADVICE } from "../../../shared/error_texts.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import { listMembershipsByName } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { OTHER_ORG_ADVICE } from "../../http/require_allowed.ts";
 import type { Writer } from "../new_draft.ts";
 import type { Warning } from "../schemas.ts";
 

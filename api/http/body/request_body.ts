@@ -1,4 +1,5 @@
 /** Reads a body before any handler does, within limits on its size, its structure and its shape: JSON, YAML, a form. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { parseQuery, type Query } from "../query.ts";
 import type { JsonObject } from "../route.ts";
@@ -110,7 +111,7 @@ function mediaTypeOf(headers: Headers): string | undefined {
 function rejectOtherTypes(headers: Headers, accepted: string, others: readonly string[] = []): void {
   if (mediaTypeOf(headers) !== accepted) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-      message: `Unsupported content type. Send ${[accepted, ...others].join(" or ")}.`,
+      message: TEXTS.UNSUPPORTED_MEDIA_TYPE.type([accepted, ...others]),
     });
   }
   rejectCompressed(headers);
@@ -120,7 +121,7 @@ function rejectCompressed(headers: Headers): void {
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.trim().toLowerCase() !== "identity") {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-      message: "Compressed bodies are not supported. Send the body without Content-Encoding.",
+      message: TEXTS.UNSUPPORTED_MEDIA_TYPE.compressed,
     });
   }
 }

@@ -4,6 +4,7 @@
  * client can send up to twice the limit around the end of a window; that is acceptable, because this limit shares load
  * and protects no secret.
  */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
 const WINDOW_MS = 60_000;
@@ -106,7 +107,7 @@ export function rateLimitHeaders(
 export function rateLimited(state: RateLimitState, now: number): ApiError {
   const seconds = Math.max(1, Math.ceil((state.resetAt - now) / 1000));
   return new ApiError("RATE_LIMITED", {
-    message: `Rate limit of ${state.limit} per minute exceeded. Retry in ${seconds} s.`,
+    message: TEXTS.RATE_LIMITED.requests({ limit: state.limit, seconds }),
     retryAfter: seconds,
   });
 }

@@ -1,5 +1,6 @@
 /** Authenticates a request and applies the limits of requests per minute, before anything else. */
 import { LRUCache } from "lru-cache";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { type Authenticate, unauthorized } from "../authenticate.ts";
@@ -39,10 +40,7 @@ export interface AdmissionDeps {
 function toAuthorization([token, ...others]: readonly string[]): string | null {
   if (token === undefined) return null;
   // Someone else has set one of them; taking either would let them choose the session.
-  if (others.length > 0)
-    throw unauthorized(
-      "The request has two session cookies. Clear the cookies of this site and sign in again.",
-    );
+  if (others.length > 0) throw unauthorized(TEXTS.UNAUTHORIZED.cookies);
   return `Bearer ${token}`;
 }
 

@@ -1,11 +1,12 @@
 /** Serves a request that has been matched to its route: caller, access, origin, body, repeated requests, time limit. */
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { isSession, mayWrite } from "../../../shared/policy.ts";
 import { DeadlineExceeded, withTimeout } from "../../../shared/process/with_timeout.ts";
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import { unauthorized } from "../authenticate.ts";
 import { maxBodyBytes, readBody, readForm } from "../body/request_body.ts";
-import { OUTCOME_UNKNOWN, unavailable } from "../error_handler.ts";
+import { unavailable } from "../error_handler.ts";
 import type { Admission } from "../limits/request_limits.ts";
 import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
@@ -84,7 +85,7 @@ export async function rejectUnknown(
   if (deps.isForPeople(context.request)) context.callApi = createCallApi(context);
   if (!allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
   throw new ApiError("METHOD_NOT_ALLOWED", {
-    message: `Method not allowed. This path accepts ${allow}.`,
+    message: TEXTS.METHOD_NOT_ALLOWED(allow),
     headers: { Allow: allow },
   });
 }
@@ -134,7 +135,7 @@ async function inTime(answer: Promise<Response>, route: Route, timeoutMs: number
     return await withTimeout(answer, timeoutMs);
   } catch (error) {
     if (!route.writes || !(error instanceof DeadlineExceeded)) throw error;
-    throw unavailable(error, OUTCOME_UNKNOWN);
+    throw unavailable(error, TEXTS.SERVICE_UNAVAILABLE.outcomeUnknown);
   }
 }
 

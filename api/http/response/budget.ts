@@ -1,6 +1,7 @@
 /** Limits the memory for large responses that slow clients have not read yet. */
 import { Gauge } from "prom-client";
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { Semaphore } from "../limits/semaphore.ts";
 import type { Metrics } from "../metrics.ts";
@@ -43,16 +44,15 @@ export function createClaimResponse({ registry }: Metrics): ClaimResponse {
 }
 
 function budgetError(isOwnShare: boolean): ApiError {
-  const advice = "Request a smaller page, or accept gzip or zstd";
   const retryAfter = RETRY_AFTER.stream;
   if (isOwnShare) {
     return new ApiError("RATE_LIMITED", {
-      message: `You have ${LIMITS.perHolder / MIB} MiB of unread responses. Read them first. ${advice}.`,
+      message: TEXTS.RATE_LIMITED.unread(LIMITS.perHolder / MIB),
       retryAfter,
     });
   }
   return new ApiError("SERVICE_UNAVAILABLE", {
-    message: `${LIMITS.max / MIB} MiB of responses are waiting for slow clients. ${advice}, or retry in ${retryAfter} s.`,
+    message: TEXTS.SERVICE_UNAVAILABLE.unread({ mebibytes: LIMITS.max / MIB, seconds: retryAfter }),
     retryAfter,
   });
 }

@@ -18,7 +18,7 @@ test("org create and set-tier print the organization", async () => {
   const moved = await runJson(db.url, ["org", "set-tier", "--org", "acme", "--tier", "enterprise"]);
   expect(moved).toEqual({ ...org, subscriptionTier: "enterprise" });
   expect(await runFailing(db.url, ["org", "create", "--slug", "acme", "--name", "A"])).toContain(
-    "the slug is taken",
+    "The slug is taken",
   );
   expect(await runFailing(db.url, ["org", "set-tier", "--org", "none", "--tier", "pro"])).toContain('"none"');
   const details = await db.sql`select details from audit_log where action = 'org.set-tier'`;

@@ -21,7 +21,7 @@ test("project create derives a free slug, and the owner if none is given", async
     slugs.push(project["slug"]);
   }
   expect(slugs).toEqual(["cafe-menu-v2", "cafe-menu-v2-2", "cafe-menu-v2-3", "project"]);
-  expect(await runFailing(db.url, create("日本"))).toContain("another project");
+  expect(await runFailing(db.url, create("日本"))).toContain("Another project");
   for (const name of ["\u202egnp.exe", "\u200b", "two\nlines", "x".repeat(201)]) {
     expect((await runCommand(db.url, create(name))).exitCode).toBe(2);
   }

@@ -81,7 +81,7 @@ test("the refusal of a misspelled name leads to a search that finds the right on
   const refused = await ask(api, "/agent/code-reviwer", null);
   const { error } = (await refused.json()) as { error: { message: string } };
   const [, path = ""] =
-    /^Cannot find agent "code-reviwer"\. Search with GET (\S+)\.$/.exec(error.message) ?? [];
+    /^Agent "code-reviwer" not found\. Search with GET (\S+)\.$/.exec(error.message) ?? [];
   const { data } = (await (await api.request(path)).json()) as { data: { definitions: { name: string }[] } };
   expect(data.definitions.map(({ name }) => name)).toEqual(["code-reviewer"]);
 });

@@ -89,7 +89,7 @@ test("upgrade refuses a document that cannot be rendered, says why, and makes no
     expect(await response.json()).toMatchObject({
       error: {
         code: "TRANSLATION_FAILED",
-        message: expect.stringMatching(/^Cannot upgrade agent "reviewer": .* description/),
+        message: expect.stringMatching(/^Cannot upgrade agent "reviewer"\. .* description/),
         details: translationError,
       },
     });

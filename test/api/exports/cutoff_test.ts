@@ -62,7 +62,7 @@ test("sessions that the database hides are 503 too, and the log says what to gra
   const response = await blind.handle(testRequest(path, { key: person.key }), "192.0.2.1");
   const text = await response.text();
   expect([response.status, JSON.parse(text).error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
-  expect(text).toContain("the database hides other sessions from the service");
+  expect(text).toContain("The database hides other sessions from the service");
   expect(text).not.toContain("pg_");
   const warned = app.logLines.find((line) => line["event"] === "export.watermark_held_back");
   expect(warned).toMatchObject({ level: "warn", hint: expect.stringContaining("pg_read_all_stats") });

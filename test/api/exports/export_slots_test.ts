@@ -47,7 +47,7 @@ test("a user runs two at once, whatever the credentials, and the third is 429", 
       error: {
         code: "RATE_LIMITED",
         message:
-          "Cannot start another export: you are running 2, the most a user may run at once. Wait until one ends or stop it, then retry.",
+          "Cannot start another export. You are running 2, the maximum of a user. Wait until one ends or stop it, then retry.",
         requestId: expect.any(String),
         details: { share: "user", limit: 2 },
       } as never,
@@ -92,7 +92,7 @@ test("a process that is full is 503, while estimates are served and take no slot
   expect([status, error.code, error.message]).toEqual([
     503,
     "SERVICE_UNAVAILABLE",
-    "Cannot start another export: this server is running 2, the most it can. Retry in 5 seconds.",
+    "Cannot start another export. This server is running 2, the maximum. Retry in 5 seconds.",
   ]);
   for (let times = 0; times < 5; times += 1) {
     const estimate = await begin(app, project, a, "estimate");

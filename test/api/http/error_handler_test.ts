@@ -111,7 +111,7 @@ describe("input that does not fit its schema", () => {
     const response = await api.request("/api/v1/things?bogus=1");
     expect(await response.json()).toMatchObject({
       error: {
-        message: expect.stringMatching(/^Invalid request: bogus is not a parameter of this endpoint; /),
+        message: expect.stringMatching(/^Check the request: bogus is not a parameter of this endpoint; /),
       },
     });
   });

@@ -230,7 +230,7 @@ test("an invalid item has an error that names every problem, and the others are 
       {
         error: {
           code: "VALIDATION_ERROR",
-          message: `Invalid item: ${path === "" ? "" : `${path} `}${message}`,
+          message: `Check the item: ${path === "" ? "" : `${path} `}${message}${message.endsWith("?") ? "" : "."}`,
           details: { errors: [{ path, message }] },
         },
       },

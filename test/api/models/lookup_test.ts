@@ -185,12 +185,12 @@ describe("an unknown name", () => {
     expect((await refusal(app, "/resolve/gpt_4")).suggestions).not.toContain("gpt-4");
     expect(await refusal(app, "/resolve/zzzz")).toEqual({
       status: 404,
-      message: 'Alias "zzzz" not found',
+      message: 'Alias "zzzz" not found.',
       reason: "alias",
       suggestions: [],
     });
     expect((await refusal(app, "/resolve/openai/gpt-5")).message).toStartWith(
-      '"openai/gpt-5" is a model and not an alias: get it at /api/v1/models/openai/gpt-5',
+      '"openai/gpt-5" is a model and not an alias. Get it with GET /api/v1/models/openai/gpt-5',
     );
     expect((await refusal(app, `/resolve/${"gpt-5".repeat(500)}`)).suggestions).toEqual([]);
   });

@@ -147,7 +147,7 @@ describe("GET /swagger/json", () => {
     expect(write).toMatchObject({ summary: "Make a thing", security: [{ bearer: [] }, { cookie: [] }] });
     expect(Object.keys(write?.requestBody?.content ?? {})).toEqual(["application/json"]);
     expect(write?.responses?.["404"]?.description).toBe(
-      "`PROJECT_NOT_FOUND`: Project not found.\n\n`NOT_FOUND`: Resource not found.",
+      "`PROJECT_NOT_FOUND`: Project not found. Check its name or id.\n\n`NOT_FOUND`: Not found. Check the name or id.",
     );
     for (const status of ["400", "401", "429", "500", "503"]) {
       expect(write?.responses?.[status]?.content).toHaveProperty("application/json");

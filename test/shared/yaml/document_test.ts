@@ -61,7 +61,7 @@ test.each([
   ["a: {b: 1, c: {d: 1, d: 2}}", 'a.c.d 1:21 The key "d" appears twice'],
   ['1: a\n"1": b', '["1"] 2:1 The key "1" appears twice'],
   ["a: 1\n---\nb: 2", "yaml 2:1 The text holds several documents"],
-  ["a: !mine x", "yaml 1:4 Invalid YAML: Unresolved tag: !mine"],
+  ["a: !mine x", "yaml 1:4 The YAML cannot be parsed: Unresolved tag: !mine"],
   ["a: !!binary aGk=", "Unresolved tag"],
   ["%YAML 1.1\n---\na: NO", "yaml 1:1 YAML 1.1 is not supported"],
   ["a: *b", 'a 1:4 No anchor "&b" precedes this alias'],
@@ -82,7 +82,7 @@ test.each([
   ["a: `x`", "put quotes around"],
   [
     "a: {{ topic }} researcher",
-    'yaml 1:16 Invalid YAML: Unexpected scalar at node end. Write a: "{{ topic }} researcher"',
+    'yaml 1:16 The YAML cannot be parsed: Unexpected scalar at node end. Write a: "{{ topic }} researcher"',
   ],
   ["- key: [draft] x # why", 'Write key: "[draft] x"'],
   ["a: 'it's'", `Write a: "it's"`],

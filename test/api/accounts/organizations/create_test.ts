@@ -77,7 +77,7 @@ test("a slug is taken by organizations, by usernames, and by organizations that 
     const { status, error } = await create(api, key, { slug, name: "Acme" });
     expect([status, error?.code, error?.message]).toEqual([
       ...[409, "NAME_TAKEN"],
-      `Cannot create organization "${slug}": the slug is taken`,
+      `Cannot create organization "${slug}". The slug is taken. Choose another one.`,
     ]);
   }
   const owned = await api.db.sql`select 1 from organization_members where user_id = ${user.id}`;
@@ -138,7 +138,9 @@ test("admin org create has the same rules and no quota", async () => {
   const { url } = api.db;
   const words = (slug: string) => ["org", "create", "--slug", slug, "--name", "Acme"];
   expect(await runJson(url, words("acme"))).toMatchObject({ slug: "acme", subscriptionTier: "free" });
-  expect(await runFailing(url, words("acme"))).toBe('Cannot create organization "acme": the slug is taken');
+  expect(await runFailing(url, words("acme"))).toBe(
+    'Cannot create organization "acme". The slug is taken. Choose another one.',
+  );
   const { exitCode, err } = await runCommand(url, words("Acme"));
   expect([exitCode, err]).toEqual([2, expect.stringContaining("--slug must be 1 to 63 characters")]);
   const [row] = await api.db.sql`select created_by from organizations where slug = 'acme'`;

@@ -157,7 +157,11 @@ test("a restore that waits for the deletion is too late, and one before it is no
   expect(await restore(api, key, org.slug)).toMatchObject({ status: 404, error: { code: "ORG_NOT_FOUND" } });
   for (const slug of [org.slug, "no-such-org"]) {
     const { status, error } = await send(api, key, ["GET", slug]);
-    expect([status, error?.code, error?.message]).toEqual([404, "ORG_NOT_FOUND", "Organization not found."]);
+    expect([status, error?.code, error?.message]).toEqual([
+      404,
+      "ORG_NOT_FOUND",
+      "Organization not found. Check its slug.",
+    ]);
   }
 });
 
@@ -170,7 +174,7 @@ test("the commands share it: admin org delete and org restore", async () => {
   const { deletesAt } = await runJson(url, deletion(org.slug));
   expect((await send(api, key, ["GET", org.slug])).data?.deletesAt).toBe(String(deletesAt));
   expect(await runJson(url, ["org", "restore", "--org", org.slug])).toMatchObject({ deletesAt: null });
-  expect(await runFailing(url, deletion(personalOrg.slug))).toContain("it is a personal organization");
+  expect(await runFailing(url, deletion(personalOrg.slug))).toContain("It is a personal organization");
   expect(await runFailing(url, deletion("nobody"))).toBe('Organization "nobody" not found');
   expect((await auditRows(api)).map(({ actorType, action }) => [actorType, action])).toEqual([
     ["operator", "org.schedule-deletion"],

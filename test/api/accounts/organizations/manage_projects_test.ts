@@ -96,7 +96,7 @@ test("names and slugs are taken by other projects of the organization only", asy
     409,
     expect.objectContaining({
       code: "NAME_TAKEN",
-      message: `Cannot create project "Checkout": another project in organization "${org.slug}" has this name`,
+      message: `Cannot create project "Checkout". Another project in organization "${org.slug}" has this name. Choose another name.`,
     }),
   ]);
   const slug = await call("POST", "", { name: "Else", slug: "checkout" });
@@ -153,7 +153,7 @@ test("a deleted project is out of exports, keeps its names, and comes back as it
   const taken = await call("POST", "", { name: "Checkout" });
   expect([taken.status, taken.error?.message]).toEqual([
     409,
-    `Cannot create project "Checkout": a deleted project in organization "${org.slug}" has this name. Restore it, or choose another name.`,
+    `Cannot create project "Checkout". A deleted project in organization "${org.slug}" has this name. Restore it, or choose another name.`,
   ]);
   const second = await call("POST", "", { name: "checkout" });
   expect(second.data?.project.slug).toBe("checkout-2");

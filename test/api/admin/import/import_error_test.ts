@@ -150,7 +150,7 @@ test("import refuses a project of another organization, a taken name and a delet
   const namesake = { id: crypto.randomUUID(), name: "Mine" };
   await writeZip(place.file("b.zip"), bundleEntries(namesake, sampleRows(namesake.id)));
   expect((await place.import(place.file("b.zip"))).err).toContain(
-    'another project in organization "here" has this name',
+    'Another project in organization "here" has this name',
   );
   await place.db.sql`update projects set deleted_at = now()`;
   expect((await place.import(place.file("a.zip"))).err).toContain("it was deleted");

@@ -138,7 +138,7 @@ test("a bucket that fails is 503 and an export that it has lost 410, and the log
   await s3.client.delete(key);
   for (const method of ["GET", "HEAD"]) expect((await fetchFile({}, method)).status).toBe(410);
   const { error } = (await (await fetchFile()).json()) as { error: { message: string } };
-  expect(error.message).toBe("The file of this export is missing from the storage. Queue a new export");
+  expect(error.message).toBe("The file of this export is missing from the storage. Start a new export.");
   expect(app.logLines.some((line) => line["event"] === "export_job.lost")).toBe(true);
   await s3.kill();
   const refused = await fetchFile();
@@ -239,7 +239,7 @@ test("an export that the sweep deletes while its download begins has expired, an
   const { error } = (await (await download).json()) as { error: { code: string; message: string } };
   expect(error).toMatchObject({
     code: "EXPORT_EXPIRED",
-    message: "The export has expired. Start a new one.",
+    message: "The export has expired. Start a new export.",
   });
   expect(app.logLines.some((line) => line["event"] === "export_job.lost")).toBe(false);
 });

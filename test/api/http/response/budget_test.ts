@@ -84,7 +84,7 @@ test("all readers together have a limit, and the error says what to do", async (
       error: {
         code: "SERVICE_UNAVAILABLE",
         message:
-          "32 MiB of responses are waiting for slow clients. Request a smaller page, or accept gzip or zstd, or retry in 5 s.",
+          "32 MiB of responses are waiting for slow clients, the maximum. Request a smaller page, accept gzip or zstd, or retry in 5 seconds.",
         requestId: expect.any(String),
       },
     },

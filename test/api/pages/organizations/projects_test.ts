@@ -45,7 +45,7 @@ test("a refusal is shown at its field, with what was typed", async () => {
   });
   const path = `/orgs/${org.slug}/projects`;
   for (const [at, heading, fields, status, text] of [
-    ["", "new-title", { name: "Checkout", slug: "" }, 409, "another project in organization"],
+    ["", "new-title", { name: "Checkout", slug: "" }, 409, "Another project in organization"],
     ["", "new-title", { name: "New", slug: "A b" }, 400, "Must be 1 to 60 characters"],
     [`/${id}`, "rename-title", { name: " ", slug: "checkout" }, 400, "Must not be empty"],
   ] as const) {

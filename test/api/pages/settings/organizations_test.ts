@@ -25,7 +25,7 @@ test("what the API refuses is shown at its field, with what was typed", async ()
   const { api, org, owner } = scene;
   for (const [slug, status, text] of [
     ["a b", 400, "Must be 1 to 63 characters"],
-    [org.slug, 409, "the slug is taken"],
+    [org.slug, 409, "The slug is taken"],
   ] as const) {
     const fields = { name: `Acme & Sons`, slug };
     const sent = await submitForm(api, PATH, { token: owner.token, heading, fields });

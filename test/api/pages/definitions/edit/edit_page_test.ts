@@ -92,7 +92,7 @@ test("of two people who edit one draft, the second gets both texts and can then 
   const response = await sendForm(api, path("@1.0.0"), { ...fields, expectedUpdatedAt }, { token });
   const page = await response.text();
   expect(response.status).toBe(409);
-  expect(page).toContain("it has changed since you read it");
+  expect(page).toContain("It has changed since you read it");
   expect(page).toContain('aria-label="Saved text">\n# first');
   expect(page).toMatch(/<textarea[^>]*>\n# second/);
   const again = { ...fields, expectedUpdatedAt: hiddenIn(page, "expectedUpdatedAt") };
@@ -108,7 +108,7 @@ test("a draft that was published in the meantime stays unchanged, and the input 
   const response = await sendForm(api, path("@1.0.0"), fields, { token });
   const page = await response.text();
   expect(response.status).toBe(400);
-  expect(page).toContain("only drafts can be edited");
+  expect(page).toContain("Only drafts can be edited");
   expect(page).toMatch(/<textarea[^>]*>\n# typed</);
 });
 

@@ -61,7 +61,7 @@ test("a draft that has changed since the page was shown is shown again instead o
   const sent = await sendForm(api, path, { expectedUpdatedAt: expectedIn(page) }, { token });
   const again = await sent.text();
   expect(sent.status).toBe(409);
-  expect(again).toContain("it has changed since you read it");
+  expect(again).toContain("It has changed since you read it");
   const second = await sendForm(api, path, { expectedUpdatedAt: expectedIn(again) }, { token });
   expect(second.status).toBe(303);
 });
