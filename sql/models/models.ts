@@ -87,6 +87,8 @@ const COLUMNS = columnList(`
   is_open_weights
 `);
 
+const KEY = ["provider", "model_id"];
+
 /** Lists all models in no order, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
   return sql<ModelRow[]>`select ${sql(COLUMNS)}, prices_known_since, removed_at, stale_since from models`;
@@ -95,7 +97,10 @@ export async function listModels(sql: Sql): Promise<ModelRow[]> {
 /** Inserts or updates models in one statement; those that were gone are live again. */
 export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<void> {
   if (models.length === 0) return;
-  const changes = COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ");
+  // The key stays out: setting it would make rows that refer to a model wait, even with the same value.
+  const changes = COLUMNS.filter((column) => !KEY.includes(column))
+    .map((column) => `${column} = excluded.${column}`)
+    .join(", ");
   await sql`
     insert into models (${sql(COLUMNS)})
     select ${sql(COLUMNS)}

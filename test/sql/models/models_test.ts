@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
+import { listModels, upsertModels } from "../../../sql/models/models.ts";
+import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SOURCE_FACTS = "20261125103000_models__source_facts__add";
@@ -32,4 +34,20 @@ test("the migration drops generated descriptions and keeps known capabilities", 
     },
   ]);
   expect([...(await db.owner`select etag from catalog_syncs`)]).toEqual([{ etag: null }]);
+});
+
+test("rows that refer to a model can be added while a sync changes it", async () => {
+  await using db = await openTestDatabase();
+  await syncFrom(db.sql, documentSource(makeDocument({ acme: { a: {} } })));
+  const models = await listModels(db.sql);
+  await db.sql.begin(async (tx) => {
+    await upsertModels(
+      tx,
+      models.map((model) => ({ ...model, name: "A" })),
+    );
+    // The lock that a foreign key takes.
+    const free = await db.sql`select model_id from models for key share skip locked`;
+    expect([...free]).toEqual([{ modelId: "a" }]);
+  });
+  expect(await listModels(db.sql)).toMatchObject([{ modelId: "a", name: "A" }]);
 });
