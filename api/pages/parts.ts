@@ -64,9 +64,12 @@ export function pager(
 ): Content {
   const hasMore = shown > 0 && offset + shown < total;
   if (offset === 0 && !hasMore) return null;
-  const range = `${formatCount(offset + 1)}–${formatCount(offset + shown)} of`;
+  const range =
+    shown === 0
+      ? `${formatCount(total)} in all`
+      : `${formatCount(offset + 1)}–${formatCount(offset + shown)} of ${formatCount(total)}`;
   return html`<nav class="pager" aria-label="Pages">
-  <span class="quiet">${shown > 0 && range} ${formatCount(total)}</span>
+  <span class="quiet">${range}</span>
   <span class="actions">${offset > 0 && html`<a class="button" rel="prev" href="${linkTo(offset > limit ? offset - limit : null)}">Previous</a>`}
   ${hasMore && html`<a class="button" rel="next" href="${linkTo(offset + limit)}">Next</a>`}</span>
 </nav>`;

@@ -1,0 +1,39 @@
+/** The parts that pages repeat. */
+import { expect, test } from "bun:test";
+import { pager } from "../../../api/pages/parts.ts";
+
+/** What the pager of a list says and links to. */
+function read(list: { offset: number; shown: number; total: number }) {
+  const content = pager({ ...list, limit: 50 }, (offset) => `/list?offset=${offset}`);
+  const text = String(content ?? "");
+  return {
+    range: /<span class="quiet">([^<]*)</.exec(text)?.[1] ?? null,
+    links: [...text.matchAll(/rel="(\w+)" href="([^"]*)"/g)].map(([, rel, href]) => `${rel} ${href}`),
+  };
+}
+
+test.each([
+  [
+    { offset: 0, shown: 50, total: 50 },
+    { range: null, links: [] },
+  ],
+  [
+    { offset: 0, shown: 50, total: 1051 },
+    { range: "1–50 of 1,051", links: ["next /list?offset=50"] },
+  ],
+  [
+    { offset: 50, shown: 50, total: 1051 },
+    { range: "51–100 of 1,051", links: ["prev /list?offset=null", "next /list?offset=100"] },
+  ],
+  [
+    { offset: 100, shown: 1, total: 101 },
+    { range: "101–101 of 101", links: ["prev /list?offset=50"] },
+  ],
+  // Behind the end.
+  [
+    { offset: 150, shown: 0, total: 101 },
+    { range: "101 in all", links: ["prev /list?offset=100"] },
+  ],
+])("the pager of %p", (list, expected) => {
+  expect(read(list)).toEqual(expected);
+});
