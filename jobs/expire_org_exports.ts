@@ -81,7 +81,7 @@ async function expire(
     await insertAuditEntry(tx, {
       actorType: "service",
       action: "export_job.expire",
-      subject: { type: "export_job", id: id },
+      subject: { type: "export_job", id },
       orgId,
       details: { expiresAt },
     });

@@ -57,9 +57,9 @@ export async function installQueues(sql: Sql): Promise<void> {
 /** Called with background errors, such as a lost connection before it is restored. */
 export type OnBossError = (error: unknown) => void;
 
-/** Without a listener, an error event would end the process. */
 function startBoss(sql: Sql, onError: OnBossError, options: ConstructorOptions): Promise<Boss> {
   const boss = new PgBoss({ db: bossDatabase(sql), schema: SCHEMA, migrate: false, ...options });
+  // Without a listener, an error event would end the process.
   boss.on("error", onError);
   return boss.start();
 }

@@ -3,7 +3,7 @@
  * lapsed to another runner, within 30 s. `sql/exports/build_attempts.ts` lets only the newest attempt write.
  */
 
-/** How long an entry stays with a runner that no longer says that it is alive. */
+/** How long an entry stays with a runner whose heartbeats have stopped. */
 export const HEARTBEAT_SECONDS = 20;
 /** How often lapsed heartbeats and due schedules are checked. */
 export const SUPERVISE_SECONDS = 5;

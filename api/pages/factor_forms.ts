@@ -8,11 +8,11 @@ export const PASSKEY_SCRIPT = html`<script type="module" src="/dashboard/assets/
 export const PASSKEY_MISSING = html`<p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>`;
 
 interface PasskeyForm {
-  /** Of the credential API. */
+  /** The method of `navigator.credentials`. */
   does: "get" | "create";
   /** The path of the API that returns the options, below /api/v1/auth. */
   options: string;
-  /** Where it is sent; the page's own address if left out. */
+  /** Where it is sent; the page's own address if omitted. */
   action?: string;
 }
 

@@ -138,7 +138,6 @@ export function textField(field: Field, attributes: Html, value: Content): Html 
   return formField(field, (own) => html`<textarea ${own} ${attributes}>${"\n"}${value}</textarea>`);
 }
 
-/** A value and what people read for it. */
 export type Option = readonly [value: string, label: Content];
 
 export function selectField(field: Field, options: readonly Option[], chosen: string | null): Html {
@@ -152,7 +151,7 @@ export function renderOptions(options: readonly Option[], chosen: string | null 
   );
 }
 
-/** A box or a circle to tick, with its label. */
+/** A checkbox or radio button with its label. */
 export function choice(
   type: "radio" | "checkbox",
   name: string,

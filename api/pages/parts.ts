@@ -27,7 +27,7 @@ export function renderDay(instant: string): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`;
 }
 
-/** Renders a word about a thing. `look` is a class: `good`, `busy`, `bad`, or the type of a definition. */
+/** Renders a short label. `look` is its class: `good`, `busy`, `bad`, or `kind` with the type of a definition. */
 export function badge(text: Content, look = ""): Html {
   return html`<span class="badge${look !== "" && ` ${look}`}">${text}</span>`;
 }

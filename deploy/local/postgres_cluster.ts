@@ -36,7 +36,7 @@ export interface ClusterOptions {
   /** The folder of the cluster, or a link to it. */
   location: string;
   database: string;
-  /** Unless it is, a power failure may lose a new cluster. */
+  /** If false, a power failure may lose a new cluster. */
   durable: boolean;
   /** The folder of `initdb` and `postgres`; the npm package's if omitted. */
   binDirectory?: string | undefined;

@@ -21,7 +21,7 @@ type Variables = {
   > as CamelCase<Name>]: Environment[Name];
 };
 
-/** What does not stay as the variable has it. */
+/** Settings whose values differ from those of their variables. */
 interface Converted {
   /** For the API's requests; may lead to a connection pooler. */
   databaseUrl: string;

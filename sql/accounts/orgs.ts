@@ -83,8 +83,8 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
 }
 
 /**
- * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. Call it after `lockOrg`:
- * changes of members lock in this order.
+ * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. If the
+ * transaction also locks the organization, lock that first, as changes of members do.
  */
 export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
   const [row] = await tx<{ role: OrgRole }[]>`

@@ -86,7 +86,7 @@ ${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a
 
 const COLUMNS = ["Definition", "Type", "Version", "Named in"];
 
-/** Renders a definition at the other end of a dependency, and what else is said of it. */
+/** Renders the definition at the other end of a dependency. `rest` is the last cell. */
 function renderRow(node: LinkedDefinition & { context: string }, rest: Html): Html {
   return html`<tr><th scope="row"><a href="${definitionPath(node)}">@${node.organization}/${node.name}</a></th>
 <td>${badge(node.type, `kind ${node.type}`)}</td><td>${node.version}</td><td>${node.context}</td>${rest}</tr>

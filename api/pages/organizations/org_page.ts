@@ -28,7 +28,7 @@ const TABS: readonly Tab[] = [
 
 export interface OrgContent {
   slug: string;
-  /** The organization's; known of the visitor's own ones. */
+  /** The organization's name. If omitted, it is found among the visitor's own organizations. */
   name?: string;
   /** One of the tabs' paths. */
   tab: string;

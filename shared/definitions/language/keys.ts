@@ -146,7 +146,7 @@ function names(item: Key, meaning: string, example = "", options: Options = {}):
   return { ...BASE, kind: "names", item, meaning, example, ...options };
 }
 
-/** What the tables of keys are made of. */
+/** The functions that declare the keys in the tables. */
 export const key = {
   text,
   prose,

@@ -43,7 +43,7 @@ export function rankedPage(
   const select = firstRows(sql, scope, order);
   const steps = [...ranks, matches].map((condition, rank) => {
     const count = rank < ranks.length ? Math.min(end, RANKED_MATCHES) : end;
-    const rows = (condition: Fragment) => select({ condition, count: sql`${count}::bigint` });
+    const rows = (where: Fragment) => select({ condition: where, count: sql`${count}::bigint` });
     const [name, before] = [sql(`rank_${rank}`), sql(`rank_${rank - 1}`)];
     if (rank === 0)
       return sql`${name} as materialized (select p.*, 0 as rank from (${rows(condition)}) as p)`;
