@@ -1,5 +1,6 @@
 /** Creates a draft from a document, and its line if the name is new. */
 import type { Sql } from "../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import { countLines, type DefinitionLineKey, upsertLines } from "../../sql/definitions/lines.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DefinitionAddress } from "./address.ts";
@@ -20,7 +21,7 @@ export async function createDraft(
   const added = { key: lineKeyOf(writer, address), yamlBytes: Buffer.byteLength(body.yaml) };
   await requireDraftQuota(sql, writer, [added]);
   const document = await requireDocument(workOf(documents, writer), body.yaml, address);
-  return sql.begin(async (tx) => {
+  const store = async (tx: Sql) => {
     await requireDraftQuota(tx, writer, [added]);
     await requireStillWriter(tx, writer);
     const [line] = await upsertLines(tx, writer.org.orgId, [document]);
@@ -33,7 +34,8 @@ export async function createDraft(
       provenance,
       action: "definition.create",
     });
-  });
+  };
+  return retryOnDeadlock(() => sql.begin(store));
 }
 
 export interface AddedDraft {

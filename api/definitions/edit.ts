@@ -12,7 +12,6 @@ import {
 } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import { deleteDraft } from "../../sql/definitions/changes.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { deleteEmptyLine, lockLine } from "../../sql/definitions/lines.ts";
@@ -176,9 +175,9 @@ async function deleteVersion(sql: Pool, options: Parameters<typeof changeVersion
         details: { status: row.status },
       });
     }
+    // The last version of a fork also locks the line of its source.
     await deleteEmptyLine(tx, row.lineId);
     await insertAuditEntry(tx, auditOf(options.writer, row, "definition.delete"));
   };
-  // The last version of a fork also locks the line of its source; batches lock lines in another order.
-  await retryOnDeadlock(() => changeVersion(sql, options, remove));
+  await changeVersion(sql, options, remove);
 }

@@ -7,6 +7,7 @@ import {
   type MembershipRow,
 } from "../../sql/accounts/organization_members.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
 import { lockDefinition } from "../../sql/definitions/versions.ts";
@@ -122,7 +123,8 @@ export async function lockVersion(sql: Sql, lineId: string, address: VersionAddr
 
 /**
  * Changes one version in the writer's organization: locks it, so that writers take turns and each sees what the last
- * one did, and passes it to `change`, in one transaction.
+ * one did, and passes it to `change`, in one transaction. That is repeated after a deadlock: batches lock lines in another
+ * order, and the deletion of an organization locks its members first.
  */
 export async function changeVersion<Result>(
   sql: Pool,
@@ -130,9 +132,10 @@ export async function changeVersion<Result>(
   change: (tx: Sql, row: DefinitionRow) => Promise<Result>,
 ): Promise<Result> {
   const lineId = await requireOwnLine(sql, writer, address);
-  return (await sql.begin(async (tx) => {
+  const lockAndChange = async (tx: Sql) => {
     const row = await lockVersion(tx, lineId, address);
     await requireStillWriter(tx, writer);
     return change(tx, row);
-  })) as Result;
+  };
+  return (await retryOnDeadlock(() => sql.begin(lockAndChange))) as Result;
 }

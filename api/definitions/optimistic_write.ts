@@ -3,6 +3,7 @@ import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import { requireStillWriter } from "./find_writable.ts";
 import type { Writer } from "./new_draft.ts";
 
@@ -20,8 +21,9 @@ export interface OptimisticWrite<Loaded, Prepared, Result> {
 }
 
 /**
- * Prepares a write, then locks and applies it if the writer still may; starts again if another writer changed the row in between. Throws
- * SERVICE_UNAVAILABLE after five tries, and whatever the steps throw; nothing is written then.
+ * Prepares a write, then locks and applies it if the writer still may; starts again if another writer changed the row in
+ * between, and applies it again after a deadlock. Throws SERVICE_UNAVAILABLE after five tries, and whatever the steps throw;
+ * nothing is written then.
  */
 export async function writeOptimistically<Loaded, Prepared, Result>(
   sql: Pool,
@@ -31,12 +33,13 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const seen = await load(sql);
     const prepared = await prepare(seen);
-    // The driver's return type unwraps arrays of queries; this callback returns none.
-    const applied = (await sql.begin(async (tx) => {
+    const lockAndApply = async (tx: Sql) => {
       const locked = await load(tx);
       await requireStillWriter(tx, writer);
       return isStale(seen, locked) ? null : { result: await apply(tx, locked, prepared) };
-    })) as { result: Result } | null;
+    };
+    // The driver's return type unwraps arrays of queries; this callback returns none.
+    const applied = (await retryOnDeadlock(() => sql.begin(lockAndApply))) as { result: Result } | null;
     if (applied) return applied.result;
   }
   throw new ApiError("SERVICE_UNAVAILABLE", {
