@@ -1,6 +1,5 @@
 /** The parameters that operations share in the OpenAPI document. */
 import { TEXT } from "../../shared/json_schema.ts";
-import { freeName } from "./share_responses.ts";
 import type { OpenApiOperation, OpenApiParameter, OpenApiReference } from "./types.ts";
 
 /** By component name. */
@@ -44,7 +43,7 @@ export const ORG_SLUG: OpenApiReference = { $ref: "#/components/parameters/OrgSl
 
 /**
  * Puts references in place of parameters that several operations have, and returns the components. Of parameters with the
- * same name, the one that most operations have becomes the component of that name; the others get a number.
+ * same name, the one that most operations have becomes a component.
  */
 export function shareParameters(operations: readonly OpenApiOperation[]): Record<string, OpenApiParameter> {
   const uses = new Map<string, { parameter: OpenApiParameter; operations: number }>();
@@ -59,9 +58,8 @@ export function shareParameters(operations: readonly OpenApiOperation[]): Record
   for (const [text, { parameter, operations: count }] of [...uses].sort(
     ([, a], [, b]) => b.operations - a.operations,
   )) {
-    if (count === 1) continue;
-    const plain = parameter.name.replaceAll(/(?:^|\W|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const name = freeName(plain, shared);
+    const name = parameter.name.replaceAll(/(?:^|\W|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+    if (count === 1 || name in shared) continue;
     shared[name] = parameter;
     names.set(text, name);
   }

@@ -1,4 +1,4 @@
-/** Moves responses to `components`, where equal ones stand once: those of errors, 304, and successes of several operations. */
+/** Moves the error responses of all operations, and 304, to `components`, where equal ones stand once. */
 import { mapValues } from "./complete.ts";
 import { pascalCase } from "./error_schemas.ts";
 import type { OpenApiDocument, OpenApiExample, OpenApiResponse } from "./types.ts";
@@ -26,26 +26,13 @@ export function shareResponses(paths: OpenApiDocument["paths"]): {
     return { ...response, content };
   }
 
-  const texts = Object.values(paths).flatMap((path) =>
-    Object.values(path).flatMap(({ responses = {} }) =>
-      Object.values(responses).map((one) => JSON.stringify(one)),
-    ),
-  );
-  const repeated = new Set(texts.filter((text, index) => texts.indexOf(text) < index));
-
-  function share(status: string, response: OpenApiResponse): OpenApiResponse {
-    if (Number(status) >= 300) return responses.share(nameOf(response), withSharedExamples(response));
-    if (!repeated.has(JSON.stringify(response))) return response;
-    return responses.share(nameOfSuccess(response), response);
-  }
-
   const shared = mapValues(paths, (path) =>
     mapValues(path, (operation) => ({
       ...operation,
       responses: Object.fromEntries(
         Object.entries(operation.responses ?? {}).map(([status, response]) => [
           status,
-          share(status, response),
+          Number(status) >= 300 ? responses.share(nameOf(response), withSharedExamples(response)) : response,
         ]),
       ),
     })),
@@ -75,18 +62,7 @@ function nameOf({ description = "" }: OpenApiResponse): string {
   return codes.map(pascalCase).join("Or") || "NotModified";
 }
 
-/**
- * The format of a file, as in `CsvResponse`; otherwise what the description begins with, as in `OrganizationResponse`. Some
- * generators of clients have one type for a response and a schema of the same name.
- */
-function nameOfSuccess({ description = "", content = {} }: OpenApiResponse): string {
-  const [, format = ""] = /(\w+)$/.exec(Object.keys(content)[0] ?? "json") ?? [];
-  const [subject = ""] = description.replace(/^The /, "").split(/[,.:;]| and /);
-  return `${pascalCase(format === "json" ? subject : format)}Response`;
-}
-
-/** The name with the first number that makes it new; without one if it is. */
-export function freeName(name: string, taken: Readonly<Record<string, unknown>>, count = 1): string {
+function freeName(name: string, taken: Readonly<Record<string, unknown>>, count = 1): string {
   const free = count === 1 ? name : `${name}${count}`;
   return free in taken ? freeName(name, taken, count + 1) : free;
 }
