@@ -1,7 +1,8 @@
 /** The beginning of an API key, whether its user or an operator makes it. */
-import { parseAsOf } from "../../shared/as_of.ts";
+
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
 import { type ApiKeyRow, countLiveApiKeys, insertApiKey } from "../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -57,7 +58,7 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
 
 /** Returns the instant of a key's expiry. Throws VALIDATION_ERROR. */
 export function parseExpiry(value: string): string {
-  const expiresAt = parseAsOf(value);
+  const expiresAt = parseInstant(value);
   if (expiresAt) return expiresAt;
   throw invalidInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
 }

@@ -1,5 +1,5 @@
 /** `catalog correct`: corrects a price of the past. */
-import { parseAsOf } from "../../shared/as_of.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import {
@@ -93,7 +93,7 @@ function readPrice(text: string): number | null {
 }
 
 function readInstant(flag: string, text: string): string {
-  const instant = parseAsOf(text);
+  const instant = parseInstant(text);
   if (instant) return instant;
   throw new UsageError(`--${flag} must be ISO 8601 with an offset, such as 2026-11-20T10:00:00Z`);
 }

@@ -1,5 +1,5 @@
 /** Defines a command of the admin command line: its name, flags and result. */
-import { parseAsOf } from "../../shared/as_of.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 
@@ -112,7 +112,7 @@ export function checkFlags(problems: Readonly<Record<string, string | null | und
 
 /** Returns the instant that a flag means: a time with an offset, or a day's beginning in UTC. Throws UsageError. */
 export function parseInstantFlag(flag: string, text: string): string {
-  const instant = parseAsOf(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  const instant = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (instant) return instant;
   throw new UsageError(`--${flag} must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z`);
 }

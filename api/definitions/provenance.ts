@@ -1,6 +1,6 @@
 /** `provenance`: the contributors of a definition, and how it was made. */
 import { type Static, Type } from "@sinclair/typebox";
-import { parseAsOf } from "../../shared/as_of.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
 import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { Nullable, oneOf } from "../http/schemas.ts";
@@ -49,7 +49,7 @@ export function readProvenance(options: Static<typeof Provenance> | null): objec
 
 function readContributor(options: Static<typeof Contributor>, index: number, problems: Problem[]): object {
   const { id, role, type, name, agentName } = options;
-  const contributedAt = options.contributedAt === undefined ? undefined : parseAsOf(options.contributedAt);
+  const contributedAt = options.contributedAt === undefined ? undefined : parseInstant(options.contributedAt);
   if (contributedAt === null) {
     problems.push({
       path: `provenance.contributors.${index}.contributedAt`,

@@ -16,9 +16,9 @@ import {
   PROJECT_FAILURES,
   SHARE_USED_UP,
   STREAM_LIMITS,
-  sendFile,
+  sendExport,
   WRONG_TIME,
-} from "./send_file.ts";
+} from "./send_export.ts";
 
 export const exportBundle = operation(
   {
@@ -45,7 +45,7 @@ export const exportBundle = operation(
   async ({ params, request, caller }, deps) => {
     const parse = () => parseBundleParameters(queryOf(request));
     const exportRequest = { caller, request, project: params.project, policy: mayExportBundle, parse };
-    return sendFile(deps, exportRequest, (opened) => ({
+    return sendExport(deps, exportRequest, (opened) => ({
       kind: "bundle",
       format: opened.parameters.format,
       content: "bundle",

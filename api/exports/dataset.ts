@@ -29,9 +29,9 @@ import {
   ProjectParams,
   SHARE_USED_UP,
   STREAM_LIMITS,
-  sendFile,
+  sendExport,
   WRONG_TIME,
-} from "./send_file.ts";
+} from "./send_export.ts";
 
 /**
  * From here on a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores); with 10,000 rows
@@ -114,7 +114,7 @@ export const exportDataset = operation(
     }
     const parse = () => parseDatasetParameters(queryWithEnding(request, ending), dataset);
     const exportRequest = { caller, request, project: params.project, policy: mayExportDataset, parse };
-    return sendFile(deps, exportRequest, ({ snapshot, parameters, selection: common, lanes }) => {
+    return sendExport(deps, exportRequest, ({ snapshot, parameters, selection: common, lanes }) => {
       const { format, createdFrom, createdTo, filters } = parameters;
       const selection = { ...common, createdFrom, createdTo, filters };
       return {

@@ -20,8 +20,8 @@ import {
   PROJECT_FAILURES,
   SHARE_USED_UP,
   STREAM_LIMITS,
-  sendFile,
-} from "./send_file.ts";
+  sendExport,
+} from "./send_export.ts";
 
 const DELETED_ROW = named(
   "DeletedRow",
@@ -77,7 +77,7 @@ function sendDeleted(
 ) {
   const parse = () => parseDeletedParameters(queryWithEnding(input.request, input.ending));
   const call = { ...input, policy: mayExportDataset, parse };
-  return sendFile(deps, call, ({ snapshot, parameters: { format, since }, selection }) => {
+  return sendExport(deps, call, ({ snapshot, parameters: { format, since }, selection }) => {
     const increment = { ...selection, since };
     return {
       kind: "dataset",

@@ -20,7 +20,7 @@ import { mayContinue } from "./export_project.ts";
 import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
-import { FILE_HEADERS, SHARE_USED_UP, STREAM_LIMITS } from "./send_file.ts";
+import { FILE_HEADERS, SHARE_USED_UP, STREAM_LIMITS } from "./send_export.ts";
 
 interface Artifact {
   key: string;

@@ -13,7 +13,7 @@ import {
   parseBundleParameters,
 } from "./export_parameters.ts";
 import { type OpenExport, withOpenExport } from "./open_export.ts";
-import { PROJECT_EXPORT, PROJECT_FAILURES, SHARE_USED_UP, WRONG_TIME } from "./send_file.ts";
+import { PROJECT_EXPORT, PROJECT_FAILURES, SHARE_USED_UP, WRONG_TIME } from "./send_export.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;

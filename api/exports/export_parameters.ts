@@ -1,5 +1,5 @@
 /** Query parameters of exports. Filters and flags follow from the list of datasets. */
-import { parseAsOf } from "../../shared/as_of.ts";
+
 import type { ExportDataset, ExportFilter, VisibilityFlag } from "../../shared/exports/datasets.ts";
 import {
   type ExportSelection,
@@ -7,6 +7,7 @@ import {
   FLAG_DEFAULTS,
   toVisibility,
 } from "../../shared/exports/selection.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import { ID, INSTANT, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import {
@@ -75,7 +76,7 @@ const COMMON = {
 };
 
 function readInstant(text: string | null, addProblem: AddProblem): string | null {
-  const instant = text === null ? null : parseAsOf(text);
+  const instant = text === null ? null : parseInstant(text);
   if (text !== null && instant === null) {
     addProblem(`must be ISO 8601 with an offset, such as ${EXAMPLE_AS_OF}`);
   }

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { type FoundPrices, findPrices } from "../../sql/models/model_prices.ts";
+import { type FoundPrices, findPrices } from "../../sql/models/prices_as_of.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts";
 import { nextTurn } from "../http/yield_event_loop.ts";
@@ -18,8 +18,8 @@ import {
 } from "./cost_arithmetic.ts";
 import { CostBody, ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } from "./cost_items.ts";
 import { PriceParts } from "./price_json.ts";
-import { type KnownPrices, requireCost, requirePrices } from "./prices_as_of.ts";
 import type { ListNames } from "./require_model.ts";
+import { type KnownPrices, requireCost, requirePrices } from "./require_prices.ts";
 import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
 
 const AMOUNT = { pattern: "^\\d+(\\.\\d+)?$", examples: ["0.0125"] };

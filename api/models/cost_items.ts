@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TEXTS } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
-import type { PriceLookup } from "../../sql/models/model_prices.ts";
+import type { PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { createBodyCheck } from "../http/body/body_schema.ts";
 import { findUnstorable } from "../http/body/storable_text.ts";
 import type { JsonObject } from "../http/route.ts";
@@ -11,7 +11,7 @@ import { listSchemaProblems, type Problem } from "../http/validation_problems.ts
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import type { TokenUsage } from "./cost_arithmetic.ts";
-import { readAsOf } from "./prices_as_of.ts";
+import { readAsOf } from "./require_prices.ts";
 import { findUndated } from "./similar_names.ts";
 
 const MAX_ITEMS = 1000;

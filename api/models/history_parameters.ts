@@ -1,5 +1,5 @@
 /** Query parameters that name models, as `provider/modelId`. */
-import { parseAsOf } from "../../shared/as_of.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
@@ -31,7 +31,7 @@ export const HISTORY_QUERY = {
     description: "Only changes at or after this instant, an ISO 8601 time with an offset",
     schema: INSTANT,
     read: once((value, addProblem): string | null => {
-      const since = value === null ? null : parseAsOf(value);
+      const since = value === null ? null : parseInstant(value);
       if (value !== null && since === null) {
         addProblem("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
       }

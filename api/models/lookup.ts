@@ -1,7 +1,7 @@
 /** One model, by provider and id or by an alias; the lists of providers and aliases. */
 import { Type } from "@sinclair/typebox";
-import { findPrices, type PriceLookup } from "../../sql/models/model_prices.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
+import { findPrices, type PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { Count, data, listOf } from "../http/schemas.ts";
 import type { Catalog } from "./catalog.ts";
@@ -9,8 +9,8 @@ import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
 import { ALIASES_QUERY } from "./history_parameters.ts";
 import { presentAlias, presentModel } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
-import { AS_OF_QUERY, requirePrices } from "./prices_as_of.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireAlias, requireModel } from "./require_model.ts";
+import { AS_OF_QUERY, requirePrices } from "./require_prices.ts";
 import { Alias, Model, Provider } from "./schemas.ts";
 
 const BASE = { method: "GET", access: "public", tag: "Model catalog", conditional: true } as const;

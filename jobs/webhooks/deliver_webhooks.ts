@@ -1,6 +1,6 @@
 /** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
 import { setTimeout as delay } from "node:timers/promises";
-import { openNetworks } from "../../shared/network/webhook_networks.ts";
+import { openNetworks } from "../../shared/network/webhook_targets.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";

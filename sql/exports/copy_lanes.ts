@@ -7,7 +7,7 @@ import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
-import { Condition } from "./condition.ts";
+import { ConditionVariable } from "./condition_variable.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import { boundaryQuery, type KeyRange, type RowKey } from "./query.ts";
 
@@ -57,7 +57,7 @@ async function forbidParallelCopies(sql: Sql): Promise<void> {
 /** One of the connections, and how far it is ahead of the reader. */
 class Lane {
   readonly snapshot: ExportSnapshot;
-  readonly progress = new Condition();
+  readonly progress = new ConditionVariable();
   unsentBytes = 0;
   /** Resolves when the connection is idle again. */
   done: Promise<void> = Promise.resolve();
@@ -81,7 +81,7 @@ class LanesCopy {
   readonly #lanes: Lane[] = [];
   /** In the order of the ranges. */
   readonly #parts: Part[] = [];
-  readonly #progress = new Condition();
+  readonly #progress = new ConditionVariable();
   #lastClaim: Promise<unknown> = Promise.resolve();
   #isAllClaimed = false;
   #isAllSent = false;

@@ -6,7 +6,7 @@ import type postgres from "postgres";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ExportSnapshot, RunningStatement } from "../connection/snapshot.ts";
-import { Condition } from "./condition.ts";
+import { ConditionVariable } from "./condition_variable.ts";
 
 /** Size of a chunk in bytes: large enough that passing it on costs little compared with sending it. */
 const CHUNK_BYTES = 256 * 1024;
@@ -83,7 +83,7 @@ class Copy implements RunningStatement {
   readonly over: Promise<void>;
   readonly #lines: CopyLines;
   readonly #meter: RowMeter | undefined;
-  readonly #progress = new Condition();
+  readonly #progress = new ConditionVariable();
   readonly #setOver: () => void;
   #source: Readable | null = null;
   #isDiscarding = false;

@@ -11,12 +11,12 @@ import {
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ExportFormat, TextExportFormat, TrackerChangeKind } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
+import { literal } from "./literal.ts";
 import {
   allOf,
   changesTableOf,
   filterConditions,
   hiddenParent,
-  literal,
   ownVisibility,
   parentKey,
   rowLine,

@@ -7,7 +7,7 @@
  * therefore trusted only after it was seen waiting for its client at a time after the watermark: any later transaction of
  * it starts after the watermark. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
-import { addMilliseconds } from "../../shared/as_of.ts";
+import { addMilliseconds } from "../../shared/instant.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
@@ -39,7 +39,7 @@ export type WatermarkResult =
   | { ok: false; reason: "future" | "unsettled"; blockers: WatermarkBlocker[] };
 
 export interface SettleOptions {
-  /** ISO 8601 with three digits, as `parseAsOf` returns it. */
+  /** ISO 8601 with three digits, as `parseInstant` returns it. */
   asOf?: string;
   timeoutMs?: number;
   /** Application names whose sessions are ignored: the operator guarantees that they write no tracker rows. */

@@ -1,5 +1,5 @@
 /** Compresses the pages of a Parquet file on the threads of the runtime, a bounded number at a time. */
-import { Condition } from "../condition.ts";
+import { ConditionVariable } from "../condition_variable.ts";
 
 /** Higher levels take longer than PostgreSQL needs for the rows. */
 const LEVEL = 1;
@@ -9,7 +9,7 @@ export class PageCompressor {
   /** Buffers to use again: the engine would let spent ones pile up before it collects them. */
   readonly #free: Buffer[] = [];
   readonly #bufferBytes: number;
-  readonly #progress = new Condition();
+  readonly #progress = new ConditionVariable();
   #running = 0;
 
   /** `bufferBytes` is the size of the buffers that are used again. */

@@ -4,7 +4,7 @@ import { bundledSource, openSource } from "../../../catalog-sync/source.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { decideRefusedSyncs } from "../../../sql/models/catalog_syncs.ts";
 import { listHeldPrices, rejectHeldPrices, takeHeldPrices } from "../../../sql/models/held_prices.ts";
-import { findPrices } from "../../../sql/models/model_prices.ts";
+import { findPrices } from "../../../sql/models/prices_as_of.ts";
 import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openCatalogServer } from "../../helpers/models/catalog_server.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";

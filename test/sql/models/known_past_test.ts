@@ -4,7 +4,7 @@ import { bundledSource } from "../../../catalog-sync/source.ts";
 import { readPrices } from "../../../shared/models/prices.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { addKnownPast } from "../../../sql/models/known_past.ts";
-import { findPrices } from "../../../sql/models/model_prices.ts";
+import { findPrices } from "../../../sql/models/prices_as_of.ts";
 import {
   documentSource,
   loadBundledCatalog,

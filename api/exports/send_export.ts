@@ -94,7 +94,7 @@ interface ExportFile {
  * Replies with the file that `describe` makes of the open export, and closes the export when the stream has ended. Refuses
  * in the order 401, 404, 403, 402, 400, 413, always before the first byte (docs/contract.md, Errors).
  */
-export async function sendFile<Parameters extends OpenExport["parameters"]>(
+export async function sendExport<Parameters extends OpenExport["parameters"]>(
   deps: OperationDeps,
   exportRequest: Omit<ExportRequest<Parameters>, "kind">,
   describe: (opened: OpenExport<Parameters>) => ExportFile,

@@ -1,4 +1,4 @@
-/** `as_of`, the watermark of an export, as a client may write it. */
+/** Instants as clients may write them, such as `as_of`. */
 
 const ISO_8601 =
   /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)$/;
@@ -7,7 +7,7 @@ const ISO_8601 =
  * Parses an ISO 8601 instant with an offset and truncates it to milliseconds, as `2026-11-20T10:00:00.000Z`; null if it
  * is invalid. A space counts as `+`, because query strings decode `+` to a space.
  */
-export function parseAsOf(value: string): string | null {
+export function parseInstant(value: string): string | null {
   const match = ISO_8601.exec(value.replace(/ (\d{2}:?\d{0,2})$/, "+$1"));
   if (!match) return null;
   const [, day = "", minutes = "", seconds = "00", fraction = "", , sign, hours = "0", rest = "0"] = match;

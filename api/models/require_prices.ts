@@ -1,9 +1,10 @@
 /** Prices as of an instant: the parameter, and the errors of instants for which no prices are known. */
-import { parseAsOf } from "../../shared/as_of.ts";
+
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
-import type { FoundPrices, PriceLookup } from "../../sql/models/model_prices.ts";
+import type { FoundPrices, PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { once } from "../http/query.ts";
 import type { Catalog } from "./catalog.ts";
 import { presentCost } from "./price_json.ts";
@@ -33,7 +34,7 @@ export const AS_OF_QUERY = {
 /** Parses an instant that must not be in the future; `problem` says what is wrong with it. */
 export function readAsOf(text: string | null): { asOf: string | null; problem: string | null } {
   if (text === null) return { asOf: null, problem: null };
-  const asOf = parseAsOf(text);
+  const asOf = parseInstant(text);
   if (asOf === null) {
     return { asOf, problem: "must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z" };
   }

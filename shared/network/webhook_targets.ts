@@ -1,4 +1,4 @@
-/** The operator's own networks (CIDRs) that webhooks may be delivered to. */
+/** Where webhooks may be delivered to: public addresses, and the operator's own networks (CIDRs). */
 import { BlockList, isIP } from "node:net";
 import { isPublicAddress } from "./public_address.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { addMilliseconds, parseAsOf } from "../../shared/as_of.ts";
+import { addMilliseconds, parseInstant } from "../../shared/instant.ts";
 
-test("parseAsOf() reads ISO 8601 with an offset and cuts to milliseconds", () => {
+test("parseInstant() reads ISO 8601 with an offset and cuts to milliseconds", () => {
   const cases: readonly [string, string][] = [
     ["2026-11-20T10:00:00.000Z", "2026-11-20T10:00:00.000Z"],
     ["2026-11-20T10:00:00Z", "2026-11-20T10:00:00.000Z"],
@@ -19,10 +19,10 @@ test("parseAsOf() reads ISO 8601 with an offset and cuts to milliseconds", () =>
     ["1969-12-31T23:59:59.9999Z", "1969-12-31T23:59:59.999Z"],
     ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
   ];
-  for (const [given, expected] of cases) expect([given, parseAsOf(given)]).toEqual([given, expected]);
+  for (const [given, expected] of cases) expect([given, parseInstant(given)]).toEqual([given, expected]);
 });
 
-test("parseAsOf() rejects everything that is not a valid time", () => {
+test("parseInstant() rejects everything that is not a valid time", () => {
   const cases = [
     "",
     "now",
@@ -43,16 +43,16 @@ test("parseAsOf() rejects everything that is not a valid time", () => {
     "0001-01-01T00:00:00+05:00",
     "2026-11-20T10:00:00Z; drop table issues",
   ];
-  for (const given of cases) expect([given, parseAsOf(given)]).toEqual([given, null]);
+  for (const given of cases) expect([given, parseInstant(given)]).toEqual([given, null]);
 });
 
-test("parseAsOf() reads back every instant that a Date writes", () => {
+test("parseInstant() reads back every instant that a Date writes", () => {
   const dates = fc.date({
     min: new Date("0001-01-01T00:00:00.000Z"),
     max: new Date("9999-12-31T23:59:59.999Z"),
     noInvalidDate: true,
   });
-  fc.assert(fc.property(dates, (date) => parseAsOf(date.toISOString()) === date.toISOString()));
+  fc.assert(fc.property(dates, (date) => parseInstant(date.toISOString()) === date.toISOString()));
 });
 
 test("addMilliseconds() carries over", () => {

@@ -1,6 +1,6 @@
 /** A condition variable for one thread: wakes the waiting code when something has changed. */
 
-export class Condition {
+export class ConditionVariable {
   #progress: PromiseWithResolvers<void> | null = null;
 
   /** Wakes everything that is waiting now. */

@@ -1,0 +1,12 @@
+/** Values in the SQL text of exports, which has no parameters because COPY takes none. Ids and times were parsed before. */
+
+/** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */
+export function literal(value: string): string {
+  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** Returns text literals, separated by commas. */
+export function literals(values: readonly string[]): string {
+  return values.map(literal).join(", ");
+}

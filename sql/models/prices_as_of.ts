@@ -1,0 +1,96 @@
+/** The prices that held at an instant, as they were known then or later. */
+import type { Sql } from "../connection/pool.ts";
+import type { ModelKey, Prices } from "./models.ts";
+
+/**
+ * A model, by key or by an alias, the instant its prices are read for, and the instant by which they were known; `null` means
+ * now.
+ */
+export type PriceLookup = (ModelKey | { alias: string }) & { asOf: string | null; knownAt?: string | null };
+
+export interface FoundPrices {
+  /** When the alias was first recorded; `null` if it never was, or without an alias. */
+  aliasKnownSince: string | null;
+  /** The model and its prices; `null` if the alias stood for nothing, or if the model is unknown. */
+  model: (ModelKey & { knownSince: string; prices: Prices; pricesFrom: string }) | null;
+}
+
+interface PricesRow extends ModelKey {
+  aliasKnownSince: string | null;
+  knownSince: string | null;
+  prices: Prices;
+  pricesFrom: string;
+}
+
+/**
+ * Finds the prices of each lookup in one statement, in the same order. An alias stands for the model it meant at that
+ * instant. Before `knownSince`, the prices are the first known ones.
+ */
+export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Promise<FoundPrices[]> {
+  const keys = lookups.map(({ asOf, knownAt = null, ...lookup }) =>
+    "alias" in lookup
+      ? { alias: lookup.alias, asOf, knownAt }
+      : { provider: lookup.provider, modelId: lookup.modelId, asOf, knownAt },
+  );
+  const rows = await sql<PricesRow[]>`
+    select
+      model.provider,
+      model.model_id,
+      (
+        select valid_from from model_alias_targets where alias = lookup.alias order by id limit 1
+      ) as alias_known_since,
+      model.prices_known_since as known_since,
+      jsonb_strip_nulls(
+        model_prices(model) || coalesce(later.old_prices, '{}') || coalesce(corrected.prices, '{}')
+      ) as prices,
+      greatest(coalesce(last.changed_at, model.prices_known_since), corrected.valid_from) as prices_from
+    from rows from (
+      jsonb_to_recordset(${sql.json(keys)})
+        as (alias text, provider text, "modelId" text, "asOf" timestamptz, "knownAt" timestamptz)
+    ) with ordinality as lookup (alias, provider, model_id, as_of, known_at, position)
+    -- What is recorded was known at once.
+    cross join lateral (select least(lookup.as_of, lookup.known_at, 'infinity') as at) as recorded
+    left join lateral (
+      select provider, model_id
+      from model_alias_targets
+      where alias = lookup.alias and valid_from <= recorded.at
+      order by id desc
+      limit 1
+    ) as target on true
+    left join models as model
+      on model.provider = coalesce(target.provider, lookup.provider)
+      and model.model_id = coalesce(target.model_id, lookup.model_id)
+    left join lateral (
+      select id, changed_at
+      from model_price_changes
+      where provider = model.provider and model_id = model.model_id
+        and changed_at <= recorded.at
+      order by id desc
+      limit 1
+    ) as last on true
+    left join lateral (
+      select jsonb_object_agg(field, old_value) as old_prices
+      from (
+        select distinct on (field) field, old_value
+        from model_price_changes
+        where provider = model.provider and model_id = model.model_id and (last.id is null or id > last.id)
+        order by field, id
+      ) as first_changes
+    ) as later on true
+    left join lateral (
+      select jsonb_object_agg(field, value) as prices, max(valid_from) as valid_from
+      from (
+        select distinct on (field) field, value, valid_from
+        from model_price_corrections
+        where provider = model.provider and model_id = model.model_id
+          and valid_from <= lookup.as_of and valid_to > lookup.as_of
+          and known_from <= coalesce(lookup.known_at, 'infinity')
+        order by field, id desc
+      ) as correction
+    ) as corrected on true
+    order by lookup.position`;
+  return rows.map(({ aliasKnownSince, knownSince, ...model }) => ({
+    aliasKnownSince,
+    model: knownSince === null ? null : { ...model, knownSince },
+  }));
+}
