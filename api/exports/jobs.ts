@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { lockMemberRole } from "../../sql/accounts/orgs.ts";
 import { insertExportEvent } from "../../sql/events/events.ts";
 import {
   type ExportJobRow,
@@ -10,7 +11,6 @@ import {
   markExportJobCanceled,
 } from "../../sql/exports/jobs.ts";
 import { cancelJob } from "../../sql/queue.ts";
-import { requireActorRole } from "../accounts/organizations/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../http/operation.ts";
@@ -148,12 +148,15 @@ async function cancelUnlessOver(
   return deps.sql.begin(async (tx) => {
     const job = await markExportJobCanceled(tx, cancellation);
     if (!job) return null;
-    const actor = auditActor(cancellation.request, cancellation.caller);
-    await requireActorRole(tx, { actor, org: { id: job.orgId }, role: "publisher" });
+    const { caller, request } = cancellation;
+    const role = await lockMemberRole(tx, { orgId: job.orgId, userId: caller.userId });
+    // As for the jobs of every organization that is not the caller's.
+    if (role === null) throw new ApiError("EXPORT_JOB_NOT_FOUND");
+    requireAllowed(mayManageExportJobs({ credential: caller.credential, role }));
     await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
     await insertExportEvent(tx, job);
     await insertAuditEntry(tx, {
-      ...actor,
+      ...auditActor(request, caller),
       action: "export_job.cancel",
       subject: { type: "export_job", id: job.id },
       orgId: job.orgId,

@@ -66,9 +66,15 @@ test("on every route whose writes need a role, a caller who is demoted meanwhile
 });
 
 test("so does a member who is removed meanwhile; an owner who stays writes", async () => {
-  const renaming = ROLE_WRITES.find(({ audit }) => audit === "project.update");
-  if (!renaming) throw new Error("Cannot find the row of renaming a project");
-  expect((await askDuring(renaming, "remove"))?.verdict).toBe("403 ORG_ACCESS_DENIED");
-  const [asked] = await askAll(scene, renaming, { callers: [CALLER] });
-  expect(asked?.verdict).toBe("200");
+  for (const [action, refusal] of [
+    ["project.update", "403 ORG_ACCESS_DENIED"],
+    // As a job of any other organization.
+    ["export_job.cancel", "404 EXPORT_JOB_NOT_FOUND"],
+  ] as const) {
+    const row = ROLE_WRITES.find(({ audit }) => audit === action);
+    if (!row) throw new Error(`Cannot find the row of ${action}`);
+    expect((await askDuring(row, "remove"))?.verdict).toBe(refusal);
+    const [asked] = await askAll(scene, row, { callers: [CALLER] });
+    expect(asked?.verdict).toBe("200");
+  }
 });
