@@ -251,7 +251,7 @@ export const TEXTS = {
     exportsOfOrg: ({ one, many, limit }: { one: string; many: string; limit: number }) =>
       `Cannot start another ${one}. Your organization is running ${limit}, the maximum. Wait until one of its ${many} ends, then retry.`,
     exportsOfUser: ({ one, limit }: { one: string; limit: number }) =>
-      `Cannot start another ${one}. You are running ${limit}, the maximum of a user. Wait until one ends or stop it, then retry.`,
+      `Cannot start another ${one}. You are running ${limit}, the maximum per user. Wait until one ends or stop it, then retry.`,
     factors:
       "Too many wrong codes within a day. Codes from apps are not accepted until the day is over. Use a passkey or a recovery code.",
     invitations: (limit: number) => `You have sent ${limit} invitations within an hour, the maximum. ${WAIT}`,

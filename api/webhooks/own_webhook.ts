@@ -62,7 +62,10 @@ export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedA
   return { id, url, types, enabled: disabledAt === null, disabledAt, createdAt, updatedAt };
 }
 
-/** Adds the entry to the audit log, if the actor may still manage webhooks. It has the origin only: the rest of a URL may hold a secret of the receiver. */
+/**
+ * Adds the entry to the audit log, if the actor may still manage webhooks. The entry has the origin only: the rest of a URL
+ * may hold a secret of the receiver.
+ */
 export async function auditWebhook(
   tx: Sql,
   actor: AuditActor,

@@ -47,7 +47,7 @@ test("a user runs two at once, whatever the credentials, and the third is 429", 
       error: {
         code: "RATE_LIMITED",
         message:
-          "Cannot start another export. You are running 2, the maximum of a user. Wait until one ends or stop it, then retry.",
+          "Cannot start another export. You are running 2, the maximum per user. Wait until one ends or stop it, then retry.",
         requestId: expect.any(String),
         details: { share: "user", limit: 2 },
       } as never,
