@@ -7,7 +7,7 @@ import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
 import { type ApiKeyRow, countLiveApiKeys, insertApiKey } from "../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findMembershipBySlug } from "../../sql/accounts/organization_members.ts";
-import { lockMemberRole } from "../../sql/accounts/orgs.ts";
+import { lockMemberRole, lockOrg } from "../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
@@ -74,9 +74,12 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
   const problem = lineProblem(slug);
   if (problem) throw invalidInput([{ path: "organization", message: problem }]);
   const membership = await findMembershipBySlug(tx, { userId: user.id, slug });
-  // The key of a member who is removed now would work again if they rejoin: removing revokes the keys that it sees.
-  if (membership && (await lockMemberRole(tx, { orgId: membership.orgId, userId: user.id })))
-    return membership.orgId;
+  if (membership) {
+    const { orgId } = membership;
+    await lockOrg(tx, orgId);
+    // The key of a member who is removed now would work again if they rejoin: removing revokes the keys that it sees.
+    if (await lockMemberRole(tx, { orgId, userId: user.id })) return orgId;
+  }
   throw new ApiError("ORG_ACCESS_DENIED", {
     message: TEXTS.ORG_ACCESS_DENIED.key({ username: user.username, slug }),
   });

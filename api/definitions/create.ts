@@ -23,8 +23,8 @@ export async function createDraft(
   const document = await requireDocument(workOf(documents, writer), body.yaml, address);
   const store = async (tx: Sql) => {
     await requireDraftQuota(tx, writer, [added]);
-    await requireStillWriter(tx, writer);
     const [line] = await upsertLines(tx, writer.org.orgId, [document]);
+    await requireStillWriter(tx, writer);
     if (!line) throw new Error(`Cannot find the line of ${document.name} after its insert`);
     const visibility = body.visibility ?? "private";
     return addDraft(tx, writer, {

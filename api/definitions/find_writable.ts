@@ -106,8 +106,8 @@ export async function requireOwnLine(sql: Sql, writer: Writer, address: Definiti
 }
 
 /**
- * Checks the writer's role again in the transaction of the write: it may have changed since the request was authorized. Call it after
- * the quotas are locked.
+ * Checks the writer's role again in the transaction of the write: it may have changed since the request was authorized.
+ * Call it after the first locks of the transaction: quotas, lines, versions (`lockMemberRole`).
  */
 export async function requireStillWriter(tx: Sql, { actor, org }: Writer): Promise<void> {
   const role = await lockActorRole(tx, { actor, org: { id: org.orgId } });
@@ -124,7 +124,7 @@ export async function lockVersion(sql: Sql, lineId: string, address: VersionAddr
 /**
  * Changes one version in the writer's organization: locks it, so that writers take turns and each sees what the last
  * one did, and passes it to `change`, in one transaction. That is repeated after a deadlock: batches lock lines in another
- * order, and the deletion of an organization locks its members first.
+ * order, and so does the deletion of an organization.
  */
 export async function changeVersion<Result>(
   sql: Pool,

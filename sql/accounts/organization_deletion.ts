@@ -61,7 +61,6 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     update organizations
     set deleted_at = now(), description = null, website_url = null, updated_at = now()
     where id = ${orgId}`;
-  const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
   await tx`update api_keys set revoked_at = now() where org_id = ${orgId} and revoked_at is null`;
   await tx`delete from webhooks where org_id = ${orgId}`;
   const { count: projects } = await tx`
@@ -87,5 +86,7 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
       finished_at = now(), waiting_for = null, retry_at = null
     where org_id = ${orgId} and status in ('queued', 'running')
     returning id`;
+  // Last, as writers lock what they change before their membership; otherwise the two could wait for each other.
+  const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
   return { jobIds: jobs.map(({ id }) => id), members, projects };
 }

@@ -83,8 +83,9 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
 }
 
 /**
- * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. If the
- * transaction also locks the organization, lock that first, as changes of members do.
+ * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. Call it after every lock of
+ * the organization and of what the transaction changes, and after inserts that refer to the organization: changes of
+ * members and the deletion of organizations lock in this order.
  */
 export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
   const [row] = await tx<{ role: OrgRole }[]>`

@@ -2,11 +2,13 @@ import { expect, test } from "bun:test";
 import { deleteOldRecords } from "../../jobs/delete_old_records.ts";
 import { deleteOrganizations } from "../../jobs/delete_organizations.ts";
 import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
-import { makeDefinition } from "../helpers/definitions/definitions.ts";
+import { agentYaml, makeDefinition } from "../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import type { Person } from "../helpers/postgres/factory.ts";
+import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -146,6 +148,42 @@ test("two sweeps at once delete each organization once; one that somebody has lo
   });
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
   expect(await api.db.sql`select 1 from audit_log where action = 'org.delete'`).toHaveLength(4);
+});
+
+test("it and members who write meanwhile do not wait for each other in a circle", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  const { user, org } = owner;
+  const { token } = await api.make.session({ userId: user.id });
+  const { id } = await api.make.project({ orgId: org.id, ownerId: user.id });
+  await api.db.sql`
+    insert into webhooks (org_id, url, types, secret, position)
+    values (${org.id}, 'https://example.com/hook', '{export.ready}', 'whsec_AAAA', 0)`;
+  await endNow(api, owner);
+  const writes: readonly [method: string, path: string, body: object][] = [
+    ["PATCH", `/orgs/${org.slug}/projects/${id}`, { name: "Renamed" }],
+    ["POST", "/auth/keys", { organization: org.slug }],
+    ["POST", `/definitions/agent/@${org.slug}/reviewer`, { yaml: agentYaml("reviewer") }],
+  ];
+  const { sweep, requests } = await api.db.sql.begin(async (tx) => {
+    // The sweep has locked the organization and waits for its webhook.
+    await tx`select from webhooks where org_id = ${org.id} for update`;
+    const sweep = deleteOrganizations(api.deps, NEVER);
+    await waitFor(async () => (await listWaiting(api.db.admin)).length === 1);
+    let over = 0;
+    const requests = writes.map(async ([method, path, body]) => {
+      const { status } = await api.request(`/api/v1${path}`, { method, key: token, body });
+      over += 1;
+      return status;
+    });
+    await waitFor(async () => (await listWaiting(api.db.admin)).length + over === 1 + writes.length);
+    return { sweep, requests };
+  });
+  expect(await Promise.all([sweep, ...requests])).toEqual([1, 200, 403, 403]);
+  const kept = await api.db.sql`
+    select 1 from api_keys where org_id = ${org.id} and revoked_at is null
+    union all select 1 from definition_lines where org_id = ${org.id}`;
+  expect(kept).toHaveLength(0);
 });
 
 test("a member who joins at the last moment sees nothing of it", async () => {

@@ -46,7 +46,8 @@ interface OrgWrite {
 
 /**
  * Returns the actor's role, which may have changed since the request was authorized. It cannot change until the
- * transaction ends. Throws ORG_ACCESS_DENIED. Call it in the transaction of the write, after `lockOrg`.
+ * transaction ends. Throws ORG_ACCESS_DENIED. Call it in the transaction of the write, after its other locks
+ * (`lockMemberRole`).
  */
 export async function lockActorRole(tx: Sql, { actor, org }: OrgWrite): Promise<OrgRole> {
   if (actor.actorType !== "user") return "owner";

@@ -74,10 +74,10 @@ export async function applyBatch(
   }));
   if (added.length === 0) return [];
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
-  if (!options.isDryRun) await requireStillWriter(tx, writer);
   const { sorted, circles } = await sortBatch(batch);
   if (options.rejectsCircles) noteCircles(read, circles);
   const written = await addDrafts(tx, writer, { read, options });
+  if (!options.isDryRun) await requireStillWriter(tx, writer);
   const positions = new Map(sorted.map((document, position) => [document, position]));
   const positionOf = ({ item }: WrittenItem) => positions.get(item.document) ?? 0;
   written.sort((a, b) => positionOf(a) - positionOf(b));

@@ -181,8 +181,8 @@ export async function forkVersion(
     if (!held) throw definitionNotFound(original, "version");
     await requireForkable(tx, held, writer.viewer);
     await requireQuota(tx, writer.org, added);
-    await requireStillWriter(tx, writer);
     const lineId = await insertForkLine(tx, { ...key, forkedFromId: original.id });
+    await requireStillWriter(tx, writer);
     if (lineId === null) throw nameTaken({ ...key, orgSlug: writer.org.slug });
     const definition = await addDraft(tx, writer, {
       lineId,
