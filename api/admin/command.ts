@@ -116,8 +116,3 @@ export function parseInstantFlag(flag: string, text: string): string {
   if (instant) return instant;
   throw new UsageError(`--${flag} must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z`);
 }
-
-/** Returns the new value of a field that an empty flag removes. */
-export function nullIfEmpty(text: string | undefined): string | null | undefined {
-  return text === "" ? null : text;
-}

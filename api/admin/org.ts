@@ -12,14 +12,7 @@ import {
 import { changeOrg, checkOrgChanges } from "../accounts/organizations/update.ts";
 import { accountSlugProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { changeWithMails } from "./change_with_mails.ts";
-import {
-  type CommandResult,
-  checkFlags,
-  defineCommand,
-  nullIfEmpty,
-  OPERATOR,
-  UsageError,
-} from "./command.ts";
+import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireOrg } from "./lookups.ts";
 import { fields, table } from "./present.ts";
 
@@ -76,15 +69,11 @@ export const updateOrgCommand = defineCommand({
   flags: {
     org: { placeholder: "S", required: true, about: "slug of the organization" },
     name: { placeholder: "N", about: "display name" },
-    description: { placeholder: "TEXT", about: "public description; empty to remove it" },
-    website: { placeholder: "URL", about: "public http or https URL; empty to remove it" },
+    description: { placeholder: "TEXT", about: "public description" },
+    website: { placeholder: "URL", about: "public http or https URL" },
   },
   async run({ sql }, { org: slug, name, description, website }) {
-    const given = Object.entries({
-      name,
-      description: nullIfEmpty(description),
-      websiteUrl: nullIfEmpty(website),
-    });
+    const given = Object.entries({ name, description, websiteUrl: website });
     const changes = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     if (Object.keys(changes).length === 0) {
       throw new UsageError("Nothing to update. Pass --name, --description or --website.");

@@ -6,7 +6,7 @@ import { updateUserDisabled } from "../../sql/accounts/users.ts";
 import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
 import { hashPassword } from "../accounts/password_rules.ts";
 import { setPassword } from "../accounts/set_password.ts";
-import { type CommandContext, defineCommand, nullIfEmpty, OPERATOR, UsageError } from "./command.ts";
+import { type CommandContext, defineCommand, OPERATOR, UsageError } from "./command.ts";
 import { requireUser } from "./lookups.ts";
 import { fields } from "./present.ts";
 import { requirePassword } from "./user.ts";
@@ -82,16 +82,12 @@ export const updateUserCommand = defineCommand({
     user: { placeholder: "U", required: true, about: "username" },
     name: { placeholder: "N", about: "display name" },
     email: { placeholder: "E", about: "unique; used to sign in" },
-    bio: { placeholder: "TEXT", about: "public biography; empty to remove it" },
-    website: { placeholder: "URL", about: "public http or https URL; empty to remove it" },
+    bio: { placeholder: "TEXT", about: "public biography" },
+    website: { placeholder: "URL", about: "public http or https URL" },
     "platform-role": { words: PLATFORM_ROLES, about: "an admin may record executions" },
   },
   async run({ sql }, { user: username, name, email, bio, website, "platform-role": platformRole }) {
-    const given = Object.entries({
-      ...{ name, email, platformRole },
-      bio: nullIfEmpty(bio),
-      websiteUrl: nullIfEmpty(website),
-    });
+    const given = Object.entries({ name, email, bio, websiteUrl: website, platformRole });
     const changes = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     if (Object.keys(changes).length === 0) {
       throw new UsageError("Nothing to update. Pass --name, --email, --bio, --website or --platform-role.");

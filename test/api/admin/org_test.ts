@@ -39,17 +39,13 @@ test("org update changes only the given fields", async () => {
   const { org } = await api.make.person();
   const words = ["org", "update", "--org", org.slug, "--name", "Acme", "--description", "Makes things"];
   expect(await runJson(api.db.url, words)).toMatchObject({ slug: org.slug, name: "Acme" });
-  const readProfile = async () =>
-    (await api.db.sql`select name, description, website_url from organizations where id = ${org.id}`)[0];
-  expect(await readProfile()).toEqual({ name: "Acme", description: "Makes things", websiteUrl: null });
+  const [row] = await api.db
+    .sql`select name, description, website_url from organizations where id = ${org.id}`;
+  expect(row).toEqual({ name: "Acme", description: "Makes things", websiteUrl: null });
   expect((await auditRows(api)).at(-1)).toMatchObject({
     ...{ actorType: "operator", action: "org.update", subjectId: org.id },
     details: { changed: "name, description" },
   });
-  const removal = ["org", "update", "--org", org.slug, "--description", "", "--website", ""];
-  await api.db.sql`update organizations set website_url = 'https://acme.example'`;
-  await runJson(api.db.url, removal);
-  expect(await readProfile()).toEqual({ name: "Acme", description: null, websiteUrl: null });
 });
 
 test("org update has the rules of PATCH /orgs/{slug}", async () => {
