@@ -139,7 +139,7 @@ async function readPlan(): Promise<Record<string, number>> {
 test("containers and units get the memory that docs/operating.md plans", async () => {
   const plan = await readPlan();
   const limits = { api: plan["API, memory"], jobs: plan["Job runner"], sync: plan["catalog-sync"] };
-  expect(limits).toEqual({ api: 512, jobs: 512, sync: 256 });
+  expect(limits).toEqual({ api: 512, jobs: 512, sync: 512 });
   const { services } = await readCompose();
   const ofServices = Object.fromEntries(
     [...APIS, "jobs", "catalog-sync"].map((name) => [name, services[name]?.mem_limit]),
