@@ -20,8 +20,9 @@ export interface Route {
   ignoresCookie: boolean;
   /** True for a route outside /api/v1 without a rate limit. */
   isUnlimited: boolean;
-  /** Maximum size of a form in bytes; null if the route is not a page. */
-  maxFormBytes: number | null;
+  /** True if its bodies are forms of our own pages; false for the API. */
+  isPage: boolean;
+  maxBodyBytes: number;
   /** True if a request may write. */
   writes: boolean;
   /** The query parameters that replace JSON fields if the body is YAML; null if only JSON is accepted. */

@@ -67,7 +67,7 @@ function describeOperation(operation: AnyOperation, schemas: SchemaCollector): O
       isApi,
       access,
       isCounted: !operation.unlimited,
-      maxBodyBytes: operation.method === "GET" ? null : maxBodyBytes(path),
+      maxBodyBytes: operation.method === "GET" ? null : (operation.maxBodyBytes ?? maxBodyBytes(path)),
       writes: operation.method !== "GET" && !operation.reads,
       isRepeatable: isRepeatable(operation),
     },

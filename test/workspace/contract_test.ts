@@ -1,6 +1,7 @@
 /** The tables of docs/contract.md match the code: datasets, errors and limits. */
 import { expect, test } from "bun:test";
 import { LIVE_SESSIONS_MAX } from "../../api/accounts/begin_session.ts";
+import { PASSKEY_MAX_BYTES } from "../../api/accounts/factors/factor_schemas.ts";
 import { LIVE_KEYS_MAX } from "../../api/accounts/issue_key.ts";
 import { HOURLY_INVITATIONS_MAX, PENDING_INVITATIONS_MAX } from "../../api/accounts/members/invitations.ts";
 import { CREATED_ORGS_MAX } from "../../api/accounts/organizations/create.ts";
@@ -94,7 +95,7 @@ test("fixed limits are those of the code", async () => {
   expect(Object.fromEntries(readTable("| Fixed limit | Value |"))).toEqual({
     "JSON body": `${count(maxBodyBytes("/api/v1/definitions"))} bytes`,
     "JSON body under `/auth`": `${count(maxBodyBytes("/api/v1/auth/login"))} bytes`,
-    "JSON body with the response of a passkey": `${count(maxBodyBytes("/api/v1/auth/factors/passkeys"))} bytes`,
+    "JSON body with the response of a passkey": `${count(PASSKEY_MAX_BYTES)} bytes`,
     "JSON nesting": `${MAX_JSON_DEPTH} levels`,
     "JSON members and elements": count(MAX_JSON_VALUES),
     "YAML document": `${count(MAX_DEFINITION_BYTES)} bytes`,

@@ -18,6 +18,7 @@ import {
   CurrentPassword,
   FACTOR_OPERATION,
   FactorName,
+  PASSKEY_MAX_BYTES,
   PasskeyText,
   requireFactorName,
   WebAuthnJson,
@@ -83,6 +84,7 @@ export const addPasskey = operation(
     description:
       "Takes the browser's response to the options. From now on, signing in requires a second factor. Ends your other " +
       "sessions. Your first factor comes with ten recovery codes.",
+    maxBodyBytes: PASSKEY_MAX_BYTES,
     body: Type.Object(
       {
         name: FactorName,

@@ -72,6 +72,9 @@ export const CurrentPassword = Type.Optional(
 /** An object of the WebAuthn API in its JSON form. */
 export const WebAuthnJson = Type.Record(Type.String(), Type.Unknown(), { examples: [{}] });
 
+/** A body with the response of a passkey, which has up to 6 KiB in Chromium, whose keys may be ML-DSA-44. */
+export const PASSKEY_MAX_BYTES = 32_768;
+
 /** Text, because browsers add fields to it as the standard grows. */
 export const PasskeyText = Type.String({
   minLength: 1,

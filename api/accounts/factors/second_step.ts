@@ -23,7 +23,7 @@ import { data } from "../../http/schemas.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { SignedIn, signedInReply, startSession } from "../start_session.ts";
 import { checkProof, listProofKinds, type Proof, type ProofVerdict } from "./check_proof.ts";
-import { noFactor, PROOF_FIELDS, parseProof, WebAuthnJson } from "./factor_schemas.ts";
+import { noFactor, PASSKEY_MAX_BYTES, PROOF_FIELDS, parseProof, WebAuthnJson } from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
 import { proofError, tellOfProof } from "./proof_outcome.ts";
 
@@ -105,6 +105,7 @@ export const signInWithSecondFactor = operation(
       "Takes the login token of the first step with a code or a passkey response. The token allows 5 tries within 5 minutes. " +
       "Counts as a sign-in attempt. A code works once. After 20 wrong codes within a day, from any network, codes from apps " +
       "are not accepted until the day is over.",
+    maxBodyBytes: PASSKEY_MAX_BYTES,
     body: Type.Object(
       { loginToken: LoginToken, ...PROOF_FIELDS },
       {

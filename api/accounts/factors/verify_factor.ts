@@ -16,7 +16,14 @@ import { requestContext } from "../../http/request_context.ts";
 import { data, Instant, Nullable } from "../../http/schemas.ts";
 import { lockCaller } from "./change_factors.ts";
 import { checkProof } from "./check_proof.ts";
-import { FACTOR_OPERATION, noFactor, PROOF_FIELDS, parseProof, WebAuthnJson } from "./factor_schemas.ts";
+import {
+  FACTOR_OPERATION,
+  noFactor,
+  PASSKEY_MAX_BYTES,
+  PROOF_FIELDS,
+  parseProof,
+  WebAuthnJson,
+} from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
 import { proofError, tellOfProof } from "./proof_outcome.ts";
 
@@ -62,6 +69,7 @@ export const verifyFactor = operation(
     description:
       "Some requests require a second factor used within 15 minutes. A wrong code returns 401 and counts as a sign-in attempt. " +
       "After 20 wrong codes within a day, codes from apps are not accepted until the day is over.",
+    maxBodyBytes: PASSKEY_MAX_BYTES,
     body: Type.Object(PROOF_FIELDS, {
       title: "SecondFactorProof",
       additionalProperties: false,

@@ -8,9 +8,6 @@ import { findJsonExcess } from "./json_limits.ts";
 
 /** The maximum under /auth, where callers are anonymous: an email, a password, the name of a key. */
 const AUTH_MAX_BYTES = 4096;
-/** The response of a passkey has up to 6 KiB in Chromium, whose keys may be ML-DSA-44. */
-const PASSKEY_MAX_BYTES = 32_768;
-const TAKES_PASSKEY = /^\/api\/v1\/auth\/(factors\/passkeys|factors\/verify|login\/second-factor)\/?$/;
 const MAX_BYTES = 1_048_576;
 /** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
 export const MAX_CHUNKS = 10_000;
@@ -23,8 +20,8 @@ const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
+/** Returns the maximum for a path, unless its operation declares another one. */
 export function maxBodyBytes(path: string): number {
-  if (TAKES_PASSKEY.test(path)) return PASSKEY_MAX_BYTES;
   return path.startsWith("/api/v1/auth/") ? AUTH_MAX_BYTES : MAX_BYTES;
 }
 

@@ -45,6 +45,6 @@ function announcesCredential(headers: Headers): boolean {
   return /\bauthorization\b/i.test(headers.get("access-control-request-headers") ?? "");
 }
 
-function isOpen({ access, maxFormBytes, pattern }: Route): boolean {
-  return access === "public" && maxFormBytes === null && OPEN_ROUTES.test(pattern);
+function isOpen({ access, isPage, pattern }: Route): boolean {
+  return access === "public" && !isPage && OPEN_ROUTES.test(pattern);
 }

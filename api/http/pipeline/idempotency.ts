@@ -102,7 +102,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
  */
 function readKey({ request, route, context }: Repeatable): IdempotencyKey | null {
   const key = request.headers.get(IDEMPOTENCY_HEADER);
-  if (key === null || request.method !== "POST" || route.maxFormBytes !== null) return null;
+  if (key === null || request.method !== "POST" || route.isPage) return null;
   if (!KEY.test(key)) {
     throw invalidInput([
       { path: IDEMPOTENCY_HEADER, message: "must be 1 to 128 printable ASCII characters" },

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { createBodyCheck, NO_FIELDS } from "../body/body_schema.ts";
+import { maxBodyBytes } from "../body/request_body.ts";
 import type { AnyOperation, FileBody, OperationDeps, ReplyOptions } from "../operation.ts";
 import { parseQuery } from "../query.ts";
 import { type RequestContext, requestContext } from "../request_context.ts";
@@ -24,7 +25,8 @@ export function toRoute(operation: AnyOperation, deps: OperationDeps): Route {
     access: operation.access,
     ignoresCookie: operation.ignoresCookie ?? false,
     isUnlimited: operation.unlimited ?? false,
-    maxFormBytes: null,
+    isPage: false,
+    maxBodyBytes: operation.maxBodyBytes ?? maxBodyBytes(operation.path),
     writes: method !== "GET" && !reads,
     yamlQuery: operation.yamlQuery ?? null,
     holdsSecret: operation.secret ?? false,

@@ -5,7 +5,7 @@ import { isSession, mayWrite } from "../../../shared/policy.ts";
 import { DeadlineExceeded, withTimeout } from "../../../shared/process/with_timeout.ts";
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import { unauthorized } from "../authenticate.ts";
-import { maxBodyBytes, readBody, readForm } from "../body/request_body.ts";
+import { readBody, readForm } from "../body/request_body.ts";
 import { unavailable } from "../error_handler.ts";
 import type { Admission } from "../limits/request_limits.ts";
 import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
@@ -58,7 +58,7 @@ export async function serveRoute(
   if (route.writes && !context.mayWrite) {
     throw new Error(`Cannot call ${route.method} ${route.pattern}: the page's request only reads`);
   }
-  if (route.maxFormBytes !== null) context.callApi = createCallApi(context);
+  if (route.isPage) context.callApi = createCallApi(context);
   requireAccess(route, context);
   rejectOtherSites(deps, context, route);
   rejectBadEncoding(url);
@@ -98,7 +98,7 @@ async function admit(deps: ServeDeps, context: RequestContext, route: Route | nu
   if (deps.tracing && !route?.isUnlimited) {
     startRequestSpan(deps.tracing, { request, context, route: route?.pattern ?? null });
   }
-  const isPage = route ? route.maxFormBytes !== null : deps.isForPeople(request);
+  const isPage = route ? route.isPage : deps.isForPeople(request);
   const ignoresCookie = route?.ignoresCookie ?? false;
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
     await withTimeout(deps.admitCaller(request.headers, context, { ignoresCookie }), remainingMs(context));
@@ -114,9 +114,9 @@ function remainingMs({ startedAt }: RequestContext): number {
 }
 
 function readAnyBody({ request, url }: RequestContext, route: Route): Promise<JsonObject> {
-  if (route.maxFormBytes !== null) return readForm(request, route.maxFormBytes);
-  const maxBytes = maxBodyBytes(url.pathname);
-  return readBody(request, { maxBytes, yamlQuery: route.yamlQuery, given: url.searchParams });
+  const { isPage, maxBodyBytes: maxBytes, yamlQuery } = route;
+  if (isPage) return readForm(request, maxBytes);
+  return readBody(request, { maxBytes, yamlQuery, given: url.searchParams });
 }
 
 /** Ends the connection with the error, because the rest of the body may still come. */
@@ -155,7 +155,7 @@ function requireAccess(route: Route, context: RequestContext): void {
  * own account.
  */
 function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route): void {
-  const isForm = route.maxFormBytes !== null;
+  const isForm = route.isPage;
   const isPages = context.usesCookie || isForm || (route.ignoresCookie && comesFromPage(context.request));
   if (route.writes && isPages && !deps.isOwnPage(context.request)) {
     throw new ApiError("FORBIDDEN_ORIGIN");
