@@ -10,8 +10,8 @@ import type { Query, QueryValues } from "./query.ts";
 import type { Access, JsonObject } from "./route.ts";
 
 /**
- * What operations get, besides their input: the parts of the app. Operations take what they need. deps.ts adds the
- * members, because this folder knows no subject.
+ * The parts of the app, which operations get as their second argument. deps.ts adds the members, because this folder knows
+ * no subject.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: see above.
 export interface OperationDeps {}
@@ -111,6 +111,8 @@ export interface Declaration<
   body?: B;
   /** As `body`, but the handler checks it, because it accepts some that are invalid in part. */
   uncheckedBody?: TSchema;
+  /** Maximum size of the body, if that of other operations beside it is too small. */
+  maxBodyBytes?: number;
   /** The query parameters that replace the other fields if the body is YAML, which becomes the field `yaml`. */
   yamlQuery?: Query;
   /** Depends on X-Org-Slug. */

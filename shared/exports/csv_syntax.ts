@@ -3,7 +3,10 @@
 /** Tells a spreadsheet that the file is UTF-8. */
 export const BYTE_ORDER_MARK = "\uFEFF";
 
-/** First characters that make a spreadsheet read a cell as a formula, full-width forms too. PostgreSQL escapes them in datasets: `csvCell` in sql/exports/query.ts. */
+/**
+ * First characters that make a spreadsheet read a cell as a formula, full-width forms too. Datasets are escaped by
+ * PostgreSQL: `csvCell` in sql/exports/query.ts.
+ */
 export const FORMULA_STARTS: readonly string[] = [..."=+-@\t\r\n＝＋－＠"];
 
 /** Needs quotes. Spreadsheets also separate fields at semicolons and tabs, LibreOffice by default. */

@@ -138,6 +138,7 @@ export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<
   return (await rows)[0] ?? null;
 }
 
+/** Returns true if a query finds a row. */
 export async function anyRow(rows: PromiseLike<readonly unknown[]>): Promise<boolean> {
   return (await rows).length > 0;
 }

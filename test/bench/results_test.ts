@@ -34,7 +34,7 @@ const SECTIONS = new Map([
   ["jobs", sectionOf("jobs", 1.5)],
 ]);
 
-test("a section says when and of which commit it was measured, and how many goals it meets", () => {
+test("a section names its time, its commit and the number of goals that it meets", () => {
   const [heading, , about, , status] = sectionOf("export", 0.5).split("\n");
   expect(heading).toBe("## export: the export");
   expect(about).toBe("Against a peer.");

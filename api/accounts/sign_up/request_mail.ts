@@ -37,7 +37,7 @@ export async function requestMail(
   await insertAuditEntry(tx, {
     ...(caller ? auditActor(request, caller) : { actorType: "anonymous", ...auditOrigin(context) }),
     action: "account_mail.request",
-    subject: { type: "account_mail", id: id },
+    subject: { type: "account_mail", id },
     // Not by address, because anyone can enter any address.
     details: { kind: mail.kind },
   });

@@ -18,7 +18,7 @@ export interface FairQueueOptions {
 export type Refusal = "caller" | "all" | "over";
 
 export interface Turn {
-  /** A user, a network, or whoever else shares the work. */
+  /** Who takes turns: a user or a network, for example. */
   caller: string;
   /** Makes the error for a task that does not run. */
   refuse(reason: Refusal): Error;
@@ -26,7 +26,7 @@ export interface Turn {
   isFirst?: boolean;
   /** Tasks of all callers that may wait before this one; any number if omitted. */
   maxWaitingInAll?: number;
-  /** True if nobody needs the result any more; never if omitted. */
+  /** True once the result is not needed; never if omitted. */
   isOver?(): boolean;
   /** Tasks with equal keys have equal results: they run once, at the first turn of any of their callers. */
   key?: string;
@@ -152,7 +152,7 @@ export class FairQueue {
     return used ? used.ms * 2 ** ((used.at - this.#now()) / HALF_LIFE_MS) : 0;
   }
 
-  /** The time that a task's callers have used, of which waiting pays a part back. */
+  /** The least time that one of a task's callers has used, minus a tenth of the time that the task has waited. */
   #owedBy({ callers, waitsSince }: Task): number {
     const used = Math.min(...callers.map((caller) => this.#usedBy(caller)));
     return used - (this.#now() - waitsSince) / WAIT_PER_USE;

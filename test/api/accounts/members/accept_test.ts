@@ -180,7 +180,7 @@ test("if the sender is removed while the person accepts, either comes first, and
   for (const outcome of outcomes) expect(["joined", "VALIDATION_ERROR"]).toContain(outcome);
 });
 
-test("an invitation whose sender is removed while the person waits to join brings nobody in", async () => {
+test("an invitation whose sender is removed meanwhile is refused", async () => {
   await using scene = await openOrgScene();
   const { api, org } = scene;
   const admin = await scene.join("admin");

@@ -237,7 +237,7 @@ test("two organizations with the same owners change their members at once withou
   const [ann, bob] = await Promise.all(
     members.map(async (person) => ({ ...person, ...(await api.make.session({ userId: person.user.id })) })),
   );
-  if (!ann || !bob) throw new Error("Cannot change members: there are none");
+  if (!ann || !bob) throw new Error("Cannot change members: two are needed");
   for (let round = 0; round < 20; round += 1) {
     const role = round % 2 === 0 ? "admin" : "viewer";
     const responses = await Promise.all([
