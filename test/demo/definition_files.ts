@@ -53,7 +53,7 @@ const LATER: readonly Variation[] = [
     from: "code-reviewer.agent",
     changes: {
       version: "1.2.0",
-      description: "Reviews a change for behaviour, tests, clarity and compatibility before it is merged.",
+      description: "Reviews a change for behavior, tests, clarity and compatibility before it is merged.",
     },
     changeSummary: "The description lists what is reviewed",
   },

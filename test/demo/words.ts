@@ -195,7 +195,7 @@ export const DEMO_FINDINGS: readonly DemoFinding[] = [
     ["medium", "EPI", "documentation", "doc-gap"],
     ["EPI-DOC-01", "stale claim"],
     [
-      "Comment on %s describes behaviour it no longer has",
+      "Comment on %s describes behavior it no longer has",
       "The comment promises a retry; the retry was removed two releases ago.",
     ],
   ),
