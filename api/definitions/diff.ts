@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { SIGNIFICANCES } from "../../shared/definitions/significance.ts";
-import { withoutVersion } from "../../shared/definitions/translate/front_matter.ts";
+import { withoutVersion } from "../../shared/definitions/translate/markdown_file.ts";
 import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
 import { TEXT } from "../../shared/json_schema.ts";
 import { mayCompareContent } from "../../shared/policy.ts";

@@ -57,7 +57,7 @@ export function readFields(
 }
 
 /** `code-reviewer` → `Code Reviewer`. */
-function titleCase(name: string): string {
+export function titleCase(name: string): string {
   const words = name.split("-").filter((word) => word !== "");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }

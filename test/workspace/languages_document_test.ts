@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AGENT_BLOCKS } from "../../shared/definitions/translate/agent/agent_type.ts";
+import { AGENT_BLOCKS } from "../../shared/definitions/translate/agent/agent_source.ts";
 import { readLanguages, renderLanguages } from "../helpers/definitions/language_document.ts";
 
 test("docs/languages.md has every key of the tables; `bun run languages` writes it", async () => {

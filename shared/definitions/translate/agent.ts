@@ -1,6 +1,5 @@
 /** Runtime Markdown of agents: a file for `.claude/agents/`. */
-import { type Agent, readCategoryNames } from "./agent/agent_source.ts";
-import { checkAgent } from "./agent/agent_type.ts";
+import { type Agent, readAgent } from "./agent/agent_source.ts";
 import { writeAutomaticFailure } from "./agent/auto_fail.ts";
 import { writeCollaboration, writeVoice } from "./agent/collaboration.ts";
 import { writeDecision } from "./agent/decision.ts";
@@ -15,32 +14,31 @@ import { writeSetting } from "./agent/setting.ts";
 import { writeSpecialCases } from "./agent/special_cases.ts";
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
 import type { Fields } from "./field_reader.ts";
-import { renderFrontMatter } from "./front_matter.ts";
-import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
-import { MarkdownWriter } from "./markdown_writer.ts";
+import { md } from "./inline.ts";
+import { block, renderFile, type Section, type Source } from "./markdown_file.ts";
 import { modelAlias } from "./model_alias.ts";
 
 /** In the order of the text (definition-languages, section 4). */
-const SECTIONS: readonly ((w: MarkdownWriter, agent: Agent) => void)[] = [
+const SECTIONS: readonly Section<Agent>[] = [
   writeOpening,
   writePurpose,
   writeLimits,
   writeSetting,
-  writeKnowledge,
-  writeLens,
-  writeForecastFrame,
-  writeScoring,
-  writeSeverity,
-  writeAutomaticFailure,
-  writeTasks,
-  writeProcedure,
-  writeDecision,
-  writeCompletion,
-  writeUndo,
+  block("knowledge_base", md`Knowledge`, writeKnowledge),
+  block("cognitive_lens", md`Lens`, writeLens),
+  block("forecast", md`Forecast frame`, writeForecastFrame),
+  block("scoring", md`Scoring`, writeScoring),
+  block("deductions", md`Severity`, writeSeverity),
+  block("auto_fail", md`Automatic failure`, writeAutomaticFailure),
+  block("tasks", md`Inputs`, writeTasks),
+  block("process", md`Procedure`, writeProcedure),
+  block("decisions", md`Decision`, writeDecision),
+  block("completion", md`Completion`, writeCompletion),
+  block("rollback", md`Undo`, writeUndo),
   writeSpecialCases,
-  writeAgentReport,
+  block("output", md`Report`, writeAgentReport),
   writeCollaboration,
-  writeVoice,
+  block("tone", md`Voice`, writeVoice),
 ];
 
 /** What the registry shows beside the text, and what the host reads from its own settings. */
@@ -55,20 +53,16 @@ function readModel(defaults: Fields | null): string | null {
 }
 
 export function renderAgent(source: Source): string {
-  const agent: Agent = { ...source, type: checkAgent(source), categoryNames: readCategoryNames(source) };
+  const agent = readAgent(source);
   const defaults = source.body.map("defaults");
   defaults?.skip(...HOST_KEYS);
   source.interface.skip(...REGISTRY_KEYS);
-  const frontMatter = renderFrontMatter([
+  const frontMatter = [
     ["name", source.name],
     ["description", source.description],
     ["tools", runtimeTools(agent)],
     ["model", readModel(defaults)],
     ["version", source.version],
-  ]);
-  const w = new MarkdownWriter();
-  writeTitle(w, source);
-  for (const writeSection of SECTIONS) writeSection(w, agent);
-  writeUnknownBlocks(w, source);
-  return `${frontMatter}\n${w}`;
+  ] as const;
+  return renderFile(agent, frontMatter, SECTIONS);
 }

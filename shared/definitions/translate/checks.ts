@@ -3,6 +3,7 @@ import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
 import { code, given, type Inline, join, listed, md, type Prose } from "./inline.ts";
+import type { Source } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
@@ -32,8 +33,7 @@ const CLAUSES: Readonly<Record<string, (check: Fields) => Inline | Clause>> = {
 
 /** Fails with `unknown_kind` for a kind that has no sentence here. */
 export function readClause(check: Fields): Clause {
-  const kind = check.raw("check");
-  const describe = typeof kind === "string" && Object.hasOwn(CLAUSES, kind) ? CLAUSES[kind] : undefined;
+  const describe = check.known("check", CLAUSES);
   if (!describe) {
     const known = Object.keys(CLAUSES).join(", ");
     throw new TranslationFailure(
@@ -66,6 +66,12 @@ export function writeChecks(w: MarkdownWriter, checks: readonly Fields[], start 
       writeLeftoverBullets(w, check);
     });
   }
+}
+
+/** A preflight that is a list has only checks. */
+export function writePreflightList(w: MarkdownWriter, { body }: Source): void {
+  w.heading(2, md`Before you start`);
+  if (Array.isArray(body.peek("preflight"))) writeChecks(w, readChecks(body, "preflight"));
 }
 
 const CONSEQUENCES: Readonly<Record<string, Inline>> = {

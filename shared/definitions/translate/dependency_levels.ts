@@ -3,7 +3,7 @@ import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { type Inline, join, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
-import { TranslationFailure } from "./translation_failure.ts";
+import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";
 
 /** A phase, stage or operation with those it waits for. */
 export interface Ordered {
@@ -14,6 +14,22 @@ export interface Ordered {
   title: Inline;
   /** Positions of those it waits for. */
   after: readonly number[];
+}
+
+/**
+ * Reads the phases or stages, and which of them may run together. Fails as `missing` says without any, and as `readOrdered`
+ * and `groupByLevel` do.
+ */
+export function readSequence(
+  fields: Fields,
+  key: string,
+  { kind, missing }: { kind: Inline; missing: { reason: TranslationFailureReason; message: string } },
+): { entries: Ordered[]; levels: Ordered[][] } {
+  const items = fields.peek(key);
+  if (!Array.isArray(items) || items.length === 0)
+    throw new TranslationFailure(missing.reason, `${fields.path}.${key}`, missing.message);
+  const entries = readOrdered(fields.entries(key, "name"), kind);
+  return { entries, levels: groupByLevel(entries) };
 }
 
 /** Resolves `depends_on` of every entry; fails with `unknown_dependency`. */

@@ -1,7 +1,7 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { isRecord, toItems } from "../../yaml/values.ts";
-import { code, type Inline, type Prose, prose, strong } from "./inline.ts";
+import { code, given, type Inline, type Prose, prose, strong } from "./inline.ts";
 import { passage, snippet } from "./passage.ts";
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ type Part = Fields | readonly Fields[] | { others: readonly unknown[] };
 export class Fields {
   /** Where the map stands, beginning with the document's root key. */
   readonly path: string;
-  readonly #map: DocumentMap;
+  #map: DocumentMap;
   readonly #read = new Set<string>();
   /** Parts that were taken out, which may have leftovers of their own. Made when needed: most maps have none. */
   #parts: Map<string, Part> | null = null;
@@ -49,6 +49,19 @@ export class Fields {
     for (const key of keys) this.#read.add(key);
   }
 
+  /** Leaves keys out, as if the document did not have them. Call it before any of them is read. */
+  omit(keys: readonly string[]): void {
+    this.#map = Object.fromEntries(Object.entries(this.#map).filter(([key]) => !keys.includes(key)));
+  }
+
+  /** What a known word stands for; null for any other value, which stays unread. */
+  known<Meaning>(key: string, words: Readonly<Record<string, Meaning>>): Meaning | null {
+    const word = scalarText(this.peek(key));
+    if (word === null || !Object.hasOwn(words, word)) return null;
+    this.#read.add(key);
+    return words[word] ?? null;
+  }
+
   text(key: string): string | null {
     const value = this.peek(key);
     const text = scalarText(value);
@@ -66,30 +79,25 @@ export class Fields {
   }
 
   prose(...keys: readonly string[]): Inline | null {
-    const text = this.firstText(...keys);
-    return text === null ? null : prose(text);
+    return given(this.firstText(...keys), prose);
   }
 
   /** As `prose`, with its lines kept. */
   passage(...keys: readonly string[]): Prose | null {
-    const text = this.firstText(...keys);
-    return text === null ? null : passage(text);
+    return given(this.firstText(...keys), passage);
   }
 
   strong(...keys: readonly string[]): Inline | null {
-    const text = this.firstText(...keys);
-    return text === null ? null : strong(text);
+    return given(this.firstText(...keys), strong);
   }
 
   code(...keys: readonly string[]): Inline | null {
-    const text = this.firstText(...keys);
-    return text === null ? null : code(text);
+    return given(this.firstText(...keys), code);
   }
 
   /** As `code`, with its lines kept. */
   snippet(...keys: readonly string[]): Prose | null {
-    const text = this.firstText(...keys);
-    return text === null ? null : snippet(text);
+    return given(this.firstText(...keys), snippet);
   }
 
   /** As `code`, for values that may be the empty text. */
@@ -170,6 +178,13 @@ export class Fields {
   discard(): void {
     this.skip(...this.keys());
     this.#parts = null;
+  }
+
+  /** True for a block that says `enabled: false`, all of which is left out. */
+  isOff(): boolean {
+    const isOff = this.flag("enabled") === false;
+    if (isOff) this.discard();
+    return isOff;
   }
 
   /** What has not been read, in the document's order; it counts as read from now on. `null` when it is nothing. */

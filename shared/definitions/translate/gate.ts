@@ -27,28 +27,19 @@ export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
   if (!gate) return;
   const threshold = gate.number("threshold");
   const warning = gate.number("warn_threshold");
-  const aggregate = describe(AGGREGATES, gate, "aggregate") ?? md`the score`;
+  const aggregate = gate.known("aggregate", AGGREGATES) ?? gate.prose("aggregate") ?? md`the score`;
+  const action = (key: string) => gate.known(key, ACTIONS) ?? gate.prose(key);
   const lead =
     threshold === null
       ? md`Gate: ${aggregate} must pass`
       : md`Gate: ${aggregate} must be ${threshold} or more`;
   w.bullet(lead, () => {
-    const failure = describe(ACTIONS, gate, "on_fail") ?? describe(ACTIONS, gate, "on_failure");
-    w.bullet(
-      given(failure, (action) =>
-        threshold === null ? md`Otherwise: ${action}` : md`Below ${threshold}: ${action}`,
-      ),
-    );
-    const onWarning = describe(ACTIONS, gate, "on_warn") ?? md`warn and go on`;
+    const otherwise = threshold === null ? md`Otherwise` : md`Below ${threshold}`;
+    w.bullet(given(action("on_fail") ?? action("on_failure"), (failure) => md`${otherwise}: ${failure}`));
+    const onWarning = action("on_warn") ?? md`warn and go on`;
     const from = given(threshold, (score) => md`From ${score}, but below`) ?? md`Below`;
     if (warning !== null) w.bullet(md`${from} ${warning}: ${onWarning}`);
-    w.bullet(given(describe(ACTIONS, gate, "on_success"), (action) => md`When it is passed: ${action}`));
+    w.bullet(given(action("on_success"), (success) => md`When it is passed: ${success}`));
     writeLeftoverBullets(w, gate);
   });
-}
-
-function describe(words: Readonly<Record<string, Inline>>, fields: Fields, key: string): Inline | null {
-  const word = fields.text(key);
-  if (word === null) return null;
-  return Object.hasOwn(words, word) ? (words[word] ?? null) : fields.prose(key);
 }

@@ -55,6 +55,22 @@ export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
   if (isRecord(content)) writeBullets(w, Object.entries(content));
 }
 
+/** A bullet for each entry. Below it stand what `writeBelow` writes and what nobody has read. */
+export function writeEntries(
+  w: MarkdownWriter,
+  entries: readonly Fields[],
+  describe: (entry: Fields) => Prose | null,
+  { lead = null, writeBelow }: { lead?: Inline | null; writeBelow?: (entry: Fields) => void } = {},
+): void {
+  if (entries.length > 0) w.paragraph(lead);
+  for (const entry of entries) {
+    w.bullet(describe(entry), () => {
+      writeBelow?.(entry);
+      writeLeftoverBullets(w, entry);
+    });
+  }
+}
+
 function writeMap(w: MarkdownWriter, map: DocumentMap, level: number): void {
   const entries = Object.entries(map);
   // A scalar after a sub-heading would seem to belong to it: maps get one only when nothing else follows.

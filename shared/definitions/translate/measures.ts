@@ -18,11 +18,23 @@ export function plural(count: number, noun: string): Inline {
   return `${count} ${noun}${count === 1 ? "" : "s"}` as Inline;
 }
 
+/** How often to try again; null for no retries. */
+export function retries(times: number | null, delayMs: number | null): Inline | null {
+  if (times === null || times <= 0) return null;
+  const again = md`If it fails, try ${plural(times, "more time")} at most`;
+  return delayMs === null ? again : md`${again}, ${duration(delayMs)} apart`;
+}
+
 /** Words for a span of scores, both ends included. */
 export function scoreRange(min: number | null, max: number | null): Inline | null {
   if (min !== null && max !== null) return min === max ? md`${min}` : md`${min}–${max}`;
   if (min !== null) return md`${min} and above`;
   return max === null ? null : md`${max} and below`;
+}
+
+export function requiredOrOptional(isRequired: boolean | null): Inline | null {
+  if (isRequired === null) return null;
+  return isRequired ? md`required` : md`optional`;
 }
 
 /** `yes`, `no`, `null` when the author did not say. */

@@ -1,4 +1,4 @@
-/** Removes secrets and empty values from a value before it is rendered. */
+/** Removes secrets, addresses and empty values from what is rendered. */
 import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
 import type { DocumentMap } from "./field_reader.ts";
@@ -23,6 +23,23 @@ export function isSecretKey(key: string): boolean {
 /** The value of the key without its empty parts and without secrets; `undefined` when nothing is left. */
 export function pruneValue(value: unknown, key: string): unknown {
   return prune(value, { key, isBelowSecrets: false });
+}
+
+const ADDRESS_KEY = /secret|ur[il]$|webhook|endpoint|address|token|key$|header|password|credential|auth/i;
+
+/** The map of a trigger or channel without every key and text that is, or may hold, an address or a secret; at any depth. */
+export function withoutAddresses(map: DocumentMap): DocumentMap {
+  const shown = Object.entries(map).filter(([key, value]) => !ADDRESS_KEY.test(key) && !isAddress(value));
+  return Object.fromEntries(shown.map(([key, value]) => [key, cleanAddresses(value)]));
+}
+
+function cleanAddresses(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => !isAddress(item)).map(cleanAddresses);
+  return isRecord(value) ? withoutAddresses(value) : value;
+}
+
+function isAddress(value: unknown): boolean {
+  return typeof value === "string" && value.includes("://");
 }
 
 interface Place {

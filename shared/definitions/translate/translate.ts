@@ -2,12 +2,7 @@
 import type { DefinitionType } from "../../vocabulary.ts";
 import { renderAgent } from "./agent.ts";
 import { renderCommand } from "./command.ts";
-import {
-  missingDescription,
-  readSource,
-  type Source,
-  type TranslatableDefinition,
-} from "./interface_block.ts";
+import { missingDescription, readSource, type Source, type TranslatableDefinition } from "./markdown_file.ts";
 import { MAX_RENDERED_BYTES, markdownTooLarge } from "./markdown_writer.ts";
 import { renderPipeline } from "./pipeline.ts";
 import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";

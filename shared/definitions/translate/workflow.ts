@@ -1,58 +1,52 @@
 /** Runtime Markdown of workflows. */
-import { groupByLevel, readOrdered } from "./dependency_levels.ts";
+import { writePreflightList } from "./checks.ts";
+import { readSequence } from "./dependency_levels.ts";
 import { Fields } from "./field_reader.ts";
-import { renderFrontMatter } from "./front_matter.ts";
 import { writeLeftovers } from "./generic_section.ts";
 import { given, md } from "./inline.ts";
-import { type Source, writeTitle, writeUnknownBlocks } from "./interface_block.ts";
-import { MarkdownWriter } from "./markdown_writer.ts";
+import { block, renderFile, type Section, type Source, writeDescription } from "./markdown_file.ts";
+import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
-import { passage } from "./passage.ts";
-import { TranslationFailure } from "./translation_failure.ts";
 import { workflowArgumentHint, writeWorkflowArguments } from "./workflow/arguments.ts";
 import { writeContext, writeWorkflowPreflight } from "./workflow/context.ts";
-import { writeOrder } from "./workflow/order.ts";
+import { type Workflow, writeOrder } from "./workflow/order.ts";
 import { writePhases } from "./workflow/phases.ts";
 import { writeOutcome, writeOutputs, writeResult } from "./workflow/result.ts";
 
+const SECTIONS: readonly Section<Workflow>[] = [
+  writeDescription,
+  writeFacts,
+  block("arguments", md`Arguments`, writeWorkflowArguments),
+  writePreflightList,
+  block("preflight", md`Before you start`, writeWorkflowPreflight),
+  block("context", md`Look around first`, writeContext),
+  writeOrder,
+  writePhases,
+  (w, { orchestration }) => writeLeftovers(w, orchestration),
+  block("aggregation", md`Result`, writeResult),
+  block("outputs", md`Write`, writeOutputs),
+  block("postflight", md`Afterwards`, writeOutcome),
+];
+
 export function renderWorkflow(source: Source): string {
-  const { body } = source;
-  const orchestration = body.map("orchestration") ?? new Fields({}, "workflow.orchestration");
-  const phases = readPhases(orchestration);
-  const levels = groupByLevel(phases);
+  const orchestration = source.body.map("orchestration") ?? new Fields({}, "workflow.orchestration");
+  const { entries: phases, levels } = readSequence(orchestration, "phases", {
+    kind: md`Phase`,
+    missing: { reason: "no_phases", message: "The workflow has no list of phases" },
+  });
   const model = bareModelAlias(source.interface.peek("model"));
   if (model !== null) source.interface.skip("model");
-  const frontMatter = renderFrontMatter([
+  const frontMatter = [
     ["description", source.description],
-    ["argument-hint", workflowArgumentHint(body)],
+    ["argument-hint", workflowArgumentHint(source.body)],
     ["model", model],
-  ]);
-  const w = new MarkdownWriter();
-  writeTitle(w, source);
-  w.paragraph(passage(source.description));
-  w.paragraph(given(source.interface.prose("duration"), (duration) => md`Usual duration: ${duration}`));
-  w.paragraph(given(source.interface.code("model"), (name) => (model === null ? md`Model: ${name}` : null)));
-  writeWorkflowArguments(w, body);
-  writeWorkflowPreflight(w, body);
-  writeContext(w, body);
-  writeOrder(w, { orchestration, phases, levels });
-  writePhases(w, phases);
-  writeLeftovers(w, orchestration);
-  writeResult(w, body, phases);
-  writeOutputs(w, body);
-  writeOutcome(w, body);
-  writeUnknownBlocks(w, source);
-  return `${frontMatter}\n${w}`;
+  ] as const;
+  return renderFile({ ...source, orchestration, phases, levels }, frontMatter, SECTIONS);
 }
 
-function readPhases(orchestration: Fields) {
-  const phases = orchestration.peek("phases");
-  if (!Array.isArray(phases) || phases.length === 0) {
-    throw new TranslationFailure(
-      "no_phases",
-      "workflow.orchestration.phases",
-      "The workflow has no list of phases",
-    );
-  }
-  return readOrdered(orchestration.entries("phases", "name"), md`Phase`);
+/** A model that the front matter cannot name is named in the text. */
+function writeFacts(w: MarkdownWriter, source: Source): void {
+  w.paragraph(given(source.interface.prose("duration"), (duration) => md`Usual duration: ${duration}`));
+  const isNamed = bareModelAlias(source.interface.peek("model")) !== null;
+  w.paragraph(given(source.interface.code("model"), (name) => (isNamed ? null : md`Model: ${name}`)));
 }

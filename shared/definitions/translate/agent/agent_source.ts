@@ -1,11 +1,41 @@
-/** An agent on its way to Markdown. */
+/** An agent on its way to Markdown: what its type needs, and what does not belong to it (definition-languages, section 1). */
 import { scalarText } from "../../../yaml/scalars.ts";
-import { isRecord } from "../../../yaml/values.ts";
-import type { Fields } from "../field_reader.ts";
+import { toItems, toRecord } from "../../../yaml/values.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
-import type { Source } from "../interface_block.ts";
-import { belongs, type TranslatableAgentType } from "./agent_type.ts";
+import type { Source } from "../markdown_file.ts";
+import { TranslationFailure } from "../translation_failure.ts";
+
+interface TypeRules {
+  /** Blocks without which the agent cannot be rendered. */
+  needs: readonly string[];
+  /** Blocks that are kept in the document and left out of the text. */
+  leavesOut: readonly string[];
+}
+
+/** By type; docs/languages.md has the same table. */
+export const AGENT_BLOCKS = {
+  validator: { needs: ["scoring", "decisions"], leavesOut: ["tasks", "completion", "rollback", "forecast"] },
+  executor: { needs: ["tasks", "completion"], leavesOut: ["scoring", "decisions", "deductions", "forecast"] },
+  analyst: { needs: ["process"], leavesOut: ["tasks", "completion", "rollback", "forecast"] },
+  generator: { needs: ["tasks"], leavesOut: ["scoring", "deductions", "auto_fail", "forecast"] },
+  explorer: {
+    needs: ["mission"],
+    leavesOut: [
+      "scoring",
+      "decisions",
+      "deductions",
+      "auto_fail",
+      "tasks",
+      "completion",
+      "rollback",
+      "forecast",
+    ],
+  },
+  forecaster: { needs: ["mission", "process"], leavesOut: ["tasks", "completion", "rollback"] },
+} as const satisfies Record<string, TypeRules>;
+
+type TranslatableAgentType = keyof typeof AGENT_BLOCKS;
 
 export interface Agent extends Source {
   type: TranslatableAgentType;
@@ -13,9 +43,20 @@ export interface Agent extends Source {
   categoryNames: ReadonlyMap<string, string>;
 }
 
-/** A block of the agent; `null` when it is absent, is no map, or does not belong to the agent's type. */
-export function agentBlock(agent: Agent, key: string): Fields | null {
-  return belongs(agent.type, key) ? agent.body.map(key) : null;
+/**
+ * Reads the type, and leaves out the blocks that do not belong to it. Fails with `unknown_agent_type`, or with every
+ * `missing_block`, `empty_tasks` and `bad_scoring`, in this order.
+ */
+export function readAgent(source: Source): Agent {
+  const type = readType(source);
+  const { body } = source;
+  const { needs, leavesOut }: TypeRules = AGENT_BLOCKS[type];
+  const categoryNames = readCategoryNames(source);
+  body.omit(leavesOut);
+  const missing = needs.filter((block) => !body.map(block)).map((block) => missingBlock(type, block));
+  const [first, ...others] = [...missing, ...emptyLists(source)];
+  if (first) throw Object.assign(first, { others });
+  return { ...source, type, categoryNames };
 }
 
 /** Name of the category with the id, or the id in readable words; `null` without an id. */
@@ -23,13 +64,45 @@ export function categoryTitle(agent: Agent, id: string | null): Inline | null {
   return id === null ? null : prose(agent.categoryNames.get(id) ?? humanize(id));
 }
 
-export function readCategoryNames(source: Source): ReadonlyMap<string, string> {
-  const categories = source.body.map("scoring")?.peek("categories");
+function readCategoryNames({ body }: Source): ReadonlyMap<string, string> {
+  const { categories } = toRecord(body.peek("scoring"));
   const names = new Map<string, string>();
-  for (const category of Array.isArray(categories) ? categories : []) {
-    if (!isRecord(category)) continue;
-    const [id, name] = [scalarText(category["id"]), scalarText(category["name"])];
-    if (id !== null && name !== null) names.set(id, name);
+  for (const category of toItems(categories)) {
+    const { id, name } = toRecord(category);
+    const [idText, nameText] = [scalarText(id), scalarText(name)];
+    if (idText !== null && nameText !== null) names.set(idText, nameText);
   }
   return names;
+}
+
+function missingBlock(type: TranslatableAgentType, block: string): TranslationFailure {
+  const message = `An agent of type ${type} needs "${block}"`;
+  return new TranslationFailure("missing_block", `agent.${block}`, message);
+}
+
+function readType(source: Source): TranslatableAgentType {
+  const type = source.interface.raw("agentType");
+  if (typeof type === "string" && Object.hasOwn(AGENT_BLOCKS, type)) return type as TranslatableAgentType;
+  const known = Object.keys(AGENT_BLOCKS).join(", ");
+  throw new TranslationFailure(
+    "unknown_agent_type",
+    "agent.interface.agentType",
+    `"agentType" must be one of ${known}`,
+  );
+}
+
+/** Lists that need an entry where their block is used. */
+const LISTS = [
+  { block: "tasks", key: "operations", reason: "empty_tasks" },
+  { block: "scoring", key: "categories", reason: "bad_scoring" },
+] as const;
+
+function emptyLists({ body }: Source): TranslationFailure[] {
+  return LISTS.flatMap(({ block, key, reason }) => {
+    const fields = body.map(block);
+    const items = fields?.peek(key);
+    if (!fields || (Array.isArray(items) && items.length > 0)) return [];
+    const message = `"${key}" must be a list with at least one entry`;
+    return [new TranslationFailure(reason, `agent.${block}.${key}`, message)];
+  });
 }

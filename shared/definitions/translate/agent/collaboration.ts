@@ -3,15 +3,15 @@ import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
+import type { Agent } from "./agent_source.ts";
 
 export function writeCollaboration(w: MarkdownWriter, agent: Agent): void {
   w.heading(2, md`Works with`);
   const dependencies = agent.interface.map("dependencies");
   if (dependencies) writeDependencies(w, dependencies);
-  const handoff = agentBlock(agent, "handoff");
+  const handoff = agent.body.map("handoff");
   if (handoff) writeHandoff(w, handoff);
-  const composition = agentBlock(agent, "composition");
+  const composition = agent.body.map("composition");
   for (const block of [dependencies, handoff, composition]) {
     if (block) writeLeftovers(w, block);
   }
@@ -37,11 +37,7 @@ function writeHandoff(w: MarkdownWriter, handoff: Fields): void {
   w.bullet(given(downstream?.passage("output_contract") ?? null, (text) => md`What it promises: ${text}`));
 }
 
-export function writeVoice(w: MarkdownWriter, agent: Agent): void {
-  const tone = agentBlock(agent, "tone");
-  if (!tone) return;
-  w.heading(2, md`Voice`);
+export function writeVoice(w: MarkdownWriter, tone: Fields): void {
   w.bullet(given(listed(tone.proses("attributes")), (words) => md`Tone: ${words}`));
   for (const guideline of tone.passages("guidelines")) w.bullet(guideline);
-  writeLeftovers(w, tone);
 }

@@ -2,15 +2,12 @@
 import { scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
-import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { given, type Inline, join, md, prose } from "../inline.ts";
+import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
+import { given, type Inline, join, md, type Prose, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock, categoryTitle } from "./agent_source.ts";
+import { type Agent, categoryTitle } from "./agent_source.ts";
 
-export function writeKnowledge(w: MarkdownWriter, agent: Agent): void {
-  const knowledge = agentBlock(agent, "knowledge_base");
-  if (!knowledge) return;
-  w.heading(2, md`Knowledge`);
+export function writeKnowledge(w: MarkdownWriter, knowledge: Fields, agent: Agent): void {
   const terms = knowledge.map("key_definitions");
   if (terms) {
     w.table(
@@ -26,39 +23,36 @@ export function writeKnowledge(w: MarkdownWriter, agent: Agent): void {
     writeTopic(w, agent, section);
   }
   writeTaxonomy(w, agent, knowledge);
-  writeLeftovers(w, knowledge);
 }
 
 function writeTopic(w: MarkdownWriter, agent: Agent, topic: Fields): void {
   w.heading(3, categoryTitle(agent, topic.text("category_ref")) ?? md`General`);
   w.bullets(md`Check that:`, topic.passages("what_to_check"));
-  writePatterns(w, topic);
+  writeEntries(w, topic.entries("detection_patterns", "pattern"), describePattern, {
+    lead: md`Patterns that give it away:`,
+  });
   for (const sample of topic.entries("red_flags", "description")) writeSample(w, sample, md`Wrong`);
   for (const sample of topic.entries("safe_patterns", "description")) writeSample(w, sample, md`Right`);
-  const mistakes = topic.entries("common_mistakes", "mistake");
-  if (mistakes.length > 0) w.paragraph(md`Common mistakes, as mistake – why it is one – what to do instead:`);
-  for (const mistake of mistakes) {
-    const parts = [
-      mistake.passage("mistake", "description"),
-      mistake.passage("why_wrong", "why"),
-      given(mistake.passage("correct_approach", "instead"), (text) => md`instead: ${text}`),
-    ];
-    w.bullet(join(parts, " – "), () => writeLeftoverBullets(w, mistake));
-  }
+  writeEntries(w, topic.entries("common_mistakes", "mistake"), describeMistake, {
+    lead: md`Common mistakes, as mistake – why it is one – what to do instead:`,
+  });
   w.bullets(md`Read more:`, topic.passages("references"));
   writeLeftoverBullets(w, topic);
 }
 
-function writePatterns(w: MarkdownWriter, topic: Fields): void {
-  const patterns = topic.entries("detection_patterns", "pattern");
-  if (patterns.length > 0) w.paragraph(md`Patterns that give it away:`);
-  for (const pattern of patterns) {
-    const severity = given(pattern.prose("severity"), (text) => md`(${text})`);
-    const named = pattern.passage("description", "name");
-    w.bullet(join([pattern.code("pattern", "regex"), severity, named], " "), () =>
-      writeLeftoverBullets(w, pattern),
-    );
-  }
+function describeMistake(mistake: Fields): Prose | null {
+  const parts = [
+    mistake.passage("mistake", "description"),
+    mistake.passage("why_wrong", "why"),
+    given(mistake.passage("correct_approach", "instead"), (text) => md`instead: ${text}`),
+  ];
+  return join(parts, " – ");
+}
+
+function describePattern(pattern: Fields): Prose | null {
+  const severity = given(pattern.prose("severity"), (text) => md`(${text})`);
+  const named = pattern.passage("description", "name");
+  return join([pattern.code("pattern", "regex"), severity, named], " ");
 }
 
 /** A sample of code under a line that says whether to imitate or to report it. */

@@ -4,14 +4,14 @@ import { writeLeftovers } from "../generic_section.ts";
 import { type Inline, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { passage } from "../passage.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
+import type { Agent } from "./agent_source.ts";
 
 export function writeOpening(w: MarkdownWriter, agent: Agent): void {
-  w.paragraph(agentBlock(agent, "mission")?.passage("opener") ?? passage(agent.description));
+  w.paragraph(agent.body.map("mission")?.passage("opener") ?? passage(agent.description));
 }
 
 export function writePurpose(w: MarkdownWriter, agent: Agent): void {
-  const mission = agentBlock(agent, "mission");
+  const mission = agent.body.map("mission");
   w.heading(2, md`Purpose`);
   w.paragraph(mission?.passage("outcome_framing") ?? null);
   w.paragraph(mission?.passage("stakes") ?? null);
@@ -19,7 +19,7 @@ export function writePurpose(w: MarkdownWriter, agent: Agent): void {
 }
 
 export function writeLimits(w: MarkdownWriter, agent: Agent): void {
-  const mission = agentBlock(agent, "mission");
+  const mission = agent.body.map("mission");
   w.heading(2, md`Limits`);
   w.bullets(md`Stay within your part:`, mission?.passages("role_boundaries") ?? []);
   w.bullets(md`Rules without exception:`, mission?.passages("explicit_prohibitions") ?? []);
@@ -53,10 +53,5 @@ const NATURE: Readonly<Record<string, Readonly<Record<string, Inline>>>> = {
 };
 
 function describeNature(nature: Fields): (Inline | null)[] {
-  return Object.entries(NATURE).map(([key, sentences]) => {
-    const value = nature.peek(key);
-    if (typeof value !== "string" || !Object.hasOwn(sentences, value)) return null;
-    nature.skip(key);
-    return sentences[value] ?? null;
-  });
+  return Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences));
 }

@@ -1,15 +1,11 @@
 /** How the agent proceeds: ways to think, phases with their steps, a last check. */
 import type { Fields } from "../field_reader.ts";
-import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
 import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../measures.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
 
-export function writeProcedure(w: MarkdownWriter, agent: Agent): void {
-  const process = agentBlock(agent, "process");
-  if (!process) return;
-  w.heading(2, md`Procedure`);
+export function writeProcedure(w: MarkdownWriter, process: Fields): void {
   w.paragraph(process.passage("description"));
   const scaffolding = process.map("reasoning_scaffolding");
   if (scaffolding) writeScaffolding(w, scaffolding);
@@ -17,7 +13,6 @@ export function writeProcedure(w: MarkdownWriter, agent: Agent): void {
   const checklist = process.passages("pre_decision_checklist");
   w.heading(3, md`Before you decide`);
   for (const item of checklist) w.checkbox(item);
-  writeLeftovers(w, process);
 }
 
 function writeScaffolding(w: MarkdownWriter, scaffolding: Fields): void {

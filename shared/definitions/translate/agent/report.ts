@@ -2,10 +2,8 @@
 import { scalarNumber } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftovers } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
 
 const FORMATS: Readonly<Record<string, Inline>> = {
   markdown: md`Answer in Markdown.`,
@@ -14,10 +12,7 @@ const FORMATS: Readonly<Record<string, Inline>> = {
   structured: md`Answer with structured data.`,
 };
 
-export function writeAgentReport(w: MarkdownWriter, agent: Agent): void {
-  const output = agentBlock(agent, "output");
-  if (!output) return;
-  w.heading(2, md`Report`);
+export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
   w.paragraph(join([describeFormat(output), describeLength(output)], " "));
   w.paragraph(output.map("token_budget")?.passage("guidance") ?? null);
   writeSchema(w, output);
@@ -29,13 +24,11 @@ export function writeAgentReport(w: MarkdownWriter, agent: Agent): void {
   writeMetrics(w, output);
   const implications = output.map("implications");
   if (implications) writeImplications(w, implications);
-  writeLeftovers(w, output);
 }
 
 function describeFormat(output: Fields): Inline | null {
-  const format = output.text("format") ?? "";
-  if (Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? null;
-  return given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`));
+  const known = output.known("format", FORMATS);
+  return known ?? given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`));
 }
 
 function describeLength(output: Fields): Inline | null {
@@ -122,9 +115,8 @@ function writeMetrics(w: MarkdownWriter, output: Fields): void {
     const metric = metrics.map(key);
     if (!metric) return [[code(key), metrics.prose(key)]];
     const meaning = join([metric.prose("label"), metric.prose("description")], ": ");
-    const sentiment = metric.text("sentiment") ?? "";
-    const reading = Object.hasOwn(READINGS, sentiment) ? READINGS[sentiment] : metric.prose("sentiment");
-    return [[code(key), meaning, metric.prose("type"), reading ?? null, metric.code("section")]];
+    const reading = metric.known("sentiment", READINGS) ?? metric.prose("sentiment");
+    return [[code(key), meaning, metric.prose("type"), reading, metric.code("section")]];
   });
   w.heading(3, md`Metrics`);
   w.table(["Metric", "Meaning", "Type", "Reading", "Section"], rows);

@@ -1,14 +1,11 @@
 /** How the agent gives points, and what fails at once. */
 import type { Fields } from "../field_reader.ts";
-import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { given, type Inline, join, md } from "../inline.ts";
+import { writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
+import { given, type Inline, join, md, type Prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
+import { plural } from "../measures.ts";
 
-export function writeScoring(w: MarkdownWriter, agent: Agent): void {
-  const scoring = agentBlock(agent, "scoring");
-  if (!scoring) return;
-  w.heading(2, md`Scoring`);
+export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
   w.paragraph(given(scoring.number("maxScore"), (max) => md`The score runs from 0 to ${max}.`));
   const categories = scoring.entries("categories", "name").map((fields, index) => ({
     fields,
@@ -27,40 +24,35 @@ export function writeScoring(w: MarkdownWriter, agent: Agent): void {
   w.paragraph(scoring.passage("interpretation"));
   for (const { fields, title } of categories) writeCategory(w, fields, title);
   w.heading(3, md`Calibration`);
-  for (const example of scoring.entries("calibration_examples", "description")) writeCalibration(w, example);
-  writeLeftovers(w, scoring);
+  writeEntries(w, scoring.entries("calibration_examples", "description"), describeCalibration);
 }
 
 function writeCategory(w: MarkdownWriter, category: Fields, title: Inline): void {
   w.heading(3, title);
   category.skip("id");
   w.paragraph(category.passage("description"));
-  for (const criterion of category.entries("criteria", "name")) writeCriterion(w, criterion);
+  writeEntries(w, category.entries("criteria", "name"), describeCriterion, {
+    writeBelow: (criterion) => {
+      writeFailureCode(w, criterion);
+      writeVerification(w, criterion);
+      w.bullet(given(criterion.passage("guidance"), (text) => md`How to judge: ${text}`));
+      writeEntries(w, criterion.entries("partial_scores", "condition"), describePartialScore);
+    },
+  });
   writeLeftoverBullets(w, category);
 }
 
-function writeCriterion(w: MarkdownWriter, criterion: Fields): void {
-  const points = given(criterion.number("points"), (count) =>
-    count === 1 ? md`1 point` : md`${count} points`,
-  );
+function describeCriterion(criterion: Fields): Prose | null {
+  const points = given(criterion.number("points"), (count) => plural(count, "point"));
   const name = criterion.strong("name") ?? criterion.strong("id");
   criterion.skip("id");
-  w.bullet(join([points, name, criterion.passage("description")], " – "), () => {
-    writeFailureCode(w, criterion);
-    writeVerification(w, criterion);
-    w.bullet(given(criterion.passage("guidance"), (text) => md`How to judge: ${text}`));
-    for (const partial of criterion.entries("partial_scores", "condition")) {
-      const score = given(partial.number("points") ?? partial.number("score"), (count) => md`${count}`);
-      w.bullet(
-        given(
-          join([score, partial.passage("condition", "description")], " – "),
-          (text) => md`In part: ${text}`,
-        ),
-        () => writeLeftoverBullets(w, partial),
-      );
-    }
-    writeLeftoverBullets(w, criterion);
-  });
+  return join([points, name, criterion.passage("description")], " – ");
+}
+
+function describePartialScore(partial: Fields): Prose | null {
+  const score = given(partial.number("points") ?? partial.number("score"), (count) => md`${count}`);
+  const text = join([score, partial.passage("condition", "description")], " – ");
+  return given(text, (known) => md`In part: ${known}`);
 }
 
 function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
@@ -93,33 +85,22 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(given(method, (text) => md`Kind of check: ${text}`));
 }
 
-function writeCalibration(w: MarkdownWriter, example: Fields): void {
+function describeCalibration(example: Fields): Prose | null {
   const score = given(example.prose("score", "expected_score"), (text) => md`**${text}**`);
   const text = example.passage("description", "scenario", "example", "name");
-  w.bullet(join([score, text, example.passage("reasoning", "why", "rationale")], " – "), () =>
-    writeLeftoverBullets(w, example),
-  );
+  return join([score, text, example.passage("reasoning", "why", "rationale")], " – ");
 }
 
-export function writeSeverity(w: MarkdownWriter, agent: Agent): void {
-  const deductions = agentBlock(agent, "deductions");
-  if (!deductions) return;
-  w.heading(2, md`Severity`);
+export function writeSeverity(w: MarkdownWriter, deductions: Fields): void {
   w.table(
     ["Level", "Points", "Meaning", "Action"],
     deductions
       .entries("severity_scale", "level")
       .map((level) => [
         join([level.prose("emoji"), level.prose("level")], " "),
-        level.peek("points") === "auto_fail" ? automaticFailure(level) : level.prose("points"),
+        level.known("points", { auto_fail: md`automatic failure` }) ?? level.prose("points"),
         level.prose("label"),
         level.prose("action"),
       ]),
   );
-  writeLeftovers(w, deductions);
-}
-
-function automaticFailure(level: Fields): Inline {
-  level.skip("points");
-  return md`automatic failure`;
 }

@@ -1,11 +1,11 @@
 /** Where the agent works and what it can look at. */
 import { writeAssignments } from "../assignments.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { writeCommand, writeEntries, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { modelAlias } from "../model_alias.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
+import type { Agent } from "./agent_source.ts";
 import { hostTools } from "./front_matter_tools.ts";
 
 const WHEN_TIME_RUNS_OUT: Readonly<Record<string, Inline>> = {
@@ -15,7 +15,7 @@ const WHEN_TIME_RUNS_OUT: Readonly<Record<string, Inline>> = {
 };
 
 export function writeSetting(w: MarkdownWriter, agent: Agent): void {
-  const context = agentBlock(agent, "context");
+  const context = agent.body.map("context");
   w.heading(2, md`Setting`);
   w.bullet(given(context?.code("working_directory") ?? null, (path) => md`Working directory: ${path}`));
   w.bullet(given(context?.code("shell") ?? null, (shell) => md`Shell: ${shell}`));
@@ -40,21 +40,18 @@ function namedModel(agent: Agent): Inline | null {
 }
 
 function describeTimeout(context: Fields): Inline | null {
-  const behavior = context.text("timeout_behavior");
-  if (behavior === null) return null;
-  if (Object.hasOwn(WHEN_TIME_RUNS_OUT, behavior)) return WHEN_TIME_RUNS_OUT[behavior] ?? null;
-  return given(context.prose("timeout_behavior"), (text) => md`When time runs out: ${text}`);
+  const known = context.known("timeout_behavior", WHEN_TIME_RUNS_OUT);
+  return known ?? given(context.prose("timeout_behavior"), (text) => md`When time runs out: ${text}`);
 }
 
 function writeDataSource(w: MarkdownWriter, source: Fields): void {
   w.heading(3, source.prose("name", "id") ?? md`Data source`);
   w.paragraph(source.passage("description"));
-  for (const tool of source.entries("tools", "name")) {
-    w.bullet(join([tool.code("name"), tool.passage("purpose", "description")], ": "), () => {
-      w.bullet(given(tool.snippet("usage"), (usage) => md`Usage: ${usage}`));
-      writeLeftoverBullets(w, tool);
-    });
-  }
+  const describeTool = (tool: Fields) =>
+    join([tool.code("name"), tool.passage("purpose", "description")], ": ");
+  writeEntries(w, source.entries("tools", "name"), describeTool, {
+    writeBelow: (tool) => w.bullet(given(tool.snippet("usage"), (usage) => md`Usage: ${usage}`)),
+  });
   for (const entry of source.entries("commands", "command")) {
     const command = entry.text("command");
     const purpose = entry.passage("purpose", "description") ?? md`Command`;

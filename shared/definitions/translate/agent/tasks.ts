@@ -1,16 +1,12 @@
 /** What an executor or generator is given, does and hands back. */
 import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, plural, yesNo } from "../measures.ts";
-import { type Agent, agentBlock } from "./agent_source.ts";
+import { retries, yesNo } from "../measures.ts";
 
-export function writeTasks(w: MarkdownWriter, agent: Agent): void {
-  const tasks = agentBlock(agent, "tasks");
-  if (!tasks) return;
-  w.heading(2, md`Inputs`);
+export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
   w.table(
     ["Input", "Type", "Required", "Default", "From", "Meaning"],
     tasks
@@ -41,7 +37,6 @@ export function writeTasks(w: MarkdownWriter, agent: Agent): void {
         describeMeaning(output),
       ]),
   );
-  writeLeftovers(w, tasks);
 }
 
 /** `array of path`, `enum: users, operators or developers`. */
@@ -81,20 +76,10 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
 function writeRetry(w: MarkdownWriter, fields: Fields): void {
   const retry = fields.map("retry");
   const attempts = retry?.number("max_attempts") ?? fields.number("retry");
-  if (attempts === null || attempts <= 0) return;
-  const wait = retry?.number("backoff_ms") ?? null;
-  const times = plural(attempts, "more time");
-  w.bullet(
-    wait === null
-      ? md`If it fails, try ${times} at most`
-      : md`If it fails, try ${times} at most, ${duration(wait)} apart`,
-  );
+  if (attempts !== null && attempts > 0) w.bullet(retries(attempts, retry?.number("backoff_ms") ?? null));
 }
 
-export function writeCompletion(w: MarkdownWriter, agent: Agent): void {
-  const completion = agentBlock(agent, "completion");
-  if (!completion) return;
-  w.heading(2, md`Completion`);
+export function writeCompletion(w: MarkdownWriter, completion: Fields): void {
   const vocabulary = completion.map("vocabulary");
   const words = new Map((vocabulary?.keys() ?? []).map((key) => [key, vocabulary?.strong(key) ?? null]));
   const criteria = completion.entries("criteria", "condition").map((criterion) => {
@@ -107,7 +92,6 @@ export function writeCompletion(w: MarkdownWriter, agent: Agent): void {
   const unused = [...words].filter(([key]) => !used.has(key)).map(([, word]) => [word]);
   w.paragraph(criteria.length + unused.length > 0 ? md`End with exactly one of these words:` : null);
   w.table(["Word", "When", "Meaning"], [...criteria.map(({ row }) => row), ...unused]);
-  writeLeftovers(w, completion);
 }
 
 const UNDO: Readonly<Record<string, Inline>> = {
@@ -118,20 +102,12 @@ const UNDO: Readonly<Record<string, Inline>> = {
   none: md`Changes are not undone if the work fails.`,
 };
 
-export function writeUndo(w: MarkdownWriter, agent: Agent): void {
-  const rollback = agentBlock(agent, "rollback");
-  if (!rollback) return;
-  if (rollback.flag("enabled") === false) {
-    rollback.discard();
-    return;
-  }
-  w.heading(2, md`Undo`);
-  const strategy = rollback.text("strategy") ?? "";
-  const how = Object.hasOwn(UNDO, strategy)
-    ? (UNDO[strategy] ?? null)
-    : (given(rollback.prose("strategy"), (text) => md`If the work fails, undo it: ${text}.`) ??
-      md`If the work fails, undo what you changed.`);
+export function writeUndo(w: MarkdownWriter, rollback: Fields): void {
+  if (rollback.isOff()) return;
+  const how =
+    rollback.known("strategy", UNDO) ??
+    given(rollback.prose("strategy"), (text) => md`If the work fails, undo it: ${text}.`) ??
+    md`If the work fails, undo what you changed.`;
   const logs = rollback.flag("preserve_logs") === true ? md`Keep the logs.` : null;
   w.paragraph(join([how, logs], " "));
-  writeLeftovers(w, rollback);
 }

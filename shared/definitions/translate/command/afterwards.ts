@@ -1,21 +1,14 @@
 /** What happens after a command has run: steps, outcomes, saving and reporting. */
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { writeOutcomes } from "../outcomes.ts";
 
-export function writeAfterwards(w: MarkdownWriter, body: Fields): void {
-  const postflight = body.map("postflight");
-  if (!postflight) return;
-  w.heading(2, md`Afterwards`);
+export function writeAfterwards(w: MarkdownWriter, postflight: Fields): void {
   for (const [index, step] of postflight.entries("steps", "action").entries()) writeStep(w, step, index + 1);
-  writeOutcomes(
-    w,
-    postflight,
-    postflight.keys().filter((key) => key.startsWith("on_")),
-  );
-  writeLeftovers(w, postflight);
+  const outcomes = postflight.keys().filter((key) => key.startsWith("on_"));
+  writeOutcomes(w, postflight, outcomes);
 }
 
 const ACTIONS: Readonly<Record<string, Inline>> = {
@@ -43,23 +36,17 @@ function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
     if (isScript && command !== null) w.fence(command, "sh");
     else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
     w.bullet(given(step.passage("message"), (text) => md`Message: ${text}`));
-    const failure = step.text("on_failure");
-    const reaction =
-      failure !== null && Object.hasOwn(FAILURES, failure) ? FAILURES[failure] : step.code("on_failure");
-    w.bullet(given(reaction ?? null, (text) => md`If that fails, ${text}`));
+    const reaction = step.known("on_failure", FAILURES) ?? step.code("on_failure");
+    w.bullet(given(reaction, (text) => md`If that fails, ${text}`));
     writeLeftoverBullets(w, step);
   });
 }
 
-export function writeRecord(w: MarkdownWriter, body: Fields): void {
-  const tracking = body.map("tracking");
-  if (!tracking) return;
-  const variant = tracking.text("variant");
-  if (tracking.flag("enabled") === false || variant === "none") {
+export function writeRecord(w: MarkdownWriter, tracking: Fields): void {
+  if (tracking.flag("enabled") === false || tracking.text("variant") === "none") {
     tracking.discard();
     return;
   }
-  w.heading(2, md`Record`);
   const isRequired = tracking.flag("required") === true;
   w.paragraph(
     isRequired
@@ -68,7 +55,6 @@ export function writeRecord(w: MarkdownWriter, body: Fields): void {
   );
   w.bullet(given(tracking.code("variant"), (name) => md`Saved by way of: ${name}`));
   w.bullet(given(tracking.code("custom"), (name) => md`Own way of saving: ${name}`));
-  writeLeftovers(w, tracking);
 }
 
 const FORMATS: Readonly<Record<string, Inline>> = {
@@ -77,15 +63,10 @@ const FORMATS: Readonly<Record<string, Inline>> = {
   minimal: md`Answer with the outcome alone.`,
 };
 
-export function writeCommandReport(w: MarkdownWriter, body: Fields): void {
-  const output = body.map("output");
-  if (!output) return;
-  w.heading(2, md`Report`);
-  const format = output.text("format") ?? "";
+export function writeCommandReport(w: MarkdownWriter, output: Fields): void {
   w.paragraph(
-    (Object.hasOwn(FORMATS, format) ? FORMATS[format] : null) ??
+    output.known("format", FORMATS) ??
       given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`)),
   );
   w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
-  writeLeftovers(w, output);
 }

@@ -4,7 +4,7 @@ import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { code, collapse, given, type Inline, md } from "../inline.ts";
-import type { Source } from "../interface_block.ts";
+import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 
 /** `<target> [mode]`: what has a default is in brackets; `null` without arguments. */
@@ -49,19 +49,17 @@ const SOURCES: Readonly<Record<string, (input: Fields) => Inline | null>> = {
   previous: (input) => given(input.code("from"), (from) => md`result of ${from}`),
 };
 
-export function writeInputs(w: MarkdownWriter, body: Fields): void {
+export function writeInputs(w: MarkdownWriter, { body }: Source): void {
   w.heading(2, md`Inputs`);
   w.table(
     ["Name", "Source", "Default", "Meaning"],
-    body.entries("inputs", "name").map((input) => {
-      const source = input.text("source") ?? "";
-      const described = Object.hasOwn(SOURCES, source) ? SOURCES[source]?.(input) : null;
-      return [
+    body
+      .entries("inputs", "name")
+      .map((input) => [
         input.code("name"),
-        described ?? input.prose("source"),
+        input.known("source", SOURCES)?.(input) ?? input.prose("source"),
         input.literal("default", "value"),
         input.prose("description"),
-      ];
-    }),
+      ]),
   );
 }

@@ -3,27 +3,19 @@ import { readChecks, writeChecks } from "../checks.ts";
 import { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
-import type { Source } from "../interface_block.ts";
+import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, plural } from "../measures.ts";
+import { duration, plural, retries } from "../measures.ts";
 import { readReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 
-export function writeCommandPreflight(w: MarkdownWriter, body: Fields): void {
-  w.heading(2, md`Before you start`);
-  if (Array.isArray(body.peek("preflight"))) {
-    writeChecks(w, readChecks(body, "preflight"));
-    return;
-  }
-  const preflight = body.map("preflight");
-  if (!preflight) return;
+export function writeCommandPreflight(w: MarkdownWriter, preflight: Fields): void {
   const banner = preflight.map("banner")?.text("template") ?? preflight.text("banner");
   if (banner !== null) {
     w.paragraph(md`Begin by showing this:`);
     w.fence(banner);
   }
   writeChecks(w, readChecks(preflight, "checks"));
-  writeLeftovers(w, preflight);
 }
 
 /** Types of commands that call an agent; the last three are from before version 2. */
@@ -74,15 +66,7 @@ function writeExecution(w: MarkdownWriter, execution: Fields): void {
   w.bullet(given(name, (text) => md`Model: ${text}`));
   w.bullet(given(listed(model?.codes("allowed") ?? []), (names) => md`Allowed models: ${names}`));
   w.bullet(given(execution.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
-  const retries = execution.number("max_retries");
-  const delay = execution.number("retry_delay");
-  if (retries === null || retries <= 0) return;
-  const times = plural(retries, "more time");
-  w.bullet(
-    delay === null
-      ? md`If it fails, try ${times} at most`
-      : md`If it fails, try ${times} at most, ${duration(delay)} apart`,
-  );
+  w.bullet(retries(execution.number("max_retries"), execution.number("retry_delay")));
 }
 
 function writeOverrides(w: MarkdownWriter, overrides: Fields): void {
@@ -91,10 +75,7 @@ function writeOverrides(w: MarkdownWriter, overrides: Fields): void {
   w.bullet(given(overrides.number("temperature"), (value) => md`Temperature: ${value}`));
 }
 
-export function writeRepeat(w: MarkdownWriter, body: Fields): void {
-  const iteration = body.map("iteration");
-  if (!iteration) return;
-  w.heading(2, md`Repeat`);
+export function writeRepeat(w: MarkdownWriter, iteration: Fields): void {
   const target = iteration.raw("target_agent") ?? null;
   const agent = target === null ? null : readReference(target, "command.iteration.target_agent");
   w.bullet(
@@ -105,5 +86,4 @@ export function writeRepeat(w: MarkdownWriter, body: Fields): void {
   if (iteration.flag("fix_patterns") === true) {
     w.bullet(md`Between rounds, fix what was found, and the same fault wherever else it occurs`);
   }
-  writeLeftovers(w, iteration);
 }

@@ -1,19 +1,54 @@
-/** What stays when a pipeline has run, and what is done then. */
-import type { Fields } from "../field_reader.ts";
-import { humanize, writeCommand, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { given, join, md, prose } from "../inline.ts";
+/** Whom a pipeline tells, what stays when it has run, and what is done then. */
+import { isRecord } from "../../../yaml/values.ts";
+import { Fields } from "../field_reader.ts";
+import { humanize, writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
+import { code, given, type Inline, join, listed, md, type Prose, prose } from "../inline.ts";
+import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { writeArtifactSection } from "./artifact.ts";
+import { plural, requiredOrOptional } from "../measures.ts";
+import { withoutAddresses } from "../prune.ts";
 
-export function writeArtifacts(w: MarkdownWriter, body: Fields): void {
-  w.heading(2, md`Keep`);
-  for (const artifact of body.entries("artifacts", "path")) writeArtifactSection(w, artifact);
+export function writeNotifications(w: MarkdownWriter, notifications: Fields): void {
+  const channels = notifications.list("channels").map((value, index) => {
+    const map = withoutAddresses(isRecord(value) ? value : { type: value });
+    return new Fields(map, `${notifications.path}.channels[${index}]`);
+  });
+  writeEntries(w, channels, describeChannel, {
+    writeBelow: (channel) =>
+      w.bullet(given(channel.code("context"), (context) => md`Under the name ${context}`)),
+  });
+  const templates = notifications.map("templates");
+  for (const event of templates?.keys() ?? []) {
+    const template = templates?.text(event) ?? null;
+    if (template === null) continue;
+    w.paragraph(given(code(event), (name) => md`Message for ${name}:`));
+    w.fence(template);
+  }
 }
 
-export function writeState(w: MarkdownWriter, body: Fields): void {
-  const state = body.map("state");
-  if (!state) return;
-  w.heading(2, md`Remember`);
+function describeChannel(channel: Fields): Inline {
+  const type = channel.prose("type") ?? md`Channel`;
+  const to = listed(["channel", "channels", "recipients", "to"].flatMap((key) => channel.codes(key)));
+  const events = listed(channel.codes("events"), "or");
+  const text = join([type, to], " to ") ?? type;
+  return events === null ? text : md`${text}, on ${events}`;
+}
+
+export function writeArtifacts(w: MarkdownWriter, { body }: Source): void {
+  w.heading(2, md`Keep`);
+  writeEntries(w, body.entries("artifacts", "path"), describeArtifact);
+}
+
+/** A file that a pipeline or a stage keeps. */
+export function describeArtifact(artifact: Fields): Prose | null {
+  const days = given(artifact.number("retention_days"), (count) => md`kept for ${plural(count, "day")}`);
+  const facts = join([days, requiredOrOptional(artifact.flag("required"))], ", ");
+  const text = join([artifact.code("name", "id"), artifact.code("path")], " at ");
+  const described = join([text, given(facts, (known) => md`(${known})`)], " ");
+  return given(described, (known) => md`Artifact ${known}`);
+}
+
+export function writeState(w: MarkdownWriter, state: Fields): void {
   const persistence = state.flag("persistence");
   if (persistence !== null) {
     w.bullet(
@@ -21,21 +56,14 @@ export function writeState(w: MarkdownWriter, body: Fields): void {
     );
   }
   w.bullet(given(state.prose("ttl"), (ttl) => md`Forget it after ${ttl}`));
-  for (const value of state.entries("custom", "name")) {
+  writeEntries(w, state.entries("custom", "name"), (value) => {
     const text = join([value.code("name"), value.code("value")], ": ");
     const when = given(value.prose("on"), (event) => md`, on ${event}`) ?? md``;
-    w.bullet(
-      given(text, (known) => md`Set ${known}${when}`),
-      () => writeLeftoverBullets(w, value),
-    );
-  }
-  writeLeftovers(w, state);
+    return given(text, (known) => md`Set ${known}${when}`);
+  });
 }
 
-export function writePostflight(w: MarkdownWriter, body: Fields): void {
-  const postflight = body.map("postflight");
-  if (!postflight) return;
-  w.heading(2, md`Afterwards`);
+export function writePostflight(w: MarkdownWriter, postflight: Fields): void {
   const tracker = postflight.map("tracker");
   if (tracker?.flag("enabled") === false) tracker.discard();
   if (tracker?.flag("enabled") === true) w.paragraph(md`Save the result in the tracker.`);
@@ -46,7 +74,6 @@ export function writePostflight(w: MarkdownWriter, body: Fields): void {
     w.paragraph(key === "always" ? md`In any case:` : given(outcome, (name) => md`On ${name}:`));
     for (const action of actions) writeAction(w, action);
   }
-  writeLeftovers(w, postflight);
 }
 
 function writeAction(w: MarkdownWriter, action: Fields): void {

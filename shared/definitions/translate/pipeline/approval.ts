@@ -1,7 +1,7 @@
 /** Whose agreement a stage waits for. */
 import { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
-import { code, given, type Inline, listed, md, type Prose } from "../inline.ts";
+import { given, type Inline, listed, md, type Prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { plural } from "../measures.ts";
 
@@ -26,19 +26,14 @@ export function writeApproval(w: MarkdownWriter, approval: Fields | Prose): void
   const needed = isAlways ? md`` : (given(approval.code("required"), (text) => md` if ${text}`) ?? md``);
   w.bullet(md`Approval is needed before this stage starts${needed}`, () => {
     // As code: an at sign in running text makes some agents read a file of that name.
-    w.bullet(given(listed(approval.texts("approvers").map(code), "or"), (names) => md`From ${names}`));
+    w.bullet(given(listed(approval.codes("approvers"), "or"), (names) => md`From ${names}`));
     w.bullet(given(approval.number("min_approvals"), (count) => md`At least ${plural(count, "approval")}`));
     w.bullet(given(approval.number("timeout_hours"), (hours) => md`Within ${plural(hours, "hour")}`));
-    w.bullet(given(describeTimeout(approval), (action) => md`When that time is over, ${action}`));
+    const action = approval.known("timeout_behavior", WHEN_TIME_IS_OVER) ?? approval.code("timeout_behavior");
+    w.bullet(given(action, (text) => md`When that time is over, ${text}`));
     writeRules(w, approval);
     writeLeftoverBullets(w, approval);
   });
-}
-
-function describeTimeout(approval: Fields): Inline | null {
-  const behavior = approval.text("timeout_behavior");
-  if (behavior === null) return null;
-  return (Object.hasOwn(WHEN_TIME_IS_OVER, behavior) ? WHEN_TIME_IS_OVER[behavior] : null) ?? code(behavior);
 }
 
 function writeRules(w: MarkdownWriter, approval: Fields): void {

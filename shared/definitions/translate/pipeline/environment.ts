@@ -3,19 +3,14 @@ import { scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import { shownValue } from "../assignments.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftovers } from "../generic_section.ts";
-import { code, given, type Inline, join, listed, md } from "../inline.ts";
+import { code, given, type Inline, join, listed } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { yesNo } from "../measures.ts";
 
-export function writeEnvironment(w: MarkdownWriter, body: Fields): void {
-  const environment = body.map("environment");
-  if (!environment) return;
-  w.heading(2, md`Environment`);
+export function writeEnvironment(w: MarkdownWriter, environment: Fields): void {
   w.table(["Variable", "Value", "Stages"], [...listVariables(environment), ...mappedVariables(environment)]);
   const secrets = [...listSecrets(environment), ...mappedSecrets(environment)];
   w.table(["Secret", "Required", "Stages", "Provider"], secrets);
-  writeLeftovers(w, environment);
 }
 
 function listVariables(environment: Fields): (Inline | null)[][] {

@@ -1,6 +1,6 @@
 /** How a pipeline goes back. */
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../measures.ts";
@@ -13,27 +13,18 @@ const STRATEGIES: Readonly<Record<string, Inline>> = {
   none: md`There is no way back: nothing is undone.`,
 };
 
-export function writeRollback(w: MarkdownWriter, body: Fields): void {
-  const rollback = body.map("rollback");
-  if (!rollback) return;
-  if (rollback.flag("enabled") === false) {
-    rollback.discard();
-    return;
-  }
-  w.heading(2, md`Undo`);
-  const strategy = rollback.text("strategy") ?? "";
-  const known = Object.hasOwn(STRATEGIES, strategy) ? STRATEGIES[strategy] : null;
-  w.paragraph(known ?? given(rollback.prose("strategy"), (text) => md`Way back: ${text}`));
-  for (const trigger of rollback.entries("triggers", "condition")) {
-    const condition = trigger.code("condition") ?? md`something fails`;
-    w.bullet(
-      given(trigger.code("action"), (action) => md`When ${condition}: ${action}`) ?? md`When ${condition}`,
-      () => writeLeftoverBullets(w, trigger),
-    );
-  }
+export function writeRollback(w: MarkdownWriter, rollback: Fields): void {
+  if (rollback.isOff()) return;
+  w.paragraph(
+    rollback.known("strategy", STRATEGIES) ??
+      given(rollback.prose("strategy"), (text) => md`Way back: ${text}`),
+  );
+  writeEntries(w, rollback.entries("triggers", "condition"), (trigger) => {
+    const condition = md`When ${trigger.code("condition") ?? md`something fails`}`;
+    return given(trigger.code("action"), (action) => md`${condition}: ${action}`) ?? condition;
+  });
   const actions = rollback.map("actions");
   for (const name of actions?.keys() ?? []) writeAction(w, name, actions?.map(name) ?? null);
-  writeLeftovers(w, rollback);
 }
 
 function writeAction(w: MarkdownWriter, name: string, action: Fields | null): void {

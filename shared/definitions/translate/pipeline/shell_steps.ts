@@ -2,9 +2,9 @@
 import { writeAssignments } from "../assignments.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
-import { code, given, type Inline, join, md } from "../inline.ts";
+import { code, given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, plural } from "../measures.ts";
+import { duration, retries } from "../measures.ts";
 
 export function writeShellSteps(w: MarkdownWriter, steps: readonly Fields[]): void {
   for (const [index, step] of steps.entries()) writeShellStep(w, step, index + 1);
@@ -24,19 +24,9 @@ function writeShellStep(w: MarkdownWriter, step: Fields, number: number): void {
     w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
     if (step.flag("always_run") === true) w.bullet(md`Run it even when something before it failed`);
     if (step.flag("continue_on_error") === true) w.bullet(md`Go on when it fails`);
-    w.bullet(describeRetries(step));
+    w.bullet(retries(step.number("retries"), step.number("retry_delay")));
     if (step.flag("expect_empty") === true) w.bullet(md`It must print nothing`);
     w.bullet(given(step.code("expect_match"), (pattern) => md`Its output must match ${pattern}`));
     writeLeftoverBullets(w, step);
   });
-}
-
-function describeRetries(step: Fields): Inline | null {
-  const retries = step.number("retries");
-  const delay = step.number("retry_delay");
-  if (retries === null || retries <= 0) return null;
-  const times = plural(retries, "more time");
-  return delay === null
-    ? md`If it fails, try ${times} at most`
-    : md`If it fails, try ${times} at most, ${duration(delay)} apart`;
 }

@@ -1,20 +1,31 @@
 /** The stages of a pipeline, one by one. */
 import { writeAssignments } from "../assignments.ts";
-import { describeAfter, type Ordered } from "../dependency_levels.ts";
+import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
-import { writeLeftoverBullets } from "../generic_section.ts";
+import { writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, type Prose } from "../inline.ts";
+import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../measures.ts";
 import { readPipelineReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
+import { describeArtifact } from "./afterwards.ts";
 import { writeApproval } from "./approval.ts";
-import { writeArtifactSection } from "./artifact.ts";
 import { writeShellSteps } from "./shell_steps.ts";
 
+export interface Pipeline extends Source {
+  stages: readonly Ordered[];
+  levels: readonly (readonly Ordered[])[];
+}
+
+export function writeOrder(w: MarkdownWriter, { levels }: Pipeline): void {
+  w.heading(2, md`Order`);
+  writeLevels(w, levels);
+}
+
 /** Fails with `empty_stage` or `bad_reference`. */
-export function writeStages(w: MarkdownWriter, stages: readonly Ordered[]): void {
+export function writeStages(w: MarkdownWriter, { stages }: Pipeline): void {
   w.heading(2, md`Stages`);
   for (const stage of stages) writeStage(w, stage, stages);
 }
@@ -98,14 +109,11 @@ function writeReference(w: MarkdownWriter, { text, fields }: Reference): void {
 }
 
 function writeProducts(w: MarkdownWriter, stage: Fields): void {
-  for (const output of stage.entries("outputs", "name")) {
+  writeEntries(w, stage.entries("outputs", "name"), (output) => {
     const text = join([output.code("name", "id"), output.code("value", "source")], ": ");
-    w.bullet(
-      given(text, (known) => md`Output ${known}`),
-      () => writeLeftoverBullets(w, output),
-    );
-  }
-  for (const artifact of stage.entries("artifacts", "path")) writeArtifactSection(w, artifact);
+    return given(text, (known) => md`Output ${known}`);
+  });
+  writeEntries(w, stage.entries("artifacts", "path"), describeArtifact);
   const stages = listed(stage.codes("artifacts_from"));
   w.bullet(given(stages, (names) => md`Uses the artifacts of ${names}`));
 }

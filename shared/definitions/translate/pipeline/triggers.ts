@@ -1,20 +1,32 @@
 /** What starts a pipeline. */
 import { isRecord } from "../../../yaml/values.ts";
 import { type DocumentMap, Fields } from "../field_reader.ts";
-import { writeLeftoverBullets } from "../generic_section.ts";
-import { code, given, type Inline, join, listed, md } from "../inline.ts";
+import { writeEntries } from "../generic_section.ts";
+import { code, given, type Inline, join, listed, md, type Prose } from "../inline.ts";
+import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { yesNo } from "../measures.ts";
+import { requiredOrOptional } from "../measures.ts";
+import { withoutAddresses } from "../prune.ts";
 import { readPipelineReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
-import { withoutAddresses } from "./addresses.ts";
 
 /** Fails with `unknown_kind`, or with `bad_reference` for a pipeline that is not named by text. */
-export function writeTriggers(w: MarkdownWriter, body: Fields): void {
+export function writeTriggers(w: MarkdownWriter, { body }: Source): void {
   const triggers = body.raw("triggers") ?? [];
   if (!Array.isArray(triggers)) throw unknownKind("pipeline.triggers");
   w.heading(2, md`Starts when`);
-  for (const [index, trigger] of triggers.entries()) writeTrigger(w, trigger, `pipeline.triggers[${index}]`);
+  for (const [index, value] of triggers.entries()) {
+    const { trigger, describe } = readTrigger(value, `pipeline.triggers[${index}]`);
+    writeEntries(w, [trigger], describe, {
+      writeBelow: () => {
+        w.bullet(given(trigger.snippet("condition"), (condition) => md`Only if ${condition}`));
+        w.bullet(
+          given(trigger.snippet("payload_filter"), (filter) => md`Only if the payload fits ${filter}`),
+        );
+        writeEntries(w, trigger.entries("parameters", "name"), describeParameter);
+      },
+    });
+  }
 }
 
 const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
@@ -39,18 +51,13 @@ const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
   },
 };
 
-function writeTrigger(w: MarkdownWriter, value: unknown, path: string): void {
+function readTrigger(value: unknown, path: string) {
   const type = isRecord(value) && Object.hasOwn(value, "type") ? value["type"] : undefined;
   const describe = typeof type === "string" && Object.hasOwn(TRIGGERS, type) ? TRIGGERS[type] : undefined;
   if (!describe || !isRecord(value)) throw unknownKind(`${path}.type`);
   const trigger = new Fields(type === "webhook" ? withoutAddresses(value) : withoutSecret(value), path);
   trigger.skip("type");
-  w.bullet(describe(trigger), () => {
-    w.bullet(given(trigger.snippet("condition"), (condition) => md`Only if ${condition}`));
-    w.bullet(given(trigger.snippet("payload_filter"), (filter) => md`Only if the payload fits ${filter}`));
-    for (const parameter of trigger.entries("parameters", "name")) writeParameter(w, parameter);
-    writeLeftoverBullets(w, trigger);
-  });
+  return { trigger, describe };
 }
 
 function withoutSecret({ secret: _, ...others }: DocumentMap): DocumentMap {
@@ -64,12 +71,12 @@ function filters(trigger: Fields): Inline {
   return join([branches, tags, paths], ",") ?? md``;
 }
 
-function writeParameter(w: MarkdownWriter, parameter: Fields): void {
+function describeParameter(parameter: Fields): Prose | null {
   const name = parameter.code("name") ?? code("parameter");
   const facts = join(
     [
       parameter.prose("type"),
-      given(yesNo(parameter.flag("required")), (word) => (word === "yes" ? md`required` : md`optional`)),
+      requiredOrOptional(parameter.flag("required")),
       given(parameter.literal("default"), (value) => md`default ${value}`),
       given(listed(parameter.codes("options"), "or"), (values) => md`one of ${values}`),
       given(parameter.code("pattern"), (pattern) => md`must match ${pattern}`),
@@ -77,7 +84,7 @@ function writeParameter(w: MarkdownWriter, parameter: Fields): void {
     ", ",
   );
   const text = join([given(name, (label) => md`Parameter ${label}`), facts], ": ");
-  w.bullet(join([text, parameter.passage("description")], " – "), () => writeLeftoverBullets(w, parameter));
+  return join([text, parameter.passage("description")], " – ");
 }
 
 function unknownKind(path: string): TranslationFailure {

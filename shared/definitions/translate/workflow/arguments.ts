@@ -2,7 +2,7 @@
 import { scalarFlag, scalarText } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { writeEntries } from "../generic_section.ts";
 import { code, collapse, given, type Inline, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { yesNo } from "../measures.ts";
@@ -34,24 +34,17 @@ function isOptional(map: Readonly<Record<string, unknown>>): boolean {
   return scalarFlag(map["required"]) === false || (map["default"] ?? null) !== null;
 }
 
-export function writeWorkflowArguments(w: MarkdownWriter, body: Fields): void {
-  const block = body.map("arguments");
-  if (!block) return;
-  w.heading(2, md`Arguments`);
+export function writeWorkflowArguments(w: MarkdownWriter, block: Fields): void {
   const positional = block
     .entries("positional", "name")
     .map((argument) => row(argument, argument.code("name")));
   const flags = block.entries("flags", "name").map((flag) => row(flag, describeFlag(flag)));
   w.table(["Argument", "Type", "Required", "Default", "Meaning"], [...positional, ...flags]);
-  writeDerived(w, block);
-  const examples = block.entries("examples", "command");
-  if (examples.length > 0) w.paragraph(md`Examples:`);
-  for (const example of examples) {
-    w.bullet(join([example.code("command"), example.passage("behavior", "description")], ": "), () =>
-      writeLeftoverBullets(w, example),
-    );
-  }
-  writeLeftovers(w, block);
+  const describeDerived = (value: Fields) => join([value.code("name"), value.snippet("source")], " is ");
+  writeEntries(w, block.entries("derived", "name"), describeDerived, { lead: md`Worked out from them:` });
+  const describeExample = (example: Fields) =>
+    join([example.code("command"), example.passage("behavior", "description")], ": ");
+  writeEntries(w, block.entries("examples", "command"), describeExample, { lead: md`Examples:` });
 }
 
 function row(argument: Fields, name: Inline | null): (Inline | null)[] {
@@ -68,14 +61,4 @@ function describeFlag(flag: Fields): Inline | null {
   const name = given(flag.text("name"), (text) => code(`--${text.trim()}`));
   const short = given(flag.text("short"), (text) => code(`-${text.trim().replace(/^-+/, "")}`));
   return join([name, short], ", ");
-}
-
-function writeDerived(w: MarkdownWriter, block: Fields): void {
-  const derived = block.entries("derived", "name");
-  if (derived.length > 0) w.paragraph(md`Worked out from them:`);
-  for (const value of derived) {
-    w.bullet(join([value.code("name"), value.snippet("source")], " is "), () =>
-      writeLeftoverBullets(w, value),
-    );
-  }
 }

@@ -1,23 +1,13 @@
 /** What a workflow checks and finds out before its first phase. */
 import { readChecks, readClause, writeChecks } from "../checks.ts";
 import type { Fields } from "../field_reader.ts";
-import { humanize, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, join, md, type Prose, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 
-export function writeWorkflowPreflight(w: MarkdownWriter, body: Fields): void {
-  w.heading(2, md`Before you start`);
-  if (Array.isArray(body.peek("preflight"))) {
-    writeChecks(w, readChecks(body, "preflight"));
-    return;
-  }
-  const preflight = body.map("preflight");
-  if (!preflight) return;
+export function writeWorkflowPreflight(w: MarkdownWriter, preflight: Fields): void {
   writeChecks(w, readChecks(preflight, "checks"));
-  const extractions = preflight.entries("extraction", "id");
-  if (extractions.length > 0) w.paragraph(md`Then find out:`);
-  for (const extraction of extractions) writeExtraction(w, extraction);
-  writeLeftovers(w, preflight);
+  writeEntries(w, preflight.entries("extraction", "id"), describeExtraction, { lead: md`Then find out:` });
 }
 
 /** Where a value is taken from, by the word in `type`. */
@@ -34,33 +24,27 @@ function describeField(extraction: Fields, format: Inline): Inline | null {
   return given(extraction.code("field"), (field) => md`the ${format} field ${field}${file}`);
 }
 
-function writeExtraction(w: MarkdownWriter, extraction: Fields): void {
-  const type = extraction.text("type") ?? "";
+function describeExtraction(extraction: Fields): Prose | null {
   const name = extraction.code("store_as", "id");
   if (extraction.peek("store_as") === extraction.peek("id")) extraction.skip("id");
-  const value = Object.hasOwn(EXTRACTIONS, type) ? EXTRACTIONS[type]?.(extraction) : prose(humanize(type));
-  w.bullet(join([name, value ?? null], ": "), () => writeLeftoverBullets(w, extraction));
+  const describe = extraction.known("type", EXTRACTIONS);
+  const value = describe ? describe(extraction) : prose(humanize(extraction.text("type") ?? ""));
+  return join([name, value], ": ");
 }
 
-export function writeContext(w: MarkdownWriter, body: Fields): void {
-  const context = body.map("context");
-  if (!context) return;
-  w.heading(2, md`Look around first`);
+export function writeContext(w: MarkdownWriter, context: Fields): void {
   for (const [index, detector] of readChecks(context, "detectors").entries()) {
     writeDetector(w, detector, index + 1);
   }
-  const variables = context.entries("variables", "name");
-  if (variables.length > 0) w.paragraph(md`Then set these variables:`);
-  for (const variable of variables) {
-    const fallback =
-      given(variable.literal("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
-    const text = join([contextName(variable.text("name")), variable.snippet("source")], " is ");
-    w.bullet(
-      given(text, (known) => md`${known}${fallback}`),
-      () => writeLeftoverBullets(w, variable),
-    );
-  }
-  writeLeftovers(w, context);
+  const lead = md`Then set these variables:`;
+  writeEntries(w, context.entries("variables", "name"), describeVariable, { lead });
+}
+
+function describeVariable(variable: Fields): Prose | null {
+  const fallback =
+    given(variable.literal("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
+  const text = join([contextName(variable.text("name")), variable.snippet("source")], " is ");
+  return given(text, (known) => md`${known}${fallback}`);
 }
 
 function writeDetector(w: MarkdownWriter, detector: Fields, number: number): void {

@@ -2,12 +2,13 @@
 import { scalarText } from "../../../yaml/scalars.ts";
 import { type Ordered, writeLevels } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets } from "../generic_section.ts";
+import { writeEntries } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose } from "../inline.ts";
+import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration, plural } from "../measures.ts";
 
-interface Plan {
+export interface Workflow extends Source {
   orchestration: Fields;
   phases: readonly Ordered[];
   levels: readonly (readonly Ordered[])[];
@@ -24,15 +25,20 @@ const MODES: Readonly<Record<string, Inline>> = {
   parallel: md`Unless told otherwise, run together what may run together.`,
 };
 
-export function writeOrder(w: MarkdownWriter, { orchestration, phases, levels }: Plan): void {
+export function writeOrder(w: MarkdownWriter, { orchestration, phases, levels }: Workflow): void {
   w.heading(2, md`Order`);
   writeLevels(w, levels);
   const mode = orchestration.map("execution_mode");
   if (mode?.flag("prompt") === true) {
     w.bullet(md`Ask first whether to run the phases one after the other or in parallel.`);
   }
-  w.bullet(worded(mode, "default", MODES));
-  w.bullet(worded(orchestration, "on_failure", ON_FAILURE));
+  w.bullet(
+    mode?.known("default", MODES) ?? given(mode?.prose("default") ?? null, (text) => md`Mode: ${text}`),
+  );
+  w.bullet(
+    orchestration.known("on_failure", ON_FAILURE) ??
+      given(orchestration.prose("on_failure"), (text) => md`If a phase fails: ${text}`),
+  );
   w.bullet(
     given(
       orchestration.number("max_parallel"),
@@ -41,20 +47,10 @@ export function writeOrder(w: MarkdownWriter, { orchestration, phases, levels }:
   );
   w.bullet(given(orchestration.number("timeout"), (ms) => md`Time limit for all phases: ${duration(ms)}`));
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
-  for (const group of mode?.entries("parallel_groups", "number") ?? []) {
+  writeEntries(w, mode?.entries("parallel_groups", "number") ?? [], (group) => {
     const number = given(group.prose("number", "id", "name"), (text) => md`Group ${text}`) ?? md`Group`;
     const kind = given(group.prose("mode"), (text) => md`(${text})`);
     const members = listed(group.texts("phases").map((id) => titles.get(id) ?? prose(id)));
-    w.bullet(join([join([number, kind], " "), members], ": "), () => writeLeftoverBullets(w, group));
-  }
-}
-
-/** The sentence for a known word, or the author's own word. */
-function worded(fields: Fields | null, key: string, words: Readonly<Record<string, Inline>>): Inline | null {
-  const word = fields?.text(key) ?? null;
-  if (fields === null || word === null) return null;
-  if (Object.hasOwn(words, word)) return words[word] ?? null;
-  return given(fields.prose(key), (text) =>
-    key === "on_failure" ? md`If a phase fails: ${text}` : md`Mode: ${text}`,
-  );
+    return join([join([number, kind], " "), members], ": ");
+  });
 }

@@ -10,9 +10,10 @@ import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../measures.ts";
 import { readReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
+import type { Workflow } from "./order.ts";
 
 /** Fails with `empty_phase`, `bad_step` or `bad_reference`. */
-export function writePhases(w: MarkdownWriter, phases: readonly Ordered[]): void {
+export function writePhases(w: MarkdownWriter, { phases }: Workflow): void {
   w.heading(2, md`Phases`);
   for (const phase of phases) writePhase(w, phase, phases);
 }

@@ -1,12 +1,12 @@
 /** How a workflow's phases become one result, and what is written down. */
 import { scalarText } from "../../../yaml/scalars.ts";
 import { readChecks, writeChecks } from "../checks.ts";
-import type { Ordered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
-import { given, type Inline, join, md, prose, strong } from "../inline.ts";
+import { writeEntries } from "../generic_section.ts";
+import { given, type Inline, join, md, type Prose, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { writeOutcomes } from "../outcomes.ts";
+import type { Workflow } from "./order.ts";
 
 const METHODS: Readonly<Record<string, Inline>> = {
   min: md`The score is the lowest of the phases' scores.`,
@@ -15,10 +15,7 @@ const METHODS: Readonly<Record<string, Inline>> = {
   weighted_average: md`The score is the weighted average of the phases' scores.`,
 };
 
-export function writeResult(w: MarkdownWriter, body: Fields, phases: readonly Ordered[]): void {
-  const aggregation = body.map("aggregation");
-  if (!aggregation) return;
-  w.heading(2, md`Result`);
+export function writeResult(w: MarkdownWriter, aggregation: Fields, { phases }: Workflow): void {
   const score = aggregation.map("score");
   if (score) writeScore(w, score, phases);
   const decision = aggregation.map("decision");
@@ -31,17 +28,15 @@ export function writeResult(w: MarkdownWriter, body: Fields, phases: readonly Or
       }),
     );
   }
-  writeLeftovers(w, aggregation);
 }
 
-function writeScore(w: MarkdownWriter, score: Fields, phases: readonly Ordered[]): void {
-  const method = score.text("method") ?? "";
+function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]): void {
   const skipped = score.flag("skip_missing");
-  const known = Object.hasOwn(METHODS, method) ? (METHODS[method] ?? null) : null;
-  const own = given(score.prose("method"), (text) => md`Method of scoring: ${text}.`);
+  const method =
+    score.known("method", METHODS) ?? given(score.prose("method"), (text) => md`Method of scoring: ${text}.`);
   const missing =
     skipped === null ? null : skipped ? md`Skipped phases do not count.` : md`A skipped phase counts as 0.`;
-  w.paragraph(join([known ?? own, missing], " "));
+  w.paragraph(join([method, missing], " "));
   const weights = score.map("weights");
   if (!weights) return;
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
@@ -59,28 +54,25 @@ function percentage(weight: number): number {
   return Number((weight * 100).toFixed(2));
 }
 
-export function writeOutputs(w: MarkdownWriter, body: Fields): void {
-  const outputs = body.map("outputs");
-  if (!outputs) return;
-  w.heading(2, md`Write`);
-  for (const artifact of outputs.entries("artifacts", "path")) {
-    const type = given(artifact.prose("type"), (text) => md`(${text})`);
-    const path = given(artifact.code("path"), (text) => md`to ${text}`);
-    w.bullet(join([artifact.code("id", "name"), type, path], " "), () => writeLeftoverBullets(w, artifact));
-  }
-  for (const variable of outputs.entries("variables", "name")) {
-    const text = join([variable.code("name"), variable.snippet("source")], " is ");
-    w.bullet(
-      given(text, (known) => md`The variable ${known}`),
-      () => writeLeftoverBullets(w, variable),
-    );
-  }
+export function writeOutputs(w: MarkdownWriter, outputs: Fields): void {
+  writeEntries(w, outputs.entries("artifacts", "path"), describeArtifact);
+  writeEntries(w, outputs.entries("variables", "name"), describeVariable);
   const tracking = outputs.map("tracking");
   if (tracking?.flag("enabled") === false) tracking.discard();
   else if (tracking?.flag("enabled") === null) w.bullet(given(tracking.code("variant"), describeTracking));
   else w.bullet(tracking ? md`Save the result in the tracker` : null);
   writeVerification(w, outputs);
-  writeLeftovers(w, outputs);
+}
+
+function describeArtifact(artifact: Fields): Prose | null {
+  const type = given(artifact.prose("type"), (text) => md`(${text})`);
+  const path = given(artifact.code("path"), (text) => md`to ${text}`);
+  return join([artifact.code("id", "name"), type, path], " ");
+}
+
+function describeVariable(variable: Fields): Prose | null {
+  const text = join([variable.code("name"), variable.snippet("source")], " is ");
+  return given(text, (known) => md`The variable ${known}`);
 }
 
 function describeTracking(variant: Inline): Inline {
@@ -94,10 +86,6 @@ function writeVerification(w: MarkdownWriter, outputs: Fields): void {
   writeChecks(w, checks);
 }
 
-export function writeOutcome(w: MarkdownWriter, body: Fields): void {
-  const postflight = body.map("postflight");
-  if (!postflight) return;
-  w.heading(2, md`Afterwards`);
+export function writeOutcome(w: MarkdownWriter, postflight: Fields): void {
   writeOutcomes(w, postflight, postflight.keys());
-  writeLeftovers(w, postflight);
 }

@@ -1,0 +1,97 @@
+/** The frame of every rendered definition: front matter, title, sections, and what no section was for. */
+import type { DefinitionType } from "../../vocabulary.ts";
+import { isRecord } from "../../yaml/values.ts";
+import { titleCase } from "../fields.ts";
+import { Fields } from "./field_reader.ts";
+import { writeLeftovers, writeUnknownBlock } from "./generic_section.ts";
+import { collapse, type Inline, md, prose } from "./inline.ts";
+import { MarkdownWriter } from "./markdown_writer.ts";
+import { passage } from "./passage.ts";
+import { TranslationFailure } from "./translation_failure.ts";
+
+/** A parsed definition: `body` is the map under the root key. */
+export interface TranslatableDefinition {
+  type: DefinitionType;
+  name: string;
+  version: string;
+  body: Record<string, unknown>;
+}
+
+/** A definition with what every kind needs. */
+export interface Source {
+  name: string;
+  version: string;
+  body: Fields;
+  interface: Fields;
+  description: string;
+}
+
+/** Keys of the interface that the registry shows beside the text. */
+const REGISTRY_KEYS = ["name", "version", "domain", "subdomain", "tags"] as const;
+
+/** Reads what every kind has. The description is empty if it is missing. */
+export function readSource(definition: TranslatableDefinition): Source {
+  const { type, name, version } = definition;
+  const body = new Fields(isRecord(definition.body) ? definition.body : {}, type);
+  const block = body.map("interface") ?? new Fields({}, `${type}.interface`);
+  block.skip(...REGISTRY_KEYS);
+  return { name, version, body, interface: block, description: block.text("description") ?? "" };
+}
+
+/** Returns the failure of a definition without a description, which the front matter of every kind needs. */
+export function missingDescription({ description }: Source, type: DefinitionType): TranslationFailure | null {
+  if (collapse(description) !== "") return null;
+  const path = `${type}.interface.description`;
+  return new TranslationFailure("missing_description", path, "The interface has no description");
+}
+
+/** Writes one part of the text. */
+export type Section<Of extends Source = Source> = (w: MarkdownWriter, source: Of) => void;
+
+/** Returns the section about one block: its heading, what `write` says, and what of the block nobody has read. */
+export function block<Of extends Source>(
+  key: string,
+  heading: Inline,
+  write: (w: MarkdownWriter, block: Fields, source: Of) => void,
+): Section<Of> {
+  return (w, source) => {
+    const fields = source.body.map(key);
+    if (!fields) return;
+    w.heading(2, heading);
+    write(w, fields, source);
+    writeLeftovers(w, fields);
+  };
+}
+
+/** The description as the first paragraph. */
+export function writeDescription(w: MarkdownWriter, { description }: Source): void {
+  w.paragraph(passage(description));
+}
+
+/** Renders the file. Values of the front matter that are null are left out; `meta` is the author's own. */
+export function renderFile<Of extends Source>(
+  source: Of,
+  frontMatter: readonly (readonly [key: string, value: string | null])[],
+  sections: readonly Section<Of>[],
+): string {
+  // JSON strings are YAML, too. White space is collapsed before, so no reader finds a line break in one.
+  const lines = frontMatter.flatMap(([key, value]) =>
+    value === null ? [] : [`${key}: ${JSON.stringify(collapse(value))}`],
+  );
+  const w = new MarkdownWriter();
+  w.heading(1, source.interface.prose("displayName") ?? prose(titleCase(source.name)) ?? md`Untitled`);
+  for (const writeSection of sections) writeSection(w, source);
+  source.body.skip("meta");
+  for (const [key, value] of Object.entries(source.body.takeLeftovers() ?? {}))
+    writeUnknownBlock(w, key, value);
+  return ["---", ...lines, "---", "", String(w)].join("\n");
+}
+
+/**
+ * Returns a rendered file without the `version` line of its front matter. Every agent carries its own version, so two
+ * renderings of the same text differ in that line.
+ */
+export function withoutVersion(markdown: string): string {
+  const end = markdown.indexOf("\n---\n") + 1;
+  return markdown.slice(0, end).replace(/^version: .*\n/m, "") + markdown.slice(end);
+}
