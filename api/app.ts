@@ -8,22 +8,18 @@ import {
 } from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
-import { ACCOUNT_OPERATIONS } from "./accounts/operations.ts";
-import { createSignInResources } from "./accounts/sign_in_resources.ts";
-import { DEFINITION_OPERATIONS } from "./definitions/operations.ts";
+import { createSignInResources } from "./accounts/sign_in/sign_in_resources.ts";
 import { createDefinitionTurns } from "./definitions/turns.ts";
 import type { Deps } from "./deps.ts";
-import { listEvents } from "./events/events.ts";
 import { registerWatermarkMetrics } from "./exports/cutoff.ts";
 import { createExportResources } from "./exports/export_resources.ts";
 import { registerJobMetrics } from "./exports/job_metrics.ts";
-import { EXPORT_OPERATIONS } from "./exports/operations.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { respondError } from "./http/error_handler.ts";
-import { createAdmission } from "./http/limits/request_limits.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
 import { createAuditDenial } from "./http/pipeline/audit_denial.ts";
 import { createRespondOnce } from "./http/pipeline/idempotency.ts";
+import { createAdmission } from "./http/pipeline/request_limits.ts";
 import { createFinishRequest } from "./http/pipeline/request_log.ts";
 import { createIsOwnPage } from "./http/pipeline/request_origin.ts";
 import { createHandle, type Handle } from "./http/pipeline/request_pipeline.ts";
@@ -35,10 +31,9 @@ import { createSecurityHeaders } from "./http/response/security_headers.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import { registerCatalogMetrics } from "./models/catalog_metrics.ts";
-import { MODEL_OPERATIONS } from "./models/operations.ts";
-import { listMonitoringOperations } from "./monitoring/operations.ts";
 import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
 import { createDocsOperations } from "./openapi/docs.ts";
+import { listServiceOperations } from "./operations.ts";
 import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts";
 import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
 import { createErrorPage, isForPeople } from "./pages/error_page.ts";
@@ -50,7 +45,6 @@ import { type PageRoute, toPageRoute } from "./pages/page.ts";
 import { createAssetOperations } from "./pages/routes.ts";
 import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
 import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
-import { WEBHOOK_OPERATIONS } from "./webhooks/operations.ts";
 
 export interface App {
   /** The whole service as a function: what a socket gets and a test calls. Never throws. */
@@ -87,19 +81,6 @@ const PAGES: readonly PageRoute[] = [
   ...ORGANIZATION_PAGES,
   ...SIGN_IN_PAGES,
 ];
-
-/** Every operation. Each subject adds a line. */
-export function listServiceOperations({ config }: Pick<Deps, "config">): AnyOperation[] {
-  return [
-    ...ACCOUNT_OPERATIONS,
-    ...DEFINITION_OPERATIONS,
-    ...EXPORT_OPERATIONS,
-    ...MODEL_OPERATIONS,
-    listEvents,
-    ...WEBHOOK_OPERATIONS,
-    ...listMonitoringOperations(config.metricsPort),
-  ];
-}
 
 /** What the service serves. */
 function listRoutes(deps: Deps): OwnRoutes {

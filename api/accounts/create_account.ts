@@ -47,13 +47,16 @@ const CONFLICTS: Readonly<Record<string, { field: Field; reason: string }>> = {
   users_email_check: { field: "email", reason: "this is not an email address:" },
 };
 
-/** The username or the email cannot be used. The transaction is over. */
+/** The username or the email cannot be used. The transaction is over. Operators see the message. */
 export class AccountConflict extends Error {
   override readonly name = "AccountConflict";
   readonly field: Field;
 
-  constructor({ field, reason }: { field: Field; reason: string }, email: string) {
-    super(field === "email" ? `${reason} ${email}` : reason);
+  constructor(
+    { field, reason }: { field: Field; reason: string },
+    { username, email }: Pick<NewAccount, "username" | "email">,
+  ) {
+    super(`Cannot create user "${username}": ${field === "email" ? `${reason} ${email}` : reason}`);
     this.field = field;
   }
 }
@@ -87,7 +90,7 @@ export async function createAccount(
     return { user, personalOrg };
   } catch (error) {
     for (const [constraint, conflict] of Object.entries(CONFLICTS)) {
-      if (violates(error, constraint)) throw new AccountConflict(conflict, row.email);
+      if (violates(error, constraint)) throw new AccountConflict(conflict, row);
     }
     throw error;
   }

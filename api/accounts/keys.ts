@@ -11,8 +11,8 @@ import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, Instant, listOf, Nullable, NullableInstant, NullableText } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { requireRecentFactor } from "./factors/require_proof.ts";
 import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, parseExpiry } from "./issue_key.ts";
+import { requireRecentFactor } from "./require_proof.ts";
 import { AUTH_TAG, EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
 import { withdrawKey } from "./withdraw_key.ts";
 

@@ -1,11 +1,10 @@
 /** `artifacts adopt`: makes this database the owner of the artifact store. */
-
 import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import { adoptArtifactStore, readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { currentDatabase, ensureInstallation, markOriginal } from "../../sql/installation.ts";
-import { defineCommand } from "./command.ts";
-import { fields } from "./present.ts";
+import { defineCommand } from "./command/command.ts";
+import { fields } from "./command/present.ts";
 
 export const adoptArtifactsCommand = defineCommand({
   name: "artifacts adopt",

@@ -1,8 +1,8 @@
 /** `audit list`: shows the audit log. */
 import { type AuditEntryRow, listAuditEntries } from "../../sql/accounts/audit_log.ts";
-import { defineCommand, parseInstantFlag, UsageError } from "./command.ts";
-import { requireOrg, requireUser } from "./lookups.ts";
-import { table } from "./present.ts";
+import { defineCommand, parseInstantFlag, UsageError } from "./command/command.ts";
+import { requireOrg, requireUser } from "./command/lookups.ts";
+import { table } from "./command/present.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;

@@ -7,8 +7,8 @@ import {
   listChainedEntries,
 } from "../../sql/accounts/audit_chain.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { AdminError, defineCommand, UsageError } from "./command.ts";
-import { fields, withThousands } from "./present.ts";
+import { AdminError, defineCommand, UsageError } from "./command/command.ts";
+import { fields, withThousands } from "./command/present.ts";
 
 /** Entries per query. */
 const BATCH = 5_000;

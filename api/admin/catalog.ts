@@ -19,8 +19,8 @@ import {
   defineCommand,
   type Flag,
   UsageError,
-} from "./command.ts";
-import { table } from "./present.ts";
+} from "./command/command.ts";
+import { table } from "./command/present.ts";
 
 export const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
 

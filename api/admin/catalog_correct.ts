@@ -9,7 +9,7 @@ import {
 } from "../../sql/models/model_price_corrections.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import { MODEL_FLAG, parseModel } from "./catalog.ts";
-import { AdminError, defineCommand, UsageError } from "./command.ts";
+import { AdminError, defineCommand, UsageError } from "./command/command.ts";
 
 const MAX_REASON_LENGTH = 2000;
 /** As in catalogs. */

@@ -4,7 +4,7 @@ import { listAuditCommand } from "./audit.ts";
 import { verifyAuditCommand } from "./audit_verify.ts";
 import { acceptHeldCommand, listHeldCommand, rejectHeldCommand } from "./catalog.ts";
 import { correctPriceCommand } from "./catalog_correct.ts";
-import type { Command } from "./command.ts";
+import type { Command } from "./command/command.ts";
 import { quarantineDefinitionCommand, releaseDefinitionCommand } from "./definition.ts";
 import { seedDemoCommand } from "./demo/seed.ts";
 import { importCommand } from "./import/command.ts";

@@ -14,9 +14,9 @@ import {
   type QuarantineChange,
   type QuarantineTarget,
 } from "../../sql/definitions/quarantine.ts";
-import { AdminError, type CommandResult, defineCommand, UsageError } from "./command.ts";
-import { requireOrg } from "./lookups.ts";
-import { fields } from "./present.ts";
+import { AdminError, type CommandResult, defineCommand, UsageError } from "./command/command.ts";
+import { requireOrg } from "./command/lookups.ts";
+import { fields } from "./command/present.ts";
 
 const MAX_REASON_LENGTH = 2_000;
 

@@ -3,9 +3,9 @@ import { isUuid } from "../../shared/uuid.ts";
 import { KEY_KINDS, KEY_SCOPES } from "../../shared/vocabulary.ts";
 import { issueKey } from "../accounts/issue_key.ts";
 import { withdrawKey } from "../accounts/withdraw_key.ts";
-import { AdminError, defineCommand, OPERATOR, parseInstantFlag, UsageError } from "./command.ts";
-import { requireOrg, requireUser } from "./lookups.ts";
-import { fields } from "./present.ts";
+import { AdminError, defineCommand, OPERATOR, parseInstantFlag, UsageError } from "./command/command.ts";
+import { requireOrg, requireUser } from "./command/lookups.ts";
+import { fields } from "./command/present.ts";
 
 export const createKeyCommand = defineCommand({
   name: "key create",

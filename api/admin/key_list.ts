@@ -1,9 +1,9 @@
 /** `key list`: the keys of a user, without their secrets, which are not stored. */
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { presentKey } from "../accounts/keys.ts";
-import { defineCommand } from "./command.ts";
-import { requireUser } from "./lookups.ts";
-import { table } from "./present.ts";
+import { defineCommand } from "./command/command.ts";
+import { requireUser } from "./command/lookups.ts";
+import { table } from "./command/present.ts";
 
 export function keyTable(keys: readonly ApiKeyRow[]): string {
   return table(

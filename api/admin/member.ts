@@ -3,9 +3,9 @@ import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/manage_members.ts";
 import { changeWithMails } from "./change_with_mails.ts";
-import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command.ts";
-import { requireOrg, requireUser } from "./lookups.ts";
-import { fields } from "./present.ts";
+import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command/command.ts";
+import { requireOrg, requireUser } from "./command/lookups.ts";
+import { fields } from "./command/present.ts";
 
 /** Warns if the organization has no owner, which is allowed: `org create` creates it that way. */
 async function warnOwnerless({ sql, warn }: CommandContext, org: OrgRow): Promise<void> {

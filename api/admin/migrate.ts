@@ -5,8 +5,14 @@ import { migrate } from "../../sql/migrate.ts";
 import { listMigrationProblems } from "../../sql/migration_check.ts";
 import { addKnownPast } from "../../sql/models/known_past.ts";
 import { listSchemaHistory } from "../../sql/schema_state.ts";
-import { AdminError, type CommandContext, type CommandResult, defineCommand, UsageError } from "./command.ts";
-import { withThousands } from "./present.ts";
+import {
+  AdminError,
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+  UsageError,
+} from "./command/command.ts";
+import { withThousands } from "./command/present.ts";
 
 export const migrateCommand = defineCommand({
   name: "migrate",

@@ -12,9 +12,9 @@ import {
 import { changeOrg, checkOrgChanges } from "../accounts/organizations/update.ts";
 import { accountSlugProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { changeWithMails } from "./change_with_mails.ts";
-import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command.ts";
-import { requireOrg } from "./lookups.ts";
-import { fields, table } from "./present.ts";
+import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { requireOrg } from "./command/lookups.ts";
+import { fields, table } from "./command/present.ts";
 
 function present(org: OrgRow): CommandResult {
   const { id, slug, name, subscriptionTier, deletesAt } = org;

@@ -1,6 +1,4 @@
 /** `project create`, `list`, `rename`, `delete` and `restore`. */
-import { NIL_UUID } from "../../shared/uuid.ts";
-import { findLeadingMemberId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { listProjects, PROJECT_RESTORE_DAYS, type ProjectRow } from "../../sql/accounts/projects.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import {
@@ -11,29 +9,9 @@ import {
   undeleteProject,
 } from "../accounts/organizations/project_changes.ts";
 import { nameProblem, projectSlugProblem } from "../accounts/profile_fields.ts";
-import {
-  AdminError,
-  type CommandResult,
-  checkFlags,
-  defineCommand,
-  OPERATOR,
-  UsageError,
-} from "./command.ts";
-import { requireOrg, requireUser } from "./lookups.ts";
-import { fields, table } from "./present.ts";
-
-/** Returns the id of the member in `--owner`, else of the first member with the highest role, else the nil UUID. */
-export async function findProjectOwner(
-  tx: Sql,
-  { org, owner }: { org: OrgRow; owner: string | undefined },
-): Promise<string> {
-  if (owner === undefined) return (await findLeadingMemberId(tx, org.id)) ?? NIL_UUID;
-  const user = await requireUser(tx, owner);
-  if (await findMemberRole(tx, { orgId: org.id, userId: user.id })) return user.id;
-  throw new AdminError(
-    `Cannot make "${owner}" the owner of the project: the user is not a member of organization "${org.slug}"`,
-  );
-}
+import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { findProjectOwner, requireOrg } from "./command/lookups.ts";
+import { fields, table } from "./command/present.ts";
 
 export const createProjectCommand = defineCommand({
   name: "project create",

@@ -10,10 +10,16 @@ import { requireDirectConnection } from "../../sql/connection/direct_connection.
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { requireCompatibleSchema, SchemaError } from "../../sql/schema_state.ts";
 import type { Problem } from "../http/validation_problems.ts";
-import { AdminError, type AdminErrorCode, type Command, type CommandContext, UsageError } from "./command.ts";
-import { type CommandLine, parseCommandLine } from "./command_line.ts";
+import {
+  AdminError,
+  type AdminErrorCode,
+  type Command,
+  type CommandContext,
+  UsageError,
+} from "./command/command.ts";
+import { type CommandLine, parseCommandLine } from "./command/command_line.ts";
+import { helpText } from "./command/help.ts";
 import { COMMANDS } from "./commands.ts";
-import { helpText } from "./help.ts";
 
 /** `demo seed` needs the most: two for concurrent projects and one for the rest. */
 const CONNECTIONS = 3;

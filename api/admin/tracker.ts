@@ -1,5 +1,4 @@
 /** `tracker …`: compares the tracker tables, or views, with what exports need; distributes them over machines. */
-
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {
@@ -10,9 +9,9 @@ import {
 import { listTrackerDifferences } from "../../sql/tracker/tracker_differences.ts";
 import { listTrackerWriters } from "../../sql/tracker/tracker_sources.ts";
 import { OWN_TRACKER_SCHEMA, trackerIsTables } from "../../sql/tracker/tracker_tables.ts";
-import { AdminError, defineCommand } from "./command.ts";
-import { withThousands } from "./present.ts";
-import { requireOwnTracker } from "./require_own_tracker.ts";
+import { AdminError, defineCommand } from "./command/command.ts";
+import { withThousands } from "./command/present.ts";
+import { requireOwnTracker } from "./command/require_own_tracker.ts";
 
 export const checkTrackerCommand = defineCommand({
   name: "tracker check",

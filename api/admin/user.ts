@@ -1,40 +1,13 @@
 /** `user create`: a user and their personal organization. */
-
-import type { PlatformRole } from "../../shared/vocabulary.ts";
-import type { OrgRow } from "../../sql/accounts/orgs.ts";
-import type { UserRow } from "../../sql/accounts/users.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { AccountConflict, checkNewAccount, createAccount } from "../accounts/create_account.ts";
+import { checkNewAccount, createAccount } from "../accounts/create_account.ts";
 import {
   hashPassword,
   PASSWORD_MIN_LENGTH,
   type PasswordOwner,
   passwordProblem,
 } from "../accounts/password_rules.ts";
-import { AdminError, defineCommand, OPERATOR, UsageError } from "./command.ts";
-import { fields } from "./present.ts";
-
-export interface UserInput {
-  /** Random if omitted. */
-  id?: string | undefined;
-  username: string;
-  email: string;
-  password: string;
-  name: string | null;
-  platformRole: PlatformRole;
-}
-
-/** Creates a user and the personal organization that they own. Call inside a transaction. */
-export async function createUser(tx: Sql, input: UserInput): Promise<{ user: UserRow; personalOrg: OrgRow }> {
-  const { password, ...account } = input;
-  const passwordHash = await hashPassword(password);
-  try {
-    return await createAccount(tx, { ...account, passwordHash, actor: OPERATOR });
-  } catch (error) {
-    if (!(error instanceof AccountConflict)) throw error;
-    throw new AdminError(`Cannot create user "${input.username}": ${error.message}`);
-  }
-}
+import { defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { fields } from "./command/present.ts";
 
 /** Returns a password that was read, or throws UsageError if it is not allowed. */
 export function requirePassword(password: string, owner: PasswordOwner): string {
@@ -65,13 +38,15 @@ export const createUserCommand = defineCommand({
   async run({ sql, readPassword }, values) {
     checkNewAccount(values);
     const password = values.password ?? requirePassword(await readPassword(), values);
+    const passwordHash = await hashPassword(password);
     const { user, personalOrg } = await sql.begin((tx) =>
-      createUser(tx, {
+      createAccount(tx, {
         username: values.username,
         email: values.email,
-        password,
+        passwordHash,
         name: values.name ?? null,
         platformRole: values["platform-admin"] ? "admin" : "user",
+        actor: OPERATOR,
       }),
     );
     return {

@@ -1,14 +1,13 @@
 /** `user remove-factors`: for a user who has lost all second factors and recovery codes. */
-
 import { queueAccountMail } from "../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { replaceRecoveryCodes } from "../../sql/accounts/recovery_codes.ts";
 import { deleteSecondFactors } from "../../sql/accounts/second_factors.ts";
 import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
 import { changeWithMails } from "./change_with_mails.ts";
-import { AdminError, defineCommand } from "./command.ts";
-import { requireUser } from "./lookups.ts";
-import { fields } from "./present.ts";
+import { AdminError, defineCommand } from "./command/command.ts";
+import { requireUser } from "./command/lookups.ts";
+import { fields } from "./command/present.ts";
 
 export const removeFactorsCommand = defineCommand({
   name: "user remove-factors",

@@ -1,14 +1,13 @@
 /** `user list` and `user show`. */
-
 import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import { listSessions } from "../../sql/accounts/sessions.ts";
 import { listUsers, type UserRow } from "../../sql/accounts/users.ts";
 import { presentKey } from "../accounts/keys.ts";
-import { defineCommand } from "./command.ts";
+import { defineCommand } from "./command/command.ts";
+import { requireUser } from "./command/lookups.ts";
+import { fields, table } from "./command/present.ts";
 import { keyTable } from "./key_list.ts";
-import { requireUser } from "./lookups.ts";
-import { fields, table } from "./present.ts";
 import { sessionTable } from "./session.ts";
 
 export function presentUser(user: UserRow) {

@@ -1,14 +1,13 @@
 /** `user set-password`, `disable`, `enable` and `update`. */
-
 import { PLATFORM_ROLES } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { updateUserDisabled } from "../../sql/accounts/users.ts";
 import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
 import { hashPassword } from "../accounts/password_rules.ts";
 import { setPassword } from "../accounts/set_password.ts";
-import { type CommandContext, defineCommand, OPERATOR, UsageError } from "./command.ts";
-import { requireUser } from "./lookups.ts";
-import { fields } from "./present.ts";
+import { type CommandContext, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { requireUser } from "./command/lookups.ts";
+import { fields } from "./command/present.ts";
 import { requirePassword } from "./user.ts";
 import { describeUser, presentUser } from "./user_list.ts";
 

@@ -35,7 +35,7 @@ import {
   WRITE_FAILURES,
 } from "./schemas.ts";
 import { updateVersion } from "./update_draft.ts";
-import { listSameNames } from "./warnings/same_names.ts";
+import { listSameNames } from "./warnings.ts";
 
 const BASE = {
   access: "caller",

@@ -11,7 +11,7 @@ import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
 import { lockDefinition } from "../../sql/definitions/versions.ts";
-import { lockActorRole } from "../accounts/organizations/require_own_org.ts";
+import { lockActorRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, resolveOrg } from "../http/organization.ts";

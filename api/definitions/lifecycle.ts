@@ -9,8 +9,8 @@ import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/defi
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
-import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { operation, reply } from "../http/operation.ts";
+import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
 import { requireMove } from "./check_status_change.ts";

@@ -2,8 +2,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
-import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { Nullable, oneOf } from "../http/schemas.ts";
+import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
 
 const NAME = Type.String({ minLength: 1, maxLength: 200 });

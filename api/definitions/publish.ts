@@ -25,8 +25,7 @@ import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import type { Warning } from "./schemas.ts";
 import type { DefinitionTurns } from "./turns.ts";
-import { listUnknownNames } from "./warnings/unknown_names.ts";
-import { checkVersions, type VersionCheck } from "./warnings/warnings.ts";
+import { checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
 
 /** What endpoints need that publish, or try what publishing would do. */
 export interface PublishDeps extends DefinitionDeps {

@@ -12,6 +12,7 @@ import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
+import { resolveReferences } from "./dependencies/resolve_references_for_reader.ts";
 import { type DefinitionDeps, readerWork } from "./document.ts";
 import {
   findReadTarget,
@@ -20,9 +21,15 @@ import {
   type ReadTarget,
   requireFound,
 } from "./find_readable.ts";
-import { acceptedFormat, READ_FORMATS, splitEnding, type TextFormat } from "./read_format.ts";
-import { resolveReferences } from "./resolve_references_for_reader.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
+
+/** Formats by the ending of the address. */
+const READ_FORMATS = {
+  md: { mediaType: "text/markdown", contentType: "text/markdown; charset=utf-8", text: "runtimeMd" },
+  yaml: { mediaType: "application/yaml", contentType: "application/yaml", text: "yaml" },
+} as const;
+
+type TextFormat = keyof typeof READ_FORMATS;
 
 const READ_QUERY = {
   includeYaml: flag(true, "Include the YAML source"),
@@ -211,4 +218,36 @@ function deprecationHeaders(
   const name = orgSlug === null || successor.startsWith("@") ? successor : `@${orgSlug}/${successor}`;
   const url = `${publicUrl}/api/v1/definitions/${type}/${name}`;
   return { Deprecation: `@${since}`, Link: `<${url}>; rel="successor-version"` };
+}
+
+const ENDING = /^(.+)\.(md|yaml)$/s;
+
+/**
+ * Splits the ending from the name in a path: `reviewer@1.0.0.md` is `reviewer@1.0.0` as Markdown. No name, version or id ends
+ * like that, so addresses are unambiguous.
+ */
+export function splitEnding(name: string): { name: string; ending: TextFormat | null } {
+  const [, bare, ending] = ENDING.exec(name) ?? [];
+  if (bare === undefined) return { name, ending: null };
+  return { name: bare, ending: ending === "md" ? "md" : "yaml" };
+}
+
+/**
+ * Returns the text format that an `Accept` header names, or null for JSON. Wildcards are JSON. Of several named types the
+ * one with the highest weight counts, of equal ones the first.
+ */
+export function acceptedFormat(accept: string | null): TextFormat | null {
+  let best: { format: TextFormat | null; weight: number } = { format: null, weight: 0 };
+  for (const range of (accept ?? "").toLowerCase().split(",")) {
+    const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
+    const format = type === "application/json" ? null : formatOf(type);
+    const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+    if (format !== undefined && weight > best.weight) best = { format, weight };
+  }
+  return best.format;
+}
+
+function formatOf(mediaType: string): TextFormat | undefined {
+  const formats = ["md", "yaml"] as const;
+  return formats.find((format) => READ_FORMATS[format].mediaType === mediaType);
 }

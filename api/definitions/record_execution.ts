@@ -7,12 +7,12 @@ import { findExecutionCount, insertExecutions } from "../../sql/definitions/exec
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { resolveDefinition } from "../../sql/definitions/versions.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import { rejectUnstorable } from "../http/body/storable_text.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { boundOrgOf } from "../http/organization.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { Text } from "../http/schemas.ts";
+import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
 import { definitionNotFound, findReadTarget, type ReadTarget, requireFound } from "./find_readable.ts";

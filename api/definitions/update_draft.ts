@@ -12,8 +12,8 @@ import type { DefinitionQuotas } from "../../sql/definitions/quotas.ts";
 import { replaceDefinitionReferences } from "../../sql/definitions/references.ts";
 import type { DefinitionContent, ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
-import { rejectUnstorable } from "../http/body/storable_text.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import type { VersionAddress } from "./address.ts";
 import {

@@ -14,7 +14,7 @@ import {
 } from "../../sql/exports/jobs.ts";
 import { listNodes } from "../../sql/exports/open_on_node.ts";
 import { enqueueJob } from "../../sql/queue.ts";
-import { requireActorRole } from "../accounts/organizations/require_own_org.ts";
+import { requireActorRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../http/operation.ts";

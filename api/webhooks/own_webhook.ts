@@ -7,7 +7,7 @@ import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.
 import type { OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
-import { requireActorRole, requireOwnOrg } from "../accounts/organizations/require_own_org.ts";
+import { requireActorRole, requireOwnOrg } from "../accounts/require_own_org.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";

@@ -12,6 +12,7 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { data, Instant } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
+import { requireProof } from "../require_proof.ts";
 import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
@@ -24,7 +25,6 @@ import {
   WebAuthnJson,
 } from "./factor_schemas.ts";
 import { passkeyCreation, readNewPasskey } from "./passkeys.ts";
-import { requireProof } from "./require_proof.ts";
 
 const MINUTES = 5;
 

@@ -13,6 +13,7 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { data, Instant } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
+import { requireProof } from "../require_proof.ts";
 import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
@@ -21,7 +22,6 @@ import {
   FactorName,
   requireFactorName,
 } from "./factor_schemas.ts";
-import { requireProof } from "./require_proof.ts";
 import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "./totp.ts";
 
 /** Time to take out the phone and install an app. */

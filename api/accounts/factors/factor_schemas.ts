@@ -1,7 +1,5 @@
 /** Schemas of second factors, and what their operations have in common. */
 import { Type } from "@sinclair/typebox";
-import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
@@ -98,12 +96,4 @@ export function parseProof({ code, passkey }: { code?: string; passkey?: string 
   if (code !== undefined && passkey === undefined) return { code };
   if (passkey !== undefined && code === undefined) return { passkey };
   throw invalidInput([{ path: "code", message: "give either a code or a passkey response" }]);
-}
-
-/** Returns the error for a user who has no second factor to use or renew. */
-export function noFactor(): ApiError {
-  return new ApiError("UNPROCESSABLE_ENTITY", {
-    message: TEXTS.UNPROCESSABLE_ENTITY.noFactor,
-    details: { reason: "no second factor" },
-  });
 }

@@ -14,17 +14,10 @@ import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
+import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
 import { queueFactorMail } from "./factor_mail.ts";
-import {
-  FACTOR_OPERATION,
-  Factor,
-  FactorName,
-  noFactor,
-  RecoveryCodes,
-  requireFactorName,
-} from "./factor_schemas.ts";
-import { requireRecentFactor } from "./require_proof.ts";
+import { FACTOR_OPERATION, Factor, FactorName, RecoveryCodes, requireFactorName } from "./factor_schemas.ts";
 
 const PARAMS = {
   id: Type.String({ description: "The factor's id", examples: ["7b1f4f0a-93c2-4b8e-8f55-0d5c3f0f2a61"] }),

@@ -14,11 +14,11 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data, Instant, Nullable } from "../../http/schemas.ts";
+import { noFactor } from "../require_proof.ts";
 import { lockCaller } from "./change_factors.ts";
 import { checkProof } from "./check_proof.ts";
 import {
   FACTOR_OPERATION,
-  noFactor,
   PASSKEY_MAX_BYTES,
   PROOF_FIELDS,
   parseProof,

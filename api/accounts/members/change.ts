@@ -6,8 +6,8 @@ import type { Caller } from "../../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data } from "../../http/schemas.ts";
-import { requireOwnOrg } from "../organizations/require_own_org.ts";
 import { Member, ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { changeMemberRole, endMembership, type MemberChange, memberNotFound } from "./manage_members.ts";
 

@@ -27,9 +27,9 @@ import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { data, Instant, listOf, Text } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { lockActorRole, requireOwnOrg } from "../organizations/require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { emailProblem } from "../profile_fields.ts";
+import { lockActorRole, requireOwnOrg } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { requireOneOwner } from "./manage_members.ts";
 

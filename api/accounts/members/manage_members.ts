@@ -19,7 +19,7 @@ import {
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { lockActorRole } from "../organizations/require_own_org.ts";
+import { lockActorRole } from "../require_own_org.ts";
 import { type MembershipNews, notifyOfMembership } from "./notify.ts";
 
 export interface MemberChange {

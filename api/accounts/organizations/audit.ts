@@ -7,7 +7,7 @@ import { operation, reply } from "../../http/operation.ts";
 import { limit, once } from "../../http/query.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { Details, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
-import { requireOwnOrg } from "./require_own_org.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const orNull = (description: string) => Nullable(Text, { description });

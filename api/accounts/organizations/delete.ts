@@ -11,7 +11,7 @@ import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { requireActorRole, requireOrgRole, requireOwnOrg } from "./require_own_org.ts";
+import { requireActorRole, requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import { ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
 
 /** Days from the deletion until an organization is gone. */

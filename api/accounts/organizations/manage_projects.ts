@@ -9,6 +9,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
 import { checkProfileUpdate, nameProblem, projectSlugProblem } from "../profile_fields.ts";
+import { requireOrgRole } from "../require_own_org.ts";
 import {
   addProject,
   PROJECTS_MAX,
@@ -16,7 +17,6 @@ import {
   softDeleteProject,
   undeleteProject,
 } from "./project_changes.ts";
-import { requireOrgRole } from "./require_own_org.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const DAY_MS = 86_400_000;

@@ -2,7 +2,7 @@
 import { maySeeOrg } from "../../../shared/policy.ts";
 import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { requireOwnOrg } from "./require_own_org.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
 import { MemberList, ORG_FAILURES, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./schemas.ts";
 
 const BASE = { method: "GET", access: "caller", tag: ORGS_TAG } as const;

@@ -15,7 +15,7 @@ import {
   updateProjectNames,
 } from "../../../sql/accounts/projects.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
-import { requireActorRole } from "./require_own_org.ts";
+import { requireActorRole } from "../require_own_org.ts";
 
 /** Projects of an organization, with deleted ones that can be restored. */
 export const PROJECTS_MAX = 10_000;

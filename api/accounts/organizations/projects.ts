@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { type LiveProjectRow, listLiveProjects } from "../../../sql/accounts/projects.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { Count, data, Instant, listOf, Text } from "../../http/schemas.ts";
-import { requireOwnOrg } from "./require_own_org.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const Project = Type.Object(

@@ -13,8 +13,6 @@ import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { noFactor } from "../factors/factor_schemas.ts";
-import { requireRecentFactor } from "../factors/require_proof.ts";
 import {
   AboutField,
   aboutProblem,
@@ -24,8 +22,9 @@ import {
   WebsiteField,
   websiteProblem,
 } from "../profile_fields.ts";
+import { requireActorRole, requireOwnOrg } from "../require_own_org.ts";
+import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OrgProfile } from "./profile.ts";
-import { requireActorRole, requireOwnOrg } from "./require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const OrgUpdate = Type.Object(

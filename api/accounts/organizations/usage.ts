@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { countDefinitionUsage } from "../../../sql/accounts/organization_definitions.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { requireOwnOrg } from "./require_own_org.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const Usage = Type.Object(

@@ -3,19 +3,22 @@ import { randomBytes } from "node:crypto";
 import type { KeyKind, KeyScope } from "../../../shared/vocabulary.ts";
 import { updateUserPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { createAccount } from "../../accounts/create_account.ts";
 import { issueKey } from "../../accounts/issue_key.ts";
 import { addMember } from "../../accounts/members/manage_members.ts";
 import { createOrg } from "../../accounts/organizations/create.ts";
 import { hashPassword } from "../../accounts/password_rules.ts";
-import { OPERATOR } from "../command.ts";
-import { requireUser } from "../lookups.ts";
-import { createUser } from "../user.ts";
+import { OPERATOR } from "../command/command.ts";
+import { requireUser } from "../command/lookups.ts";
 import type { DemoCredentials } from "./credentials.ts";
 import type { DemoContent } from "./demo_bundle.ts";
 
 /** Creates users, organizations and memberships. Call inside a transaction. */
 export async function createDemoAccounts(tx: Sql, { users, orgs }: DemoContent): Promise<void> {
-  for (const user of users) await createUser(tx, { ...user, password: makePassword() });
+  for (const user of users) {
+    const passwordHash = await hashPassword(makePassword());
+    await createAccount(tx, { ...user, passwordHash, actor: OPERATOR });
+  }
   for (const { slug, name, subscriptionTier, members } of orgs) {
     const org = await createOrg(tx, { slug, name, subscriptionTier, actor: OPERATOR });
     for (const [username, role] of Object.entries(members)) {

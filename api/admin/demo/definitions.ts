@@ -1,5 +1,4 @@
 /** Fills the demo's registry with the functions that serve clients, and records executions. */
-
 import { parseDefinition } from "../../../shared/definitions/source.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -14,7 +13,7 @@ import { archiveVersion, deprecateVersion } from "../../definitions/lifecycle.ts
 import type { Writer } from "../../definitions/new_draft.ts";
 import { publishDraft } from "../../definitions/publish.ts";
 import { updateVersion } from "../../definitions/update_draft.ts";
-import { requireOrg, requireUser } from "../lookups.ts";
+import { requireOrg, requireUser } from "../command/lookups.ts";
 import type { DemoContent, DemoVersion } from "./demo_bundle.ts";
 
 const AUTHOR = "demo-owner";

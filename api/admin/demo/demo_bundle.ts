@@ -6,11 +6,11 @@ import type {
   OrgRole,
   SubscriptionTier,
 } from "../../../shared/vocabulary.ts";
+import type { NewAccount } from "../../accounts/create_account.ts";
 import type { NewFork } from "../../definitions/forks/fork.ts";
 import type { Provenance } from "../../definitions/provenance.ts";
 import { type Archive, openArchive, readText } from "../import/archive.ts";
 import type { ImportProject } from "../import/import_manifest.ts";
-import type { UserInput } from "../user.ts";
 
 /** Written by `bun run demo`. */
 export const DEMO_FILE = join(import.meta.dir, "demo.zip");
@@ -39,7 +39,7 @@ export interface DemoVersion {
 export interface DemoContent {
   /** ISO 8601; no row is later. The rows become as much later as the demo is loaded later. */
   madeAt: string;
-  users: readonly (Omit<UserInput, "password"> & { id: string })[];
+  users: readonly (Omit<NewAccount, "passwordHash" | "actor"> & { id: string })[];
   orgs: readonly [DemoOrg, ...DemoOrg[]];
   /** Versions of the first organization; each refers only to earlier ones. */
   versions: readonly DemoVersion[];

@@ -1,5 +1,4 @@
 /** `demo seed`: organizations, users, definitions, projects and tracker rows for trying the service. */
-
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { existsOrg } from "../../../sql/accounts/orgs.ts";
 import { findProjectByName, type ProjectRow } from "../../../sql/accounts/projects.ts";
@@ -12,12 +11,12 @@ import {
   findDemoState,
 } from "../../../sql/demo/demo_state.ts";
 import { lockSession } from "../../../sql/locks.ts";
-import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command.ts";
+import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command/command.ts";
+import { requireOrg } from "../command/lookups.ts";
+import { withThousands } from "../command/present.ts";
+import { requireOwnTracker } from "../command/require_own_tracker.ts";
 import type { ImportProject } from "../import/import_manifest.ts";
 import { importProject } from "../import/import_project.ts";
-import { requireOrg } from "../lookups.ts";
-import { withThousands } from "../present.ts";
-import { requireOwnTracker } from "../require_own_tracker.ts";
 import { createDemoAccounts, createDemoCredentials } from "./accounts.ts";
 import { describeCredentials, writeCredentialsFile } from "./credentials.ts";
 import { DEMO_FILE, type DemoBundle, openDemo, orgOf } from "./demo_bundle.ts";

@@ -1,5 +1,5 @@
 /** An archive to import: its entries, and what its manifest says about them. */
-import { AdminError } from "../command.ts";
+import { AdminError } from "../command/command.ts";
 import { type ImportProject, planImport } from "./import_manifest.ts";
 import { openZipFile, type ZipFileEntry, ZipFileError } from "./zip_file.ts";
 

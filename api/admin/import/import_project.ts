@@ -17,8 +17,8 @@ import {
   insertStaged,
 } from "../../../sql/import/tracker_import.ts";
 import { addProject } from "../../accounts/organizations/project_changes.ts";
-import { AdminError, OPERATOR } from "../command.ts";
-import { findProjectOwner } from "../project.ts";
+import { AdminError, OPERATOR } from "../command/command.ts";
+import { findProjectOwner } from "../command/lookups.ts";
 import { describeImportError } from "./import_error.ts";
 import type { ImportFile, ImportProject } from "./import_manifest.ts";
 import { rowCheck } from "./import_row.ts";

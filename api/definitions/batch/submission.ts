@@ -6,8 +6,7 @@ import { nextTurn } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import type { Warning } from "../schemas.ts";
-import { listSameNames } from "../warnings/same_names.ts";
-import { listUnknownNames } from "../warnings/unknown_names.ts";
+import { listSameNames, listUnknownNames } from "../warnings.ts";
 import type { DocumentError } from "./schemas.ts";
 
 /** A document as it was submitted. */

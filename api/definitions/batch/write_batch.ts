@@ -23,7 +23,7 @@ import {
   storePublished,
 } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
-import type { VersionCheck } from "../warnings/warnings.ts";
+import type { VersionCheck } from "../warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";

@@ -6,7 +6,6 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
-import { formatAddress } from "../address.ts";
 import { type DependencyWalk, walkDependencies } from "./walk.ts";
 
 /** A definition on a path, and the one before it. */
@@ -76,7 +75,7 @@ function formatPath(nodes: DependencyWalk["nodes"], last: Step): string[] {
   const path: string[] = [];
   for (let step: Step | null = last; step; step = step.from) {
     const node = nodes.get(step.id);
-    if (node) path.unshift(`${node.type} ${formatAddress(node)}`);
+    if (node) path.unshift(`${node.type} ${node.name}@${node.version}`);
   }
   return path;
 }

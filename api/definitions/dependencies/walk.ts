@@ -1,5 +1,4 @@
 /** From a version to everything that it needs to run, looked up level by level with a few queries each. */
-
 import { writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
@@ -9,8 +8,8 @@ import {
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
-import { resolveInPieces } from "../resolve_references_for_reader.ts";
 import { type DependencyEdge, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
+import { resolveInPieces } from "./resolve_references_for_reader.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;

@@ -13,10 +13,10 @@ import { type ForkRow, insertFork } from "../../../sql/definitions/forks.ts";
 import { findLineId, incrementForkCount, insertForkLine } from "../../../sql/definitions/lines.ts";
 import { listBareTargets } from "../../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
-import { rejectUnstorable } from "../../http/body/storable_text.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { listOf, oneOf } from "../../http/schemas.ts";
+import { rejectUnstorable } from "../../http/storable_text.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
 import { type DefinitionDeps, rejectLongFields, workOf } from "../document.ts";
@@ -34,7 +34,7 @@ import {
   Warning,
   WRITE_FAILURES,
 } from "../schemas.ts";
-import { listWarnings } from "../warnings/warnings.ts";
+import { listWarnings } from "../warnings.ts";
 import { requireForkable } from "./forkable.ts";
 import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, presentFork } from "./forks.ts";
 

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { createBodyCheck, NO_FIELDS } from "../body/body_schema.ts";
 import { maxBodyBytes } from "../body/request_body.ts";
+import { createBodyCheck, NO_FIELDS } from "../body_schema.ts";
 import type { AnyOperation, FileBody, OperationDeps, ReplyOptions } from "../operation.ts";
 import { parseQuery } from "../query.ts";
 import { type RequestContext, requestContext } from "../request_context.ts";

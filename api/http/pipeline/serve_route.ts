@@ -7,7 +7,6 @@ import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import { unauthorized } from "../authenticate.ts";
 import { readBody, readForm } from "../body/request_body.ts";
 import { unavailable } from "../error_handler.ts";
-import type { Admission } from "../limits/request_limits.ts";
 import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { API_PREFIX, type JsonObject, type Route } from "../route.ts";
@@ -15,6 +14,7 @@ import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import { isFilePath } from "./download_paths.ts";
 import type { RespondOnce } from "./idempotency.ts";
+import type { Admission } from "./request_limits.ts";
 import { comesFromPage, type IsOwnPage } from "./request_origin.ts";
 import { startRequestSpan } from "./request_span.ts";
 

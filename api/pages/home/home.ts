@@ -1,7 +1,7 @@
 /** GET /: what this service is, search, links to everything. */
 import { ApiError } from "../../../shared/errors.ts";
 import { listDefinitions } from "../../definitions/list.ts";
-import { listModels } from "../../models/list.ts";
+import { listModels } from "../../models/list/list.ts";
 import { acceptsHtml } from "../error_page.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult, PageRoute } from "../page.ts";

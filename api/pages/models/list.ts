@@ -1,7 +1,7 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
 import { listHeldPrices } from "../../models/held.ts";
-import { listModels } from "../../models/list.ts";
-import { MODEL_LIST_QUERY } from "../../models/list_parameters.ts";
+import { listModels } from "../../models/list/list.ts";
+import { MODEL_LIST_QUERY } from "../../models/list/list_parameters.ts";
 import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";

@@ -1,6 +1,6 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
 import { listHeldPrices } from "../../models/held.ts";
-import { listModels } from "../../models/list.ts";
+import { listModels } from "../../models/list/list.ts";
 import { getModel, listModelAliases, resolveModelAlias } from "../../models/lookup.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
 import { modelName, modelPath, withQuery } from "../addresses.ts";

@@ -1,6 +1,6 @@
 /** The second step of signing in: a code, or with JavaScript a passkey. */
 import { ApiError } from "../../../shared/errors.ts";
-import { signInWithSecondFactor } from "../../accounts/factors/second_step.ts";
+import { signInWithSecondFactor } from "../../accounts/sign_in/second_step.ts";
 import { withQuery } from "../addresses.ts";
 import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
 import { html } from "../html.ts";

@@ -1,7 +1,7 @@
 /** The sign-in page, its form, and signing out. */
 import { ApiError } from "../../../shared/errors.ts";
-import { login } from "../../accounts/login.ts";
 import { logout } from "../../accounts/logout.ts";
+import { login } from "../../accounts/sign_in/login.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";

@@ -1,7 +1,7 @@
 /** The OpenAPI document says what the operations declare, and has no others. */
 import { expect, test } from "bun:test";
-import { listServiceOperations } from "../../../api/app.ts";
 import type { AnyOperation, DocumentedForm } from "../../../api/http/operation.ts";
+import { listServiceOperations } from "../../../api/operations.ts";
 import { ERRORS } from "../../../shared/errors.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { type DescribedOperation, listOperations, readDocument } from "../../helpers/http/openapi.ts";

@@ -1,6 +1,6 @@
 /** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import { getDependents } from "../../../definitions/dependencies/dependents.ts";
+import { getDependents } from "../../../definitions/dependents.ts";
 import { deleteDefinition } from "../../../definitions/edit.ts";
 import { archiveDefinition, deprecateDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";

@@ -1,0 +1,98 @@
+/** POST /auth/login: starts a session with an email and a password. */
+import { type Static, Type } from "@sinclair/typebox";
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { findUserForLogin, type UserWithPassword } from "../../../sql/accounts/users.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import { type OperationDeps, operation } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
+import { EMAIL_MAX_LENGTH } from "../profile_fields.ts";
+import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
+import type { LoginAttempt } from "./login_limit.ts";
+import { requireSecondStep } from "./second_step.ts";
+import { SignedIn, signedInReply, startSession } from "./start_session.ts";
+
+// Any length from 1: a password that is too short gets the same 401 as any wrong one.
+const SignInRequest = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH, description: "Case-insensitive" }),
+    password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
+  },
+  {
+    title: "SignInRequest",
+    additionalProperties: false,
+    examples: [{ email: EXAMPLE_USER.email, password: "correct horse battery staple" }],
+  },
+);
+type SignInRequest = Static<typeof SignInRequest>;
+
+export const login = operation(
+  {
+    id: "login",
+    method: "POST",
+    path: "/api/v1/auth/login",
+    access: "public",
+    tag: AUTH_TAG,
+    summary: "Sign in",
+    description:
+      "A wrong email or password returns 401, after the same time whether or not the account exists. Attempts are " +
+      "limited per client address, and per account and network. After many attempts on an account, networks from " +
+      "which it has not signed in for 30 days must wait up to 15 minutes before each attempt. A user can have 50 " +
+      "sessions; the next sign-in ends the least recently used one. The right password of a user with a second factor returns " +
+      "SECOND_FACTOR_REQUIRED, with a token for the second step.",
+    body: SignInRequest,
+    response: { 200: SignedIn },
+    ignoresCookie: true,
+    secret: true,
+    fails: [
+      [
+        "SECOND_FACTOR_REQUIRED",
+        {
+          loginToken: "ull_Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM",
+          methods: ["totp", "recovery_code"],
+          expiresAt: "2026-11-20T10:05:00.000Z",
+        },
+      ],
+      "RATE_LIMITED",
+      "SERVICE_UNAVAILABLE",
+    ],
+  },
+  async ({ body, request }, deps) => {
+    // PostgreSQL stores no NUL in text.
+    if (body.email.includes("\0")) {
+      throw invalidInput([{ path: "email", message: "must not contain the character NUL" }]);
+    }
+    return signedInReply(deps.config, await signInWith(deps, { body, request }));
+  },
+);
+
+/** Throws UNAUTHORIZED for a wrong email or password, RATE_LIMITED, and SECOND_FACTOR_REQUIRED. */
+async function signInWith(deps: OperationDeps, { body, request }: { body: SignInRequest; request: Request }) {
+  const context = requestContext(request);
+  const attempt = await deps.signIn.limit.take(context, body.email);
+  const verdict = await checkPassword(deps, body, attempt);
+  const user = verdict.ok && verdict.user.disabledAt === null ? verdict.user : null;
+  if (user) await requireSecondStep(deps.sql, user);
+  const session =
+    user && (await deps.sql.begin((tx) => startSession(tx, deps, { user, request, secondFactor: null })));
+  deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
+  if (user && session) return { session, user };
+  deps.signIn.auditFailure(context, verdict.user?.id ?? null);
+  throw unauthorized(TEXTS.UNAUTHORIZED.signIn);
+}
+
+/** The result of a password check. */
+type Verdict = { ok: true; user: UserWithPassword } | { ok: false; user: UserWithPassword | null };
+
+/** Checks the password of the account with this email. Takes the same time if there is no such account. */
+async function checkPassword(
+  { sql, signIn }: OperationDeps,
+  { email, password }: SignInRequest,
+  attempt: LoginAttempt,
+): Promise<Verdict> {
+  const user = await findUserForLogin(sql, email);
+  const passwordHash = user?.passwordHash ?? DUMMY_PASSWORD_HASH;
+  const isRight = await signIn.passwords.verify(password, passwordHash, { isFirst: attempt.isKnownNetwork });
+  return user && isRight ? { ok: true, user } : { ok: false, user };
+}

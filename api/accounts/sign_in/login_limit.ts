@@ -1,0 +1,115 @@
+/**
+ * How often one may try to sign in, whichever process the attempts reach: per address, per account and network, and more
+ * and more slowly per account from networks that are new to it. Accounts that do not exist are counted alike, so that the
+ * limits say nothing about them.
+ */
+import { LRUCache } from "lru-cache";
+import type { Config } from "../../../shared/process/config.ts";
+import {
+  deleteIdleLoginAttempts,
+  findLoginWaitMs,
+  insertLoginAttempt,
+  type LoginSubject,
+} from "../../../sql/accounts/login_attempts.ts";
+import {
+  findDelayMs,
+  insertDelayedAttempt,
+  insertUndelayedAttempt,
+} from "../../../sql/accounts/login_delays.ts";
+import { existsSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { rateLimited, rateLimitHeaders } from "../../http/limits/rate_counter.ts";
+import type { Metrics } from "../../http/metrics.ts";
+import { coarseNetworkOf } from "../../http/request_address.ts";
+import type { RequestContext } from "../../http/request_context.ts";
+
+/** Idle rows that one attempt takes away: more than it can add. */
+const CLEANUP_ROWS = 10;
+/** Some 2 MB. */
+const MAX_REFUSED = 10_000;
+
+/** An attempt that was counted and may go on. */
+export interface LoginAttempt {
+  /** Whether the account signed in from this network within 30 days. */
+  isKnownNetwork: boolean;
+}
+
+export interface LoginLimit {
+  /** Counts an attempt, whatever comes of it. Throws `RATE_LIMITED`; then it counts for nothing that comes later. */
+  take(context: RequestContext, email: string): Promise<LoginAttempt>;
+  /** Counts an attempt of the network alone, such as the token of a link. Throws RATE_LIMITED. */
+  takeOfNetwork(context: RequestContext): Promise<void>;
+}
+
+export interface LoginLimitDeps {
+  sql: Sql;
+  config: Config;
+  metrics: Pick<Metrics, "rateLimited">;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
+  const limit = config.rateLimitLoginPerMinute;
+  /** Until when a subject is refused without asking the database. */
+  const rejectedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
+
+  function rejectAttempt(context: RequestContext, resetAt: number): never {
+    const state = { limit, remaining: 0, resetAt, allowed: false };
+    // This limit's numbers, and not those of requests in general, say why the response is 429.
+    Object.assign(context.responseHeaders, rateLimitHeaders(state, { policy: "sign_in", now: now() }));
+    metrics.rateLimited.inc({ kind: "sign_in" });
+    throw rateLimited(state, now());
+  }
+
+  function rejectRemembered(context: RequestContext, subjects: readonly LoginSubject[]): void {
+    for (const subject of subjects) {
+      const until = rejectedUntil.get(keyOf(subject)) ?? 0;
+      if (until > now()) rejectAttempt(context, until);
+    }
+  }
+
+  function rejectFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
+    const until = now() + waitMs;
+    rejectedUntil.set(keyOf(subject), until);
+    return rejectAttempt(context, until);
+  }
+
+  async function takeOf(context: RequestContext, subject: LoginSubject): Promise<void> {
+    if (await insertLoginAttempt(sql, { subject, limit })) return;
+    rejectFor(context, subject, await findLoginWaitMs(sql, { subject, limit }));
+  }
+
+  /** From a network that is new to the account. */
+  async function takeSlowly(context: RequestContext, email: string, subject: LoginSubject): Promise<void> {
+    const attempt = { email, network: coarseNetworkOf(context.address, 48), limit };
+    if (await insertUndelayedAttempt(sql, attempt)) return;
+    if (await insertDelayedAttempt(sql, attempt)) return;
+    rejectFor(context, subject, await findDelayMs(sql, attempt));
+  }
+
+  return {
+    async takeOfNetwork(context) {
+      const address: LoginSubject = { kind: "address", value: context.network };
+      rejectRemembered(context, [address]);
+      await deleteIdleLoginAttempts(sql, CLEANUP_ROWS);
+      await takeOf(context, address);
+    },
+    async take(context, email) {
+      const network = coarseNetworkOf(context.address, 64);
+      const address: LoginSubject = { kind: "address", value: context.network };
+      const account: LoginSubject = { kind: "account", value: `${network} ${email}` };
+      rejectRemembered(context, [address, account]);
+      await deleteIdleLoginAttempts(sql, CLEANUP_ROWS);
+      await takeOf(context, address);
+      await takeOf(context, account);
+      const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
+      if (!isKnownNetwork) await takeSlowly(context, email, account);
+      return { isKnownNetwork };
+    },
+  };
+}
+
+function keyOf({ kind, value }: LoginSubject): string {
+  return `${kind} ${value.toLowerCase()}`;
+}

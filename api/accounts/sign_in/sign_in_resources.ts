@@ -1,0 +1,64 @@
+/** What all sign-ins of a process share: their limit, the queue of password checks, and the audit of failures. */
+import { LRUCache } from "lru-cache";
+import type { Config } from "../../../shared/process/config.ts";
+import type { Log } from "../../../shared/process/log.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { auditOrigin } from "../../http/audit_actor.ts";
+import type { Metrics } from "../../http/metrics.ts";
+import { coarseNetworkOf } from "../../http/request_address.ts";
+import type { RequestContext } from "../../http/request_context.ts";
+import { createLoginLimit, type LoginLimit } from "./login_limit.ts";
+import { PasswordQueue } from "./password_queue.ts";
+
+export interface SignInResources {
+  limit: LoginLimit;
+  passwords: PasswordQueue;
+  auditFailure: AuditFailure;
+}
+
+export function createSignInResources(deps: {
+  config: Config;
+  sql: Sql;
+  log: Log;
+  metrics: Metrics;
+  /** Milliseconds since the epoch, for the limits; the clock if omitted. */
+  now?: () => number;
+}): SignInResources {
+  const { now = Date.now } = deps;
+  return {
+    limit: createLoginLimit({ ...deps, now }),
+    passwords: new PasswordQueue(),
+    auditFailure: createAuditFailure(deps),
+  };
+}
+
+const SAMPLE_MS = 60_000;
+/** Some 2 MB. */
+const MAX_SAMPLED = 10_000;
+
+/** Adds a failed sign-in to the audit log. `userId` is null if there is no such account: what was typed is not kept. */
+type AuditFailure = (context: RequestContext, userId: string | null) => void;
+
+/**
+ * Anybody can make any number of failures, so each process adds one a minute per account and network, or per network if
+ * there is no account. Nothing waits for it, so that the time of a response does not tell whether there is an account.
+ */
+function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditFailure {
+  const sampled = new LRUCache<string, true>({ max: MAX_SAMPLED, ttl: SAMPLE_MS });
+  return (context, userId) => {
+    const subject = `${userId ?? "unknown"} ${coarseNetworkOf(context.address, 64)}`;
+    if (sampled.has(subject)) return;
+    sampled.set(subject, true);
+    insertAuditEntry(sql, {
+      actorType: "anonymous",
+      ...auditOrigin(context),
+      idempotencyKey: null,
+      action: "session.refuse",
+      subject: { type: "user", id: userId ?? "unknown" },
+    }).catch((error: unknown) => {
+      sampled.delete(subject);
+      log.warn({ requestId: context.requestId, err: error }, "cannot note a failed sign-in in the audit log");
+    });
+  };
+}

@@ -1,0 +1,73 @@
+/** The end of every sign-in: the session of a user, and the response with it. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { Config } from "../../../shared/process/config.ts";
+import type { ProofKind } from "../../../shared/vocabulary.ts";
+import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
+import type { UserWithPassword } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { auditOrigin } from "../../http/audit_actor.ts";
+import { reply } from "../../http/operation.ts";
+import { coarseNetworkOf } from "../../http/request_address.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { Instant, Text } from "../../http/schemas.ts";
+import { newSessionCookie } from "../../http/session_cookie.ts";
+import { beginSession } from "../begin_session.ts";
+import { EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema } from "../schemas.ts";
+
+const SignIn = Type.Object(
+  {
+    sessionToken: Type.String({ description: "For `Authorization: Bearer`; not shown again" }),
+    expiresAt: Instant(),
+    user: Type.Object({
+      id: Type.String({ format: "uuid" }),
+      email: Text,
+      username: Text,
+      role: PlatformRoleSchema,
+    }),
+  },
+  { title: "SignIn" },
+);
+
+export const SignedIn = Type.Object(
+  { data: SignIn },
+  {
+    description: "The session. Browsers also get it as a cookie.",
+    examples: [{ data: { ...EXAMPLE_SESSION, user: EXAMPLE_USER } }],
+  },
+);
+
+type NewSession = Pick<Static<typeof SignIn>, "sessionToken" | "expiresAt">;
+
+/** Starts the session of a user whose password was right; null as `beginSession`. Call it inside a transaction. */
+export async function startSession(
+  tx: Sql,
+  { config }: { config: Pick<Config, "sessionTtlHours"> },
+  options: { user: UserWithPassword; request: Request; secondFactor: ProofKind | null },
+): Promise<NewSession | null> {
+  const { user, request, secondFactor } = options;
+  const context = requestContext(request);
+  const { address, userAgent } = context;
+  const session = await beginSession(tx, {
+    user,
+    passwordHash: user.passwordHash,
+    ttlHours: config.sessionTtlHours,
+    device: { address, userAgent },
+    secondFactor,
+    actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
+  });
+  if (session) await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(address, 64) });
+  return session;
+}
+
+export function signedInReply(
+  config: Config,
+  { session, user: { id, email, username, platformRole } }: { session: NewSession; user: UserWithPassword },
+) {
+  return reply(
+    200,
+    { data: { ...session, user: { id, email, username, role: platformRole } } },
+    {
+      headers: { "Set-Cookie": newSessionCookie(session.sessionToken, config), "Cache-Control": "no-store" },
+    },
+  );
+}

@@ -1,0 +1,118 @@
+/** Defines a command of the admin command line: its name, flags and result. */
+import { parseInstant } from "../../../shared/instant.ts";
+import type { Config } from "../../../shared/process/config.ts";
+import type { Pool } from "../../../sql/connection/pool.ts";
+
+export interface Flag {
+  /** Placeholder of the value in the help, such as `EMAIL`. A flag with neither this nor `words` is a switch. */
+  placeholder?: string;
+  /** The allowed values. */
+  words?: readonly string[];
+  required?: boolean;
+  /** Given by position instead of by name. */
+  positional?: boolean;
+  about: string;
+}
+
+type TextOf<F extends Flag> = F extends { words: readonly (infer Word)[] } ? Word : string;
+type ValueOf<F extends Flag> = F extends { placeholder: string } | { words: readonly string[] }
+  ? F extends { required: true }
+    ? TextOf<F>
+    : TextOf<F> | undefined
+  : boolean;
+
+/** Values of a command's flags by name. */
+export type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
+
+export interface CommandContext {
+  sql: Pool;
+  config: Config;
+  sessionTtlHours: number;
+  /** URL of the API without a trailing slash. */
+  publicUrl: string;
+  /** Shows the progress of a long command; on a terminal, each line replaces the previous one. */
+  progress: (text: string) => void;
+  /** Shows frequent progress: on a terminal only, a few times per second. */
+  tick: (text: () => string) => void;
+  /** Reads a password that the operator types or pipes in. */
+  readPassword: () => Promise<string>;
+  /** Prints a note although the command succeeds. */
+  warn: (text: string) => void;
+}
+
+/** Output of a command: `json` with `--json`, else `text`. An empty text prints nothing. */
+export interface CommandResult {
+  json: Readonly<Record<string, unknown>>;
+  text: string;
+}
+
+export interface Command {
+  /** `user create`, or one word. */
+  name: string;
+  about: string;
+  flags: Readonly<Record<string, Flag>>;
+  /** False for commands that run on a database with pending migrations. */
+  needsMigrations: boolean;
+  run: (
+    context: CommandContext,
+    values: Record<string, string | boolean | undefined>,
+  ) => Promise<CommandResult>;
+}
+
+/** Declares a command. The types of the values that `run` gets follow from the flags. */
+export function defineCommand<const F extends Record<string, Flag>>(command: {
+  name: string;
+  about: string;
+  flags: F;
+  needsMigrations?: boolean;
+  run: (context: CommandContext, values: FlagValues<F>) => Promise<CommandResult>;
+}): Command {
+  return {
+    ...command,
+    needsMigrations: command.needsMigrations ?? true,
+    // parseCommandLine returns values of the declared types.
+    run: (context, values) => command.run(context, values as FlagValues<F>),
+  };
+}
+
+/** Codes of failures, for scripts. */
+export type AdminErrorCode =
+  | "USAGE"
+  | "NOT_FOUND"
+  | "DATABASE_UNAVAILABLE"
+  | "AUDIT_BROKEN"
+  | "TRACKER_DIFFERS"
+  | "FAILED";
+
+/** A mistake in the command line: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** A failure that the operator can act on: exit code 1. */
+export class AdminError extends Error {
+  override readonly name = "AdminError";
+  readonly code: AdminErrorCode;
+
+  constructor(message: string, code: AdminErrorCode = "FAILED") {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Who acts on the command line, in the audit log. */
+export const OPERATOR = { actorType: "operator" } as const;
+
+/** Throws UsageError for the first flag with a problem. A problem is a phrase that follows the flag's name. */
+export function checkFlags(problems: Readonly<Record<string, string | null | undefined>>): void {
+  for (const [flag, problem] of Object.entries(problems)) {
+    if (problem) throw new UsageError(`--${flag} ${problem}`);
+  }
+}
+
+/** Returns the instant that a flag means: a time with an offset, or a day's beginning in UTC. Throws UsageError. */
+export function parseInstantFlag(flag: string, text: string): string {
+  const instant = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
+  if (instant) return instant;
+  throw new UsageError(`--${flag} must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z`);
+}

@@ -1,0 +1,38 @@
+/** Finds what a flag names. Throws AdminError if it does not exist. */
+import { NIL_UUID } from "../../../shared/uuid.ts";
+import {
+  findLeadingMemberId,
+  findMemberRole,
+  findOrgBySlug,
+  type OrgRow,
+} from "../../../sql/accounts/orgs.ts";
+import { findUserByUsername, type UserRow } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { AdminError } from "./command.ts";
+
+/** Finds an organization by slug. */
+export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
+  const org = await findOrgBySlug(sql, slug);
+  if (!org) throw new AdminError(`Organization "${slug}" not found`, "NOT_FOUND");
+  return org;
+}
+
+/** Finds a user by username. */
+export async function requireUser(sql: Sql, username: string): Promise<UserRow> {
+  const user = await findUserByUsername(sql, username);
+  if (!user) throw new AdminError(`User "${username}" not found`, "NOT_FOUND");
+  return user;
+}
+
+/** Returns the id of the member in `--owner`, else of the first member with the highest role, else the nil UUID. */
+export async function findProjectOwner(
+  tx: Sql,
+  { org, owner }: { org: OrgRow; owner: string | undefined },
+): Promise<string> {
+  if (owner === undefined) return (await findLeadingMemberId(tx, org.id)) ?? NIL_UUID;
+  const user = await requireUser(tx, owner);
+  if (await findMemberRole(tx, { orgId: org.id, userId: user.id })) return user.id;
+  throw new AdminError(
+    `Cannot make "${owner}" the owner of the project: the user is not a member of organization "${org.slug}"`,
+  );
+}

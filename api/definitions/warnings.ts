@@ -1,0 +1,281 @@
+/** Warnings: non-fatal problems of a new version, reported to its author. */
+import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
+import { isRange, RANGE_FORMS } from "../../shared/definitions/pick_version.ts";
+import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
+import { OTHER_ORG_ADVICE } from "../../shared/error_texts.ts";
+import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { suggestNames } from "../../shared/suggestions.ts";
+import type { DefinitionType } from "../../shared/vocabulary.ts";
+import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import {
+  listDefinitionReferences,
+  listNewForeignReferences,
+  type VersionReferenceRow,
+} from "../../sql/definitions/references.ts";
+import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
+import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
+import { nextTurn } from "../http/yield_event_loop.ts";
+import type { Catalog } from "../models/catalog.ts";
+import { type ResolvedReference, resolveInPieces } from "./dependencies/resolve_references_for_reader.ts";
+import type { DefinitionDeps, WrittenDocument } from "./document.ts";
+import { viewerOf } from "./find_readable.ts";
+import { groupBySize } from "./group_by_size.ts";
+import type { Writer } from "./new_draft.ts";
+import type { Warning } from "./schemas.ts";
+
+/** A version to check, whose references are stored. */
+export interface CheckedVersion {
+  definitionId: string;
+  document: WrittenDocument;
+  /** Whether everyone can read the version, and not only members of its organization. */
+  isPublic: boolean;
+}
+
+export interface VersionCheck {
+  warnings: Warning[];
+  /** In document order, as the author resolves them. */
+  references: ResolvedReference<VersionReferenceRow>[];
+}
+
+/** References that are held at once as rows. */
+const MAX_REFERENCES_AT_ONCE = 1_000;
+
+/** Returns the warnings of a version for its author. Call inside the transaction that writes the version. */
+export async function listWarnings(
+  tx: Sql,
+  { viewer, ...version }: CheckedVersion & { viewer: DefinitionViewer },
+): Promise<Warning[]> {
+  const [check] = await checkVersions(tx, { versions: [version], viewer });
+  return check?.warnings ?? [];
+}
+
+/** Checks versions for their author, `viewer`. Call inside the transaction that writes them. */
+export async function checkVersions(
+  tx: Sql,
+  { versions, viewer }: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer },
+): Promise<VersionCheck[]> {
+  const checks: VersionCheck[] = [];
+  const sizeOf = ({ document }: CheckedVersion) => document.references.length;
+  for (const group of groupBySize(versions, { sizeOf, max: MAX_REFERENCES_AT_ONCE })) {
+    const found = await findReferences(tx, { versions: group, viewer });
+    for (const { definitionId, document } of group) {
+      const { references = [], warnings = [] } = found.get(definitionId) ?? {};
+      checks.push({
+        references,
+        warnings: [
+          ...translationWarnings(document),
+          ...document.keyWarnings,
+          ...warnings,
+          ...scanWarnings(document),
+        ],
+      });
+    }
+  }
+  return checks;
+}
+
+/** Resolves the references of versions. Warns of those that the author or readers of a public version cannot resolve. */
+async function findReferences(
+  tx: Sql,
+  { versions, viewer }: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer },
+): Promise<Map<string, VersionCheck>> {
+  const naming = versions.filter(({ document }) => document.references.length > 0);
+  if (naming.length === 0) return new Map();
+  const definitionIds = naming.map(({ definitionId }) => definitionId);
+  const rows = await listDefinitionReferences(tx, { definitionIds, viewer });
+  const resolved = await resolveInPieces(tx, { references: rows, viewer });
+  const open = new Set(naming.filter(({ isPublic }) => isPublic).map(({ definitionId }) => definitionId));
+  const shown = resolved.flatMap(({ reference, target }) =>
+    target && open.has(reference.definitionId) ? [reference] : [],
+  );
+  const readable = await resolveInPieces(tx, { references: shown, viewer: viewerOf(null) });
+  const strangers = await findStrangers(tx, resolved, viewer);
+  const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
+  const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
+  return new Map(
+    [...byVersion].map(([definitionId, references]) => {
+      const unresolved = references.filter(({ target }) => !target);
+      const hidden = (shownByVersion.get(definitionId) ?? []).filter(({ target }) => !target);
+      const warnings = [
+        ...unresolved.map(({ reference }) => unresolvedReference(reference)),
+        ...references.filter(({ reference }) => strangers.has(reference)).map(foreignReference),
+        ...hidden.map(({ reference }) => referenceNotPublic(reference)),
+      ];
+      return [definitionId, { references, warnings }];
+    }),
+  );
+}
+
+/** Returns the bare references that newly bind to organizations that the author is no member of. */
+async function findStrangers(
+  tx: Sql,
+  resolved: readonly ResolvedReference<VersionReferenceRow>[],
+  viewer: DefinitionViewer,
+): Promise<Set<VersionReferenceRow>> {
+  const bare = resolved
+    .filter(({ reference, target }) => target !== null && reference.orgSlug === null)
+    .map(({ reference }) => reference)
+    .filter(({ orgId, targetOrgId }) => targetOrgId !== orgId);
+  const foreign = await listNewForeignReferences(tx, { references: bare, viewer });
+  const keys = new Set(foreign.map(({ definitionId, position }) => `${definitionId} ${position}`));
+  return new Set(bare.filter(({ definitionId, position }) => keys.has(`${definitionId} ${position}`)));
+}
+
+function translationWarnings({ failures, positions }: WrittenDocument): Warning[] {
+  return failures.map(({ reason, path, message }) => {
+    return { code: "TRANSLATION_FAILED", message, details: { reason, path }, path, ...positions[path] };
+  });
+}
+
+function unresolvedReference(reference: DefinitionReference): Warning {
+  const { type, range } = reference;
+  const name = writtenName(reference);
+  return {
+    code: "UNRESOLVED_REFERENCE",
+    message: isRange(range)
+      ? `No published ${type} matches the reference "${name}@${range}".`
+      : `"${range}" in the reference "${name}@${range}" is no range of versions. Write ${RANGE_FORMS}.`,
+    details: { type, name, range },
+  };
+}
+
+function foreignReference({ reference, target }: ResolvedReference<VersionReferenceRow>): Warning {
+  const { type, name, range } = reference;
+  const organization = target?.organization ?? null;
+  return {
+    code: "FOREIGN_REFERENCE",
+    message:
+      `The reference "${name}@${range}" resolves to ${type} "@${organization}/${name}" of an organization that you do not belong to. ` +
+      `If you mean it, write @${organization}/${name}@${range}.`,
+    details: { type, name, range, organization },
+  };
+}
+
+function referenceNotPublic(reference: DefinitionReference): Warning {
+  const { type } = reference;
+  const name = writtenName(reference);
+  return {
+    code: "REFERENCE_NOT_PUBLIC",
+    message: `This version is public, but ${type} "${name}" is not: other organizations cannot resolve the reference. Publish a public version of it.`,
+    details: { type, name },
+  };
+}
+
+/** A scan that fails is a warning of its own: without it, an unscanned document would look safe. */
+function scanWarnings({ scan, positions }: WrittenDocument): Warning[] {
+  const message =
+    "The safety scan of the document failed, so it is unknown whether it shows signs of misuse.";
+  if (scan === null) return [{ code: "SAFETY_SCAN_FAILED", message, details: {} }];
+  return scan.signals.map(({ id, severity, title, location }) => ({
+    code: "SAFETY_SIGNAL",
+    message: `${title} (${location})`,
+    details: { id, severity, location },
+    path: location,
+    ...positions[location],
+  }));
+}
+
+/** Models of the definition language itself; a coding agent knows what they stand for. */
+const LANGUAGE_WORDS = ["haiku", "sonnet", "opus", "inherit"];
+const LANGUAGE_MODEL = /^(?:(?:haiku|sonnet|opus)(?:-\d+(?:\.\d+)?)?|inherit)$/;
+
+/**
+ * Returns UNKNOWN_MODEL and UNKNOWN_TOOL warnings. Models are not checked while the catalog is empty. Call outside
+ * transactions: comparing names takes milliseconds each.
+ */
+export async function listUnknownNames(
+  { catalog }: Pick<DefinitionDeps, "catalog">,
+  { models, unknownTools }: Pick<ReadDocument, "models" | "unknownTools">,
+): Promise<Warning[]> {
+  const warnings: Warning[] = [];
+  const named = models.filter(({ text }) => !LANGUAGE_MODEL.test(text));
+  if (catalog !== null && named.length > 0) {
+    const current = (await catalog.current()).catalog;
+    for (const model of named) {
+      if (current.entries.length === 0 || isKnownModel(current, model.text)) continue;
+      warnings.push(unknownModel(model, suggestModel(current, model.text)));
+      await nextTurn();
+    }
+  }
+  return [...warnings, ...unknownTools.map(unknownTool)];
+}
+
+/** An alias, `provider/modelId`, or a model id of any provider. Models that are gone count: they still resolve. */
+function isKnownModel({ aliases, entries }: Catalog, text: string): boolean {
+  if (aliases.get(text)?.entry) return true;
+  return entries.some(({ row }) => row.modelId === text || `${row.provider}/${row.modelId}` === text);
+}
+
+function suggestModel({ aliases, entries }: Catalog, text: string): string | null {
+  const named = [...aliases.values()].filter(({ row, entry }) => entry && !row.deprecated);
+  const live = entries.filter(({ row }) => row.removedAt === null);
+  const names = [
+    ...LANGUAGE_WORDS,
+    ...named.map(({ row }) => row.alias),
+    ...live.map(({ row }) => `${row.provider}/${row.modelId}`),
+  ];
+  return suggestNames(text, names)[0] ?? null;
+}
+
+function unknownModel({ text, ...place }: PlacedName, suggestion: string | null): Warning {
+  return {
+    code: "UNKNOWN_MODEL",
+    message: `The model catalog has no "${shorten(text)}".${adviceOf(suggestion)}`,
+    details: { model: shorten(text), suggestion },
+    ...place,
+  };
+}
+
+function unknownTool({ text, ...place }: PlacedName): Warning {
+  const suggestion = suggestNames(text, TOOLS)[0] ?? null;
+  const advice = suggestion === null ? ` The tools are ${TOOLS.join(", ")}.` : adviceOf(suggestion);
+  return {
+    code: "UNKNOWN_TOOL",
+    message: `"${shorten(text)}" is not a tool of definitions.${advice}`,
+    details: { tool: shorten(text), suggestion },
+    ...place,
+  };
+}
+
+function adviceOf(suggestion: string | null): string {
+  return suggestion === null ? "" : ` Did you mean "${suggestion}"?`;
+}
+
+const MAX_SHOWN = 200;
+
+function shorten(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text;
+}
+
+interface NamedDefinition {
+  type: DefinitionType;
+  name: string;
+}
+
+/**
+ * Returns a SAME_NAME_ELSEWHERE warning by `type name` for each name that the writer may also change in an organization
+ * other than theirs. Calls that name their organization get none.
+ */
+export async function listSameNames(
+  sql: Sql,
+  { caller, viewer, org, isOrgNamed }: Writer,
+  definitions: readonly NamedDefinition[],
+): Promise<Map<string, Warning>> {
+  if (isOrgNamed || definitions.length === 0) return new Map();
+  const memberships = await listMembershipsByName(sql, { userId: caller.userId, names: definitions });
+  const others = memberships
+    .filter(({ orgId, role }) => orgId !== org.orgId && mayWriteDefinitions(role).ok)
+    .filter(({ requireSecondFactor }) => !(viewer.isUnproven && requireSecondFactor));
+  const byName = Map.groupBy(others, ({ type, name }) => `${type} ${name}`);
+  return new Map(
+    [...byName].map(([key, rows]) => {
+      const [{ type, name } = { type: "", name: "" }] = rows;
+      const organizations = rows.map(({ slug }) => slug);
+      const message =
+        `You can also write ${type} "${name}" in ${organizations.join(", ")}. This request names no organization, so it means ` +
+        `"${org.slug}". ${OTHER_ORG_ADVICE}`;
+      return [key, { code: "SAME_NAME_ELSEWHERE", message, details: { type, name, organizations } }];
+    }),
+  );
+}

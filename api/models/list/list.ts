@@ -1,0 +1,86 @@
+/** GET /models, GET /models.csv: the catalog, filtered and sorted, a page as JSON or all of it as CSV. */
+import { type Static, Type } from "@sinclair/typebox";
+import { jsonText, operation, reply } from "../../http/operation.ts";
+import { Count, data, listOf } from "../../http/schemas.ts";
+import type { Catalog } from "../catalog.ts";
+import { Alias, CatalogOrigin, ModelSummary } from "../schemas.ts";
+import { replyCsv } from "./list_csv.ts";
+import { type ListParameters, MODEL_LIST_QUERY, SELECTION_QUERY } from "./list_parameters.ts";
+import { countFacets, ModelFacets, selectModels } from "./select_models.ts";
+
+const BASE = { method: "GET", access: "public", tag: "Model catalog", conditional: true } as const;
+
+const ModelPage = data(
+  {
+    models: listOf(ModelSummary),
+    aliases: listOf(Alias),
+    total: Count,
+    limit: Type.Integer({ minimum: 0, examples: [50] }),
+    offset: Type.Integer({ minimum: 0 }),
+    hasMore: Type.Boolean(),
+    catalog: CatalogOrigin,
+    facets: Type.Optional(ModelFacets),
+  },
+  "A page of models and their aliases",
+);
+export type ModelPage = Static<typeof ModelPage>["data"];
+
+export const listModels = operation(
+  {
+    ...BASE,
+    id: "listModels",
+    path: "/api/v1/models",
+    summary: "List models",
+    description:
+      "Sorted by provider and id, unless `sortBy` is set. Models that the source no longer lists are excluded, unless " +
+      "`includeGone` is true. Filters on a price or context exclude models for which it is unknown. An unknown provider " +
+      "returns an empty page. `catalog` says where the data comes from and how old it is. `format=csv` " +
+      "responds as `/models.csv`.",
+    query: MODEL_LIST_QUERY,
+    response: { 200: { json: ModelPage, orFile: true } },
+  },
+  async ({ query, request }, { catalog: cache }) => {
+    const { catalog } = await cache.current();
+    if (query.format === "csv") return replyCsv(request, catalog, { query, downloads: cache.downloads });
+    const { search } = new URL(request.url);
+    const page = catalog.pages.get(search) ?? makePage(catalog, query);
+    catalog.pages.set(search, page);
+    return reply(200, jsonText(page), { etag: catalog.etag });
+  },
+);
+
+export const listModelsCsv = operation(
+  {
+    ...BASE,
+    id: "listModelsCsv",
+    path: "/api/v1/models.csv",
+    summary: "List models as CSV",
+    description: "The whole filtered list as one file, by the same rules as CSV exports.",
+    query: SELECTION_QUERY,
+    response: {
+      200: {
+        description: "The file",
+        files: { "text/csv": "\uFEFFprovider,modelId,name\r\nopenai,gpt-5,GPT-5\r\n" },
+      },
+    },
+  },
+  async ({ query, request }, { catalog: cache }) => {
+    const { catalog } = await cache.current();
+    return replyCsv(request, catalog, { query, downloads: cache.downloads });
+  },
+);
+
+function makePage(catalog: Catalog, parameters: ListParameters): string {
+  const selected = selectModels(catalog, parameters);
+  const { limit, offset } = parameters;
+  const page = selected.slice(offset, offset + limit);
+  const models = page.map(({ itemJson }) => itemJson).join(",");
+  const aliases = page.flatMap(({ aliasesJson }) => aliasesJson || []).join(",");
+  const total = selected.length;
+  const hasMore = offset + page.length < total;
+  const facets = parameters.facets ? `,"facets":${JSON.stringify(countFacets(catalog, parameters))}` : "";
+  return (
+    `{"data":{"models":[${models}],"aliases":[${aliases}],"total":${total},"limit":${limit},"offset":${offset},` +
+    `"hasMore":${hasMore},"catalog":${catalog.originJson}${facets}}}`
+  );
+}

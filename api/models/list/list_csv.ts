@@ -1,0 +1,143 @@
+/** The list of models as a CSV file, by the same rules as exports (docs/contract.md, Exports). */
+import { setImmediate } from "node:timers/promises";
+import Big from "big.js";
+import { RETRY_AFTER } from "../../../shared/error_rows.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../../shared/exports/csv_syntax.ts";
+import { contentDisposition } from "../../../shared/exports/file_names.ts";
+import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import { modelPrices } from "../../../sql/models/model_prices.ts";
+import type { ModelRow } from "../../../sql/models/models.ts";
+import type { Permit, Semaphore } from "../../http/limits/semaphore.ts";
+import { reply } from "../../http/operation.ts";
+import { announceStream, requestContext } from "../../http/request_context.ts";
+import { compress } from "../../http/response/compress_stream.ts";
+import { type ContentEncoding, chooseEncoding, encodedTag } from "../../http/response/content_encoding.ts";
+import { countBytes, responseStream } from "../../http/response/stream.ts";
+import { STREAM_RULES } from "../../http/response/stream_cutoff.ts";
+import type { Catalog } from "../catalog.ts";
+import { CAPABILITY_COLUMNS } from "../model_json.ts";
+import { presentCost } from "../price_json.ts";
+import type { ModelSelection } from "./list_parameters.ts";
+import { selectModels } from "./select_models.ts";
+
+const RULES = { ...STREAM_RULES, maxMs: 10 * 60_000 };
+
+const FILE_HEADERS = {
+  "Content-Type": "text/csv; charset=utf-8; header=present",
+  "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
+};
+
+export interface CsvRequest {
+  query: ModelSelection;
+  downloads: Semaphore;
+}
+
+/** Replies with the file, which is made as the client reads it. */
+export function replyCsv(request: Request, catalog: Catalog, wanted: CsvRequest) {
+  const { etag } = catalog;
+  const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+  const headers = {
+    ...FILE_HEADERS,
+    Vary: "Accept-Encoding",
+    ...(encoding ? { "Content-Encoding": encoding, ETag: encodedTag(etag, encoding) } : {}),
+  };
+  return reply(200, () => openCsv(request, catalog, { ...wanted, encoding }), { etag, headers });
+}
+
+/** Throws RATE_LIMITED or SERVICE_UNAVAILABLE if too many are being sent. */
+function openCsv(
+  request: Request,
+  catalog: Catalog,
+  { query, downloads, encoding }: CsvRequest & { encoding: ContentEncoding | null },
+): ReadableStream<Uint8Array> {
+  const permit = takeSlot(downloads, request);
+  const lines = streamModelsCsv(selectModels(catalog, query).map(({ row }) => row));
+  const endStream = announceStream(request);
+  let bytes = 0;
+  const chunks = countBytes(encoding ? compress(lines, encoding) : lines, (length) => {
+    bytes += length;
+  });
+  return responseStream(chunks, {
+    abort: new AbortController(),
+    // The catalog is public, so access never ends.
+    watch: { rules: RULES, permit, mayContinue: async () => true },
+    connection: requestContext(request).connection,
+    onSourceEnd: async () => permit.release(),
+    onEnd: (end) => endStream({ ...end, bytes }),
+  });
+}
+
+function takeSlot(slots: Semaphore, request: Request): Permit {
+  const { caller, network } = requestContext(request);
+  const result = slots.take({ holder: caller?.userId ?? network, group: null });
+  if (result.ok) return result.permit;
+  const retryAfter = RETRY_AFTER.stream;
+  if (result.shortage === "holder") {
+    const message = TEXTS.RATE_LIMITED.lists(slots.limits.perHolder);
+    throw new ApiError("RATE_LIMITED", { message, retryAfter });
+  }
+  const message = TEXTS.SERVICE_UNAVAILABLE.lists({ limit: slots.limits.max, seconds: retryAfter });
+  throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
+}
+
+/** Columns by the path of the value in JSON. */
+const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
+  provider: (row) => row.provider,
+  modelId: (row) => row.modelId,
+  name: (row) => row.name,
+  family: (row) => row.family,
+  tier: (row) => row.tier,
+  status: (row) => row.status,
+  ...Object.fromEntries(
+    MODEL_CAPABILITIES.map((name) => [
+      `capabilities.${name}`,
+      (row: ModelRow) => row[CAPABILITY_COLUMNS[name]],
+    ]),
+  ),
+  capabilitiesStated: (row) => JSON.stringify(row.capabilitiesStated),
+  "modalities.input": (row) => JSON.stringify(row.inputModalities),
+  "modalities.output": (row) => JSON.stringify(row.outputModalities),
+  "cost.input": (row) => formatPrice(row.inputUsdPerMtok),
+  "cost.output": (row) => formatPrice(row.outputUsdPerMtok),
+  "cost.cacheRead": (row) => formatPrice(row.cacheReadUsdPerMtok),
+  "cost.cacheWrite": (row) => formatPrice(row.cacheWriteUsdPerMtok),
+  "cost.reasoning": (row) => formatPrice(row.pricing?.["reasoning"]),
+  "cost.inputAudio": (row) => formatPrice(row.pricing?.["inputAudio"]),
+  "cost.outputAudio": (row) => formatPrice(row.pricing?.["outputAudio"]),
+  "cost.tiers": formatTiers,
+  "limits.context": (row) => row.contextTokens,
+  "limits.input": (row) => row.inputTokens,
+  "limits.output": (row) => row.outputTokens,
+  releaseDate: (row) => row.releaseDate,
+  knowledgeCutoff: (row) => row.knowledgeCutoff,
+  openWeights: (row) => row.isOpenWeights,
+  goneAt: (row) => row.removedAt,
+};
+
+const READERS = Object.values(COLUMNS);
+/** Formatting them takes about 5 ms; then other requests get their turn. */
+const ROWS_PER_CHUNK = 100;
+
+/** Yields the file: byte order mark and header first, then rows as the client reads them. */
+async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerator<Uint8Array, void, void> {
+  yield Buffer.from(BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS)));
+  for (let start = 0; start < rows.length; start += ROWS_PER_CHUNK) {
+    const lines = rows
+      .slice(start, start + ROWS_PER_CHUNK)
+      .map((row) => csvLine(READERS.map((read) => read(row))));
+    yield Buffer.from(lines.join(""));
+    await setImmediate();
+  }
+}
+
+/** Writes a price without an exponent: not every reader of CSV takes 1e-7 for a number. */
+function formatPrice(price: number | null | undefined): string | null {
+  return price === null || price === undefined ? null : new Big(price).toFixed();
+}
+
+function formatTiers(row: ModelRow): string | null {
+  const tiers = row.pricing && presentCost(modelPrices(row))?.tiers;
+  return tiers ? JSON.stringify(tiers) : null;
+}

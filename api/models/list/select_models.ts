@@ -1,0 +1,115 @@
+/** Filters and sorts the models of a list. Pure. */
+import { type Static, Type } from "@sinclair/typebox";
+import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import { Count, each } from "../../http/schemas.ts";
+import { type Catalog, type CatalogEntry, compareTexts } from "../catalog.ts";
+import { CAPABILITY_COLUMNS } from "../model_json.ts";
+import type { ModelSelection } from "./list_parameters.ts";
+
+/** Sort keys; `null` comes last in either direction. */
+const SORT_KEYS: Readonly<
+  Record<NonNullable<ModelSelection["sortBy"]>, (entry: CatalogEntry) => string | number | null>
+> = {
+  name: ({ row }) => row.name.toLowerCase(),
+  releaseDate: ({ row }) => row.releaseDate,
+  inputCost: ({ row }) => row.inputUsdPerMtok,
+  outputCost: ({ row }) => row.outputUsdPerMtok,
+  cacheReadCost: ({ row }) => row.cacheReadUsdPerMtok,
+  contextLimit: ({ row }) => row.contextTokens,
+};
+
+/** Returns all matching models, not only a page. Models with the same sort key stay in order of provider and id. */
+export function selectModels(catalog: Catalog, parameters: ModelSelection): CatalogEntry[] {
+  const { sortBy, sortOrder } = parameters;
+  const selected = catalog.entries.filter(createFilter(parameters));
+  if (sortBy === null) return sortOrder === "asc" ? selected : selected.reverse();
+  const keyOf = SORT_KEYS[sortBy];
+  const sign = sortOrder === "asc" ? 1 : -1;
+  return selected
+    .map((entry) => ({ entry, key: keyOf(entry) }))
+    .sort((a, b) => {
+      if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
+      return sign * compareKeys(a.key, b.key);
+    })
+    .map(({ entry }) => entry);
+}
+
+/** What models are counted by: a filter and its values. */
+const FACETS = ["provider", "tier", "status", "capability", "openWeights"] as const;
+type Facet = (typeof FACETS)[number];
+
+export const ModelFacets = Type.Object(each(FACETS, Type.Record(Type.String(), Count)), {
+  title: "ModelFacets",
+  description:
+    "Models by value: how many a list with that value has. The filter of the same name does not count, except `capability`, " +
+    "which can be added to. Only with `facets=true`; values without a model are omitted",
+});
+type ModelFacets = Static<typeof ModelFacets>;
+
+type Test = (entry: CatalogEntry) => boolean;
+
+/** Returns the conditions of a list: those of facets by name, and the others. */
+function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; others: Test } {
+  const { provider, tier, status, capability: capabilities, search, openWeights } = parameters;
+  const { minInputCost, maxInputCost, minContext, includeGone } = parameters;
+  return {
+    facets: {
+      provider: ({ row }) => provider === null || row.provider === provider,
+      tier: ({ row }) => tier === null || row.tier === tier,
+      status: ({ row }) => status === null || row.status === status,
+      capability: ({ row }) => capabilities.every((capability) => row[CAPABILITY_COLUMNS[capability]]),
+      openWeights: ({ row }) => openWeights === null || row.isOpenWeights === openWeights,
+    },
+    others: ({ row, searchText }) =>
+      (row.removedAt === null || includeGone) &&
+      (search === null || searchText.includes(search)) &&
+      isWithin(row.inputUsdPerMtok, { min: minInputCost, max: maxInputCost }) &&
+      isWithin(row.contextTokens, { min: minContext, max: null }),
+  };
+}
+
+function createFilter(parameters: ModelSelection): Test {
+  const { facets, others } = makeTests(parameters);
+  const tests = [others, ...Object.values(facets)];
+  return (entry) => tests.every((test) => test(entry));
+}
+
+/**
+ * Counts models by the values of each facet, as if that facet had no filter: how many a list with that value has. A list
+ * with one more capability has those of before too, so capabilities are counted among the selected models.
+ */
+export function countFacets(catalog: Catalog, parameters: ModelSelection): ModelFacets {
+  const { facets, others } = makeTests(parameters);
+  const count = (facet: Facet) => {
+    const ignored: readonly Facet[] = facet === "capability" ? [] : [facet];
+    const tests = FACETS.filter((name) => !ignored.includes(name)).map((name) => facets[name]);
+    const counts = new Map<string, number>();
+    for (const entry of catalog.entries) {
+      if (!others(entry) || !tests.every((test) => test(entry))) continue;
+      for (const value of facetValues(facet, entry)) counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+    return Object.fromEntries(counts);
+  };
+  return {
+    provider: count("provider"),
+    tier: count("tier"),
+    status: count("status"),
+    capability: count("capability"),
+    openWeights: count("openWeights"),
+  };
+}
+
+function facetValues(facet: Facet, { row }: CatalogEntry): readonly string[] {
+  if (facet === "capability") return MODEL_CAPABILITIES.filter((name) => row[CAPABILITY_COLUMNS[name]]);
+  return [String(facet === "openWeights" ? row.isOpenWeights : row[facet])];
+}
+
+/** Whether a value lies between the bounds, which `null` leaves open. An unknown value is within no bound. */
+function isWithin(value: number | null, { min, max }: { min: number | null; max: number | null }): boolean {
+  if (min === null && max === null) return true;
+  return value !== null && (min === null || value >= min) && (max === null || value <= max);
+}
+
+function compareKeys(a: string | number, b: string | number): number {
+  return typeof a === "number" && typeof b === "number" ? a - b : compareTexts(String(a), String(b));
+}

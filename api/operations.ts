@@ -1,0 +1,229 @@
+/** All operations, by subject; the document lists them in this order. */
+import { changePassword } from "./accounts/change_password.ts";
+import { addPasskey, beginPasskey } from "./accounts/factors/add_passkey.ts";
+import { beginTotp, confirmTotp } from "./accounts/factors/add_totp.ts";
+import { listFactors, removeFactor, renameFactor, renewRecoveryCodes } from "./accounts/factors/factors.ts";
+import { beginVerification, verifyFactor } from "./accounts/factors/verify_factor.ts";
+import { createKey, listKeys, revokeKey } from "./accounts/keys.ts";
+import { logout } from "./accounts/logout.ts";
+import { getMe } from "./accounts/me.ts";
+import { acceptInvitation, previewInvitation } from "./accounts/members/accept.ts";
+import { removeMember, updateMember } from "./accounts/members/change.ts";
+import { createInvitation, listInvitations, revokeInvitation } from "./accounts/members/invitations.ts";
+import { listAuditEntries } from "./accounts/organizations/audit.ts";
+import { createOrganization } from "./accounts/organizations/create.ts";
+import { deleteOrganization, restoreOrganization } from "./accounts/organizations/delete.ts";
+import {
+  createProject,
+  deleteProject,
+  listDeletedProjects,
+  restoreProject,
+  updateProject,
+} from "./accounts/organizations/manage_projects.ts";
+import {
+  getOrganization,
+  listOrganizationMembers,
+  listOrganizations,
+} from "./accounts/organizations/own_orgs.ts";
+import { getOrganizationProfile } from "./accounts/organizations/profile.ts";
+import { listOrganizationProjects } from "./accounts/organizations/projects.ts";
+import { updateOrganization } from "./accounts/organizations/update.ts";
+import { getOrganizationUsage } from "./accounts/organizations/usage.ts";
+import { updateOwnProfile } from "./accounts/own_profile.ts";
+import { listSessions, revokeSession } from "./accounts/sessions.ts";
+import { login } from "./accounts/sign_in/login.ts";
+import { beginSecondStep, signInWithSecondFactor } from "./accounts/sign_in/second_step.ts";
+import { confirmEmailChange, requestEmailChange } from "./accounts/sign_up/change_email.ts";
+import { requestPasswordReset, resetPassword } from "./accounts/sign_up/reset_password.ts";
+import { confirmSignUp, signUp } from "./accounts/sign_up/sign_up.ts";
+import { getUser, getUsers } from "./accounts/users.ts";
+import { createDefinitions, validateDefinition } from "./definitions/batch/batch.ts";
+import { getDependencies } from "./definitions/dependencies.ts";
+import { getDependents } from "./definitions/dependents.ts";
+import { diffVersions } from "./definitions/diff.ts";
+import { createDefinition, deleteDefinition, updateDefinition } from "./definitions/edit.ts";
+import { getExecutionStatistics } from "./definitions/executions.ts";
+import { forkDefinition } from "./definitions/forks/fork.ts";
+import { getForkable, getLineage, listForks } from "./definitions/forks/forks.ts";
+import { archiveDefinition, deprecateDefinition, publishDefinition } from "./definitions/lifecycle.ts";
+import { listDefinitions } from "./definitions/list.ts";
+import { getDefinition } from "./definitions/read.ts";
+import { recordExecution } from "./definitions/record_execution.ts";
+import { getTranslatorVersion, retranslateDefinition } from "./definitions/retranslate.ts";
+import { getDefinitionSchema } from "./definitions/schemas/language_schemas.ts";
+import { getLanguage, listLanguages } from "./definitions/schemas/languages.ts";
+import { upgradeDefinition } from "./definitions/upgrade.ts";
+import { listVersions } from "./definitions/versions.ts";
+import type { Deps } from "./deps.ts";
+import { listEvents } from "./events/events.ts";
+import { exportBundle } from "./exports/bundle.ts";
+import { exportDataset } from "./exports/dataset.ts";
+import { listExportDatasets } from "./exports/dataset_list.ts";
+import { exportDeleted, exportDeletedCsv } from "./exports/deleted.ts";
+import { downloadExportJob } from "./exports/download.ts";
+import { estimateBundle } from "./exports/estimate.ts";
+import { cancelExportJob, getExportJob, listExportJobs } from "./exports/jobs.ts";
+import { queueExportJob } from "./exports/queue_job.ts";
+import type { AnyOperation } from "./http/operation.ts";
+import { computeCost } from "./models/cost.ts";
+import { listHeldPrices } from "./models/held.ts";
+import { listModels, listModelsCsv } from "./models/list/list.ts";
+import { getModel, listModelAliases, listModelProviders, resolveModelAlias } from "./models/lookup.ts";
+import { listModelPriceChanges, listRecentPriceChanges } from "./models/price_history.ts";
+import { getLiveness, getReadiness } from "./monitoring/health.ts";
+import { getMetrics } from "./monitoring/metrics.ts";
+import { getSecurityPolicy, getSecurityTxt } from "./monitoring/security_txt.ts";
+import { listWebhookDeliveries, testWebhook } from "./webhooks/deliveries.ts";
+import { rotateWebhookSecret } from "./webhooks/rotate.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  updateWebhook,
+} from "./webhooks/webhooks.ts";
+
+/** People, their sessions, keys and second factors, and their organizations. */
+const ACCOUNTS: readonly AnyOperation[] = [
+  login,
+  logout,
+  getMe,
+  beginSecondStep,
+  signInWithSecondFactor,
+  listFactors,
+  beginTotp,
+  confirmTotp,
+  beginPasskey,
+  addPasskey,
+  renameFactor,
+  removeFactor,
+  renewRecoveryCodes,
+  beginVerification,
+  verifyFactor,
+  changePassword,
+  signUp,
+  confirmSignUp,
+  requestPasswordReset,
+  resetPassword,
+  requestEmailChange,
+  confirmEmailChange,
+  listSessions,
+  revokeSession,
+  listKeys,
+  createKey,
+  revokeKey,
+  listOrganizations,
+  getOrganization,
+  listOrganizationMembers,
+  listOrganizationProjects,
+  getOrganizationUsage,
+  listAuditEntries,
+  getOrganizationProfile,
+  updateOrganization,
+  createOrganization,
+  deleteOrganization,
+  restoreOrganization,
+  createProject,
+  listDeletedProjects,
+  updateProject,
+  deleteProject,
+  restoreProject,
+  updateMember,
+  removeMember,
+  createInvitation,
+  listInvitations,
+  revokeInvitation,
+  previewInvitation,
+  acceptInvitation,
+  updateOwnProfile,
+  getUser,
+  getUsers,
+];
+
+/** The registry of definitions. */
+const DEFINITIONS: readonly AnyOperation[] = [
+  listDefinitions,
+  validateDefinition,
+  createDefinitions,
+  getDefinition,
+  getTranslatorVersion,
+  retranslateDefinition,
+  upgradeDefinition,
+  createDefinition,
+  updateDefinition,
+  deleteDefinition,
+  publishDefinition,
+  deprecateDefinition,
+  archiveDefinition,
+  forkDefinition,
+  getForkable,
+  getLineage,
+  listForks,
+  getDependencies,
+  getDependents,
+  getExecutionStatistics,
+  recordExecution,
+  listVersions,
+  diffVersions,
+  listLanguages,
+  getLanguage,
+  getDefinitionSchema,
+];
+
+const EXPORTS: readonly AnyOperation[] = [
+  listExportDatasets,
+  exportBundle,
+  estimateBundle,
+  exportDeleted,
+  exportDeletedCsv,
+  exportDataset,
+  queueExportJob,
+  listExportJobs,
+  getExportJob,
+  cancelExportJob,
+  downloadExportJob,
+];
+
+/** The model catalog. */
+const MODELS: readonly AnyOperation[] = [
+  listModels,
+  listModelsCsv,
+  computeCost,
+  listModelPriceChanges,
+  listRecentPriceChanges,
+  listHeldPrices,
+  listModelProviders,
+  listModelAliases,
+  resolveModelAlias,
+  getModel,
+];
+
+const WEBHOOKS: readonly AnyOperation[] = [
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listWebhookDeliveries,
+];
+
+/** The operations that operators use. Metrics are served here only without METRICS_PORT. */
+function listMonitoring(metricsPort: number | null): AnyOperation[] {
+  const metrics = metricsPort === null ? [getMetrics] : [];
+  return [getLiveness, getReadiness, ...metrics, getSecurityTxt, getSecurityPolicy];
+}
+
+/** Every operation but those of the document itself, which is made of this list. */
+export function listServiceOperations({ config }: Pick<Deps, "config">): AnyOperation[] {
+  return [
+    ...ACCOUNTS,
+    ...DEFINITIONS,
+    ...EXPORTS,
+    ...MODELS,
+    listEvents,
+    ...WEBHOOKS,
+    ...listMonitoring(config.metricsPort),
+  ];
+}

@@ -1,0 +1,281 @@
+import { describe, expect, test } from "bun:test";
+import { buildApp } from "../../../../api/app.ts";
+import { createMetrics } from "../../../../api/http/metrics.ts";
+import { openPool } from "../../../../sql/connection/pool.ts";
+import { login, makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp, type TestAppOptions } from "../../../helpers/http/app.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
+
+/** Another account each time, so that the address alone is counted. */
+function nobody(): { email: string; password: string } {
+  return { email: `${crypto.randomUUID()}@example.com`, password: "wrong password" };
+}
+
+interface Timed extends TestApp {
+  /** Lets time pass, for this process and as far as the database can tell. */
+  pass(seconds: number): Promise<void>;
+}
+
+/** An app whose limit is so many attempts a minute. */
+async function openTimed(limit: number, config: TestAppOptions["config"] = {}): Promise<Timed> {
+  let passedMs = 0;
+  const api = await openTestApp({
+    config: { rateLimitLoginPerMinute: limit, ...config },
+    now: () => Date.now() + passedMs,
+  });
+  const { sql } = api.db;
+  return Object.assign(api, {
+    pass: async (seconds: number) => {
+      passedMs += seconds * 1000;
+      const step = sql`${seconds} * interval '1 second'`;
+      await sql`
+        update login_attempts
+        set attempted_at = array(select at - ${step} from unnest(attempted_at) at order by at),
+          last_attempt_at = last_attempt_at - ${step}`;
+      await sql`update login_account_attempts set last_attempt_at = last_attempt_at - ${step}`;
+      await sql`update login_waits set waiting_since = waiting_since - ${step}`;
+    },
+  });
+}
+
+/** A second process over the same database: an app with a pool of its own. */
+function openSecondApp(api: TestApp) {
+  const sql = openPool(api.db.url, { applicationName: "test", max: 4 });
+  const app = buildApp({ ...api.deps, sql, metrics: createMetrics() });
+  return {
+    request: (path: string, { method, body }: { method?: string; body?: unknown }) =>
+      app.handle(
+        new Request(`http://localhost${path}`, {
+          method: method ?? "GET",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+        "192.0.2.1",
+      ),
+    [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }),
+  };
+}
+
+const WRONG = "wrong password";
+
+/** An address of another network for each number. */
+function addressOf(network: number): string {
+  return `10.0.${network}.9`;
+}
+
+describe("the limit of attempts to sign in", () => {
+  test("holds for an address, whatever the accounts, and says how long to wait", async () => {
+    await using api = await openTimed(2);
+    for (const status of [401, 401, 429]) expect((await login(api, nobody())).status).toBe(status);
+    const refused = await login(api, await makeAccount(api));
+    expect(await refused.json()).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect(refused.headers.get("retry-after")).toMatch(/^([1-9]|[1-5]\d|60)$/);
+    expect(refused.headers.get("x-ratelimit-limit")).toBe("2");
+    expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect((await login(api, nobody(), { address: "192.0.2.2" })).status).toBe(401);
+  });
+
+  test("rejects an address over the limit without a query", async () => {
+    await using api = await openTimed(1);
+    for (const status of [401, 429]) expect((await login(api, nobody())).status).toBe(status);
+    await api.deps.sql.end();
+    expect((await login(api, nobody())).status).toBe(429);
+    expect((await login(api, nobody(), { address: "192.0.2.2" })).status).toBe(503);
+  });
+
+  test("holds for an account and a network, in whatever case, right password or not", async () => {
+    await using api = await openTimed(3);
+    for (const addresses of [
+      ["198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.9"],
+      ["2001:db8:1:2::1", "2001:db8:1:2::2", "2001:db8:1:2:ffff::3", "2001:db8:1:2::9"],
+    ]) {
+      const account = await makeAccount(api);
+      const { email } = account;
+      for (const [index, spelling] of [email, email.toUpperCase(), email].entries()) {
+        const options = { address: addresses[index] ?? "" };
+        const attempt = await login(api, { email: spelling, password: WRONG }, options);
+        // IPv6 is counted by the /64, as an address is.
+        expect(attempt.status).toBe(401);
+      }
+      expect((await login(api, account, { address: addresses[3] ?? "" })).status).toBe(429);
+    }
+  });
+
+  test("attempts over the address limit do not count against the account", async () => {
+    await using api = await openTimed(1);
+    const account = await makeAccount(api);
+    await login(api, nobody());
+    for (let round = 0; round < 3; round += 1) expect((await login(api, account)).status).toBe(429);
+    expect((await login(api, account, { address: "203.0.113.7" })).status).toBe(200);
+  });
+
+  test("holds across all processes under concurrent attempts", async () => {
+    await using api = await openTimed(5);
+    await using second = openSecondApp(api);
+    const responses = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => login(index % 2 ? api : second, nobody())),
+    );
+    const statuses = responses.map(({ status }) => status).toSorted((a, b) => a - b);
+    expect(statuses).toEqual([...Array(5).fill(401), ...Array(11).fill(429)]);
+  });
+
+  test("frees an attempt when it is a minute old, and counts none that was refused", async () => {
+    await using api = await openTimed(1);
+    for (const status of [401, 429, 429]) expect((await login(api, nobody())).status).toBe(status);
+    await api.pass(60);
+    for (const status of [401, 429]) expect((await login(api, nobody())).status).toBe(status);
+  });
+
+  test("rows older than a minute are deleted", async () => {
+    await using api = await openTimed(100);
+    for (let round = 0; round < 4; round += 1) {
+      await login(api, nobody(), { address: `203.0.113.${round}` });
+    }
+    expect(await api.db.sql`select 1 from login_attempts`).toHaveLength(8);
+    await api.pass(60);
+    await login(api, nobody(), { address: "203.0.113.99" });
+    expect(await api.db.sql`select 1 from login_attempts`).toHaveLength(2);
+  });
+});
+
+/** Wrong passwords for an account from other networks; the answers' statuses. */
+async function guess(api: TestApp, email: string, networks: readonly number[]) {
+  const statuses: number[] = [];
+  for (const network of networks) {
+    const options = { address: addressOf(network) };
+    statuses.push((await login(api, { email, password: WRONG }, options)).status);
+  }
+  return statuses;
+}
+
+/** Makes the next delays the longest there are, as many attempts more would. */
+async function growDelay(api: TestApp): Promise<void> {
+  await api.db.sql`update login_account_attempts set attempts = 144`;
+}
+
+const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+
+describe("guesses at one account from many networks", () => {
+  test("are slowed down beyond the limit, whether or not there is the account", async () => {
+    await using api = await openTimed(3);
+    for (const { email } of [await makeAccount(api), nobody()]) {
+      expect(await guess(api, email, range(1, 3))).toEqual([401, 401, 401]);
+      await growDelay(api);
+      expect(await guess(api, email, [1, 4])).toEqual([429, 429]);
+      const refused = await login(api, { email, password: WRONG }, { address: addressOf(5) });
+      const seconds = Number(refused.headers.get("retry-after"));
+      expect([refused.status, seconds > 800, seconds <= 900]).toEqual([429, true, true]);
+      await api.pass(seconds);
+      expect(await guess(api, email, [5, 5])).toEqual([401, 429]);
+    }
+  });
+
+  test("wait twice as long after each wrong password, whichever network it came from", async () => {
+    await using api = await openTimed(3);
+    const { email } = await makeAccount(api);
+    expect(await guess(api, email, range(1, 3))).toEqual([401, 401, 401]);
+    const waits: number[] = [];
+    for (const network of range(10, 6)) {
+      // Attempts that are refused are no guesses: no password of theirs was looked at.
+      const refused = await login(api, { email, password: WRONG }, { address: addressOf(network) });
+      expect(refused.status).toBe(429);
+      const seconds = Number(refused.headers.get("retry-after"));
+      waits.push(seconds);
+      await api.pass(seconds);
+      expect(await guess(api, email, [network])).toEqual([401]);
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32]);
+  });
+
+  test("are counted by the /48 of IPv6: one customer has 65,536 networks", async () => {
+    await using api = await openTimed(2);
+    const { email } = await makeAccount(api);
+    await guess(api, email, [1, 2]);
+    await growDelay(api);
+    const within = (subnet: number) => `2001:db8:77:${subnet.toString(16)}::1`;
+    const ask = async (address: string) => (await login(api, { email, password: WRONG }, { address })).status;
+    expect(await ask(within(1))).toBe(429);
+    await api.pass(900);
+    expect([await ask(within(2)), await ask(within(3)), await ask(within(4))]).toEqual([401, 429, 429]);
+  });
+
+  test("do not slow the owner down on a network that is known", async () => {
+    await using api = await openTimed(3);
+    const account = await makeAccount(api);
+    const home = { address: "198.51.100.4" };
+    expect((await login(api, account, home)).status).toBe(200);
+    await guess(api, account.email, range(1, 3));
+    await growDelay(api);
+    expect(await guess(api, account.email, [4])).toEqual([429]);
+    expect((await login(api, account, { address: "198.51.100.77" })).status).toBe(200);
+    await api.db.sql`update sign_in_networks set last_signed_in_at = now() - interval '31 days'`;
+    expect((await login(api, account, home)).status).toBe(429);
+  });
+
+  test("the owner waits on a new network as long as the response says, even if guesses continue", async () => {
+    await using api = await openTimed(4);
+    const account = await makeAccount(api);
+    await guess(api, account.email, range(1, 4));
+    await growDelay(api);
+    const travel = { address: "203.0.113.50" };
+    const refused = await login(api, account, travel);
+    expect(refused.status).toBe(429);
+    const seconds = Number(refused.headers.get("retry-after"));
+    for (let step = 0; step < 2; step += 1) {
+      await guess(api, account.email, range(1, 4));
+      await api.pass(seconds);
+    }
+    expect((await login(api, account, travel)).status).toBe(200);
+    expect((await login(api, account, travel)).status).toBe(200);
+  });
+
+  test("are forgotten after a rest", async () => {
+    await using api = await openTimed(2);
+    const { email } = await makeAccount(api);
+    expect(await guess(api, email, [1, 2])).toEqual([401, 401]);
+    await growDelay(api);
+    expect(await guess(api, email, [3])).toEqual([429]);
+    await api.pass(24 * 3600 + 1);
+    expect(await guess(api, email, [4, 5])).toEqual([401, 401]);
+  });
+});
+
+test("a password change forgets all known networks but the current one", async () => {
+  await using api = await openTimed(10);
+  const account = await makeAccount(api);
+  await login(api, account, { address: "198.51.100.4" });
+  const response = await login(api, account, { address: "203.0.113.4" });
+  const { data } = (await response.json()) as { data: { sessionToken: string } };
+  const changed = await api.request("/api/v1/auth/password", {
+    method: "POST",
+    key: data.sessionToken,
+    address: "203.0.113.9",
+    body: { currentPassword: account.password, newPassword: "seven quiet lamps at noon" },
+  });
+  expect(changed.status).toBe(204);
+  const networks = await api.db.sql`select network from sign_in_networks`;
+  expect(networks.map(({ network }) => network)).toEqual(["203.0.113.0/24"]);
+});
+
+test("failed sign-ins are sampled into the audit log without the input", async () => {
+  await using api = await openTimed(100);
+  const account = await makeAccount(api);
+  const options = { address: "198.51.100.4", headers: { "user-agent": "guesser/1" } };
+  expect((await login(api, account, options)).status).toBe(200);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await login(api, { email: account.email, password: WRONG }, options);
+    await login(api, nobody(), { address: "203.0.113.4" });
+  }
+  const readRows = () => api.db.sql`
+    select actor_type, actor_user_id, action, subject_type, subject_id, address, user_agent, details
+    from audit_log
+    where action = 'session.refuse'
+    order by id`;
+  await waitFor(async () => (await readRows()).length >= 2);
+  const common = { actorType: "anonymous", actorUserId: null, action: "session.refuse", subjectType: "user" };
+  const details = {};
+  expect(Array.from(await readRows())).toEqual([
+    { ...common, details, subjectId: account.id, address: "198.51.100.4", userAgent: "guesser/1" },
+    { ...common, details, subjectId: "unknown", address: "203.0.113.4", userAgent: null },
+  ]);
+});

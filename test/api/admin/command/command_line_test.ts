@@ -1,0 +1,173 @@
+import { expect, test } from "bun:test";
+import { fileURLToPath } from "node:url";
+import { verifyPassword } from "../../../../api/accounts/password_rules.ts";
+import { COMMANDS } from "../../../../api/admin/commands.ts";
+import { runCommand } from "../../../helpers/accounts/admin.ts";
+import { openTestDatabase } from "../../../helpers/postgres/database.ts";
+
+/** Nothing listens there: a command that is refused before it needs the database never notices. */
+const NOWHERE = "postgres://nobody@127.0.0.1:1/nothing";
+const USER = [
+  "user",
+  "create",
+  "--username",
+  "ann",
+  "--email",
+  "ann@example.com",
+  "--password",
+  "long enough",
+];
+const MAIN = fileURLToPath(new URL("../../../../api/admin/main.ts", import.meta.url));
+
+test("no words print every command with its flags", async () => {
+  const { exitCode, out, err } = await runCommand(NOWHERE, []);
+  expect(exitCode).toBe(0);
+  expect(err).toBe("");
+  for (const command of COMMANDS) expect(out).toContain(`  ${command.name}\n`);
+  expect(out).toContain("--tier free|hobbyist|plus|pro|enterprise");
+  expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+});
+
+test("--help after a command explains its flags and no other's", async () => {
+  const { exitCode, out } = await runCommand(NOWHERE, ["key", "create", "--help"]);
+  expect(exitCode).toBe(0);
+  expect(out).toStartWith(
+    "Usage: bun run admin key create --user U [--org S] [--kind user|automation|system] ",
+  );
+  expect(out).toContain("  --expires ISO\n      expiry date or time (optional)\n");
+  expect(out).not.toContain("key revoke");
+});
+
+test("--help after a noun lists its commands", async () => {
+  const { exitCode, out } = await runCommand(NOWHERE, ["key", "--help"]);
+  expect(exitCode).toBe(0);
+  expect(out).toStartWith("Usage: bun run admin key <verb> [flags]\n");
+  for (const name of ["key create", "key list", "key revoke"]) expect(out).toContain(`  ${name}\n`);
+  expect(out).not.toContain("org create");
+});
+
+test("`bun run migrate` prints help, and its failures are JSON with --json", async () => {
+  const help = await runCommand(NOWHERE, ["migrate", "--help"]);
+  expect(help.exitCode).toBe(0);
+  expect(help.out).toStartWith("Usage: bun run admin migrate [--check] [--status]\n");
+  for (const [words, code, exitCode] of [
+    [["migrate", "--json"], "DATABASE_UNAVAILABLE", 1],
+    [["migrate", "--json", "--chek"], "USAGE", 2],
+    [["migrate", "--json", "now"], "USAGE", 2],
+  ] as const) {
+    const result = await runCommand(NOWHERE, words);
+    expect(result.exitCode).toBe(exitCode);
+    expect(JSON.parse(result.out)).toEqual({ error: { code, message: result.err.trimEnd() } });
+  }
+});
+
+test.each([
+  [["nonsense"], 'Unknown command "nonsense"'],
+  [["user"], 'Incomplete command "user". Its commands are create, list, show'],
+  [
+    ["org", "rename"],
+    'Unknown command "org rename". Its commands are create, list, update, set-tier, delete, restore.',
+  ],
+  [[...USER, "--admin"], "Unknown flag --admin. See `bun run admin user create --help`."],
+  [["user", "create", "--username", "ann"], "--email is required: "],
+  [["user", "create", "--username", "--json"], "--username needs a value"],
+  [["user", "create", "--username=", "--json"], "--username is required: "],
+  [[...USER, "--platform-admin=yes"], "--platform-admin takes no value"],
+  [[...USER, "extra"], 'Unexpected argument for "user create"'],
+  [["import", "--org", "s"], "FILE.zip is required: "],
+  [["org", "create", "--slug", "s", "--name", "N", "--tier", "gold"], "--tier must be one of free, hobbyist"],
+  [["member", "add", "--org", "s", "--user", "u", "--role", "boss"], "--role must be one of viewer"],
+  [["org", "create", "--slug", "Not A Slug", "--name", "N"], "--slug must be"],
+  [
+    ["user", "create", "--username", "ann", "--email", "nowhere", "--password", "long enough"],
+    "--email must be",
+  ],
+  [
+    ["user", "create", "--username", "ann", "--email", "a@b.c", "--password", "short"],
+    "--password must have 8",
+  ],
+  [
+    ["user", "create", "--username", "ann", "--email", "a@b.c", "--password", "PASSWORD1"],
+    "--password is one of the 10,000 most common passwords",
+  ],
+  [["user", "create", "--username", "ann", "--email", "a@b.c"], "A password is required"],
+  [["user", "update", "--user", "ann"], "Nothing to update"],
+  [["user", "update", "--user", "ann", "--website", "javascript:alert(1)"], "--website must be an http"],
+  [["org", "update", "--org", "acme", "--name", "x".repeat(201)], "--name must have at most 200"],
+  [["session", "revoke"], "Pass either --id or --user"],
+  [["session", "revoke", "--id", "uls_secret"], "--id must be the UUID"],
+  [["key", "revoke", "--id", "ulr_secret"], "--id must be the UUID"],
+  [["key", "create", "--user", "u", "--expires", "tomorrow"], "--expires must be ISO 8601"],
+  [["demo", "seed", "--scale", "0"], "--scale must be a whole number"],
+])("%p is refused as wrong usage", async (words, message) => {
+  await using db = await openTestDatabase();
+  const { exitCode, out, err } = await runCommand(db.url, words);
+  expect(err).toStartWith(message);
+  expect(err.trimEnd()).not.toContain("\n");
+  expect(exitCode).toBe(2);
+  const { error } = words.includes("--json") ? JSON.parse(out) : { error: null };
+  if (error) expect(error).toEqual({ code: "USAGE", message: err.trimEnd() });
+  else expect(out).toBe("");
+});
+
+test("a refused password is not repeated", async () => {
+  await using db = await openTestDatabase();
+  const { err } = await runCommand(db.url, [...USER.slice(0, -1), "s3cret!"]);
+  expect(err).not.toContain("s3cret!");
+});
+
+test("a database that is away is one line on stderr", async () => {
+  const { exitCode, out, err } = await runCommand(NOWHERE, [...USER, "--json"]);
+  expect(exitCode).toBe(1);
+  expect(err).toMatch(/^Cannot reach the database: [^\n]+\n$/);
+  expect(JSON.parse(out)).toEqual({ error: { code: "DATABASE_UNAVAILABLE", message: err.trimEnd() } });
+});
+
+test("a database that is behind is refused by every command but migrate", async () => {
+  await using db = await openTestDatabase();
+  await db.owner`create schema aside`;
+  await db.owner`alter table schema_migrations set schema aside`;
+  const { exitCode, err } = await runCommand(db.url, USER);
+  expect(exitCode).toBe(1);
+  expect(err).toContain("run `bun run migrate`");
+  await db.owner`alter table aside.schema_migrations set schema public`;
+  const migrated = await runCommand(db.url, ["migrate", "--json"]);
+  expect(JSON.parse(migrated.out)).toEqual({ applied: [] });
+});
+
+test("a missing DATABASE_URL is named", async () => {
+  const { exitCode, err } = await runCommand("", USER);
+  expect(exitCode).toBe(1);
+  expect(err).toStartWith("DATABASE_URL: must be set");
+});
+
+test("the process prints one JSON object, sets its exit code and ends", async () => {
+  await using db = await openTestDatabase();
+  const run = (words: readonly string[]) =>
+    Bun.spawn([process.execPath, MAIN, ...words], {
+      env: { ...process.env, DATABASE_URL: db.url },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+  const made = run([...USER, "--json"]);
+  expect(JSON.parse(await new Response(made.stdout).text())).toMatchObject({ username: "ann" });
+  expect(await made.exited).toBe(0);
+  const again = run([...USER, "--json"]);
+  const message = 'Cannot create user "ann": the username is taken';
+  expect(JSON.parse(await new Response(again.stdout).text())).toEqual({ error: { code: "FAILED", message } });
+  expect(await new Response(again.stderr).text()).toBe(`${message}\n`);
+  expect(await again.exited).toBe(1);
+  expect(await run(["user", "create"]).exited).toBe(2);
+});
+
+test("the process takes a password from standard input, without the line break", async () => {
+  await using db = await openTestDatabase();
+  const child = Bun.spawn([process.execPath, MAIN, ...USER.slice(0, -2), "--json"], {
+    env: { ...process.env, DATABASE_URL: db.url },
+    stdin: new TextEncoder().encode("long enough\r\n"),
+    stdout: "pipe",
+  });
+  expect(JSON.parse(await new Response(child.stdout).text())).toMatchObject({ username: "ann" });
+  const [row] = await db.sql`select password_hash from users`;
+  expect(await verifyPassword("long enough", row?.["passwordHash"])).toBe(true);
+});
