@@ -63,16 +63,13 @@ test("imports go only where the folder rules allow", () => {
   expect(offences).toEqual([]);
 });
 
-/** Type imports count, because a reader of one file must read the other. */
-test("no files import each other in a circle", () => {
-  const imports = new Map(
-    sources.map(({ path, text }) => [
-      path,
-      listSpecifiers(text)
-        .filter((specifier) => specifier.startsWith("."))
-        .map((specifier) => join(dirname(path), specifier)),
-    ]),
-  );
+/** Relative imports of a file. Those of types count, because a reader of one file must read the other. */
+function listImports({ path, text }: SourceFile): string[] {
+  const relative = listSpecifiers(text).filter((specifier) => specifier.startsWith("."));
+  return relative.map((specifier) => join(dirname(path), specifier));
+}
+
+function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const circles: string[] = [];
   const done = new Set<string>();
   const visit = (path: string, way: readonly string[]) => {
@@ -81,8 +78,39 @@ test("no files import each other in a circle", () => {
     for (const target of imports.get(path) ?? []) visit(target, [...way, path]);
     done.add(path);
   };
-  for (const { path } of sources) visit(path, []);
-  expect(circles).toEqual([]);
+  for (const path of imports.keys()) visit(path, []);
+  return circles;
+}
+
+test("no files import each other in a circle", () => {
+  expect(findCircles(new Map(sources.map((source) => [source.path, listImports(source)])))).toEqual([]);
+});
+
+const MAX_FLOORS = 7;
+
+/** Folders down to the second level below api/. A folder stands one floor above the highest that it imports from. */
+test("folders of api/ import each other in no circle and stand on few floors", () => {
+  const folderOf = (path: string) => dirname(path).split("/").slice(0, 3).join("/");
+  const files = Map.groupBy(
+    sources.filter(({ folder }) => folder === "api"),
+    ({ path }) => folderOf(path),
+  );
+  const imports = new Map(
+    [...files].map(([folder, own]) => {
+      const targets = new Set(own.flatMap(listImports).map(folderOf));
+      return [folder, [...targets].filter((target) => target !== folder && files.has(target))];
+    }),
+  );
+  expect(findCircles(imports)).toEqual([]);
+  const stacks = new Map<string, string[]>();
+  const stackOf = (folder: string): string[] => {
+    const below = (imports.get(folder) ?? []).map((target) => stacks.get(target) ?? stackOf(target));
+    const stack = [folder, ...(below.toSorted((a, b) => b.length - a.length)[0] ?? [])];
+    stacks.set(folder, stack);
+    return stack;
+  };
+  const high = [...imports.keys()].map(stackOf).filter((stack) => stack.length > MAX_FLOORS);
+  expect(high.map((stack) => stack.join(" above "))).toEqual([]);
 });
 
 /** A file that only one folder uses belongs in that folder. */
