@@ -1,4 +1,4 @@
-/** Entry point of `bun run test`. Until the dependencies are there, it may import nothing but Bun's own modules. */
+/** Entry point of `bun run test`. */
 import { bootstrap } from "../deploy/local/bootstrap.ts";
 import { runTests } from "./run_tests.ts";
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { readText } from "./machine.ts";
 import {
   type ClusterRole,
+  DATABASE,
   OWNER_ROLE,
   openCluster,
   RUNTIME_ROLE,
@@ -14,7 +15,6 @@ import {
 import { clearLeftovers, HOST, startServer } from "./postgres_server.ts";
 import type { Child, Supervisor } from "./supervisor.ts";
 
-const DATABASE = "ulr";
 const SETTINGS = { max_connections: "200", shared_buffers: "256MB", max_wal_size: "2GB" };
 /** Each role's URL with its password, for the next start and for a user's `psql`; mode 0600. */
 const URL_FILES: Readonly<Record<ClusterRole, string>> = {
@@ -31,7 +31,7 @@ export interface EmbeddedPostgresOptions {
   settings?: Readonly<Record<string, string>>;
   /** Whether a superuser can connect too, as some tests must. */
   hasSuperuser?: boolean;
-  /** The folder of `initdb` and `postgres`; the npm package's if omitted. */
+  /** The folder of PostgreSQL's programs; the npm package's if omitted. */
   binDirectory?: string | undefined;
 }
 
@@ -53,22 +53,19 @@ export function databaseUrlPath(dataDirectory: string, role: ClusterRole = RUNTI
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { supervisor, dataDirectory, settings, hasSuperuser, binDirectory } = options;
-  const location = join(dataDirectory, "postgres");
   mkdirSync(dataDirectory, { recursive: true });
-  // A file that is left has the password of another cluster.
-  if (!existsSync(location)) rmSync(databaseUrlPath(dataDirectory), { force: true });
+  const location = join(dataDirectory, "postgres");
+  const isNew = !existsSync(location);
   const durable = settings?.["fsync"] !== "off";
-  const cluster = await openCluster({ supervisor, location, database: DATABASE, durable, binDirectory });
+  const cluster = await openCluster({ supervisor, location, durable, binDirectory });
   await clearLeftovers(cluster);
   const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE];
   if (hasSuperuser) roles.push(SUPERUSER);
-  const kept = roles.map((role) => readUrl(databaseUrlPath(dataDirectory, role)));
-  // One may be missing, as after a release with other roles.
-  const isComplete = kept.every((url, index) => url?.username === roles[index] && url?.password);
-  const passwordOf = (index: number) =>
-    (isComplete && kept[index]?.password) || randomBytes(24).toString("hex");
-  const passwords = Object.fromEntries(roles.map((role, index) => [role, passwordOf(index)]));
-  if (!isComplete) await setUpRoles(cluster, DATABASE, passwords);
+  const kept = roles.map((role) => URL.parse(readText(databaseUrlPath(dataDirectory, role))?.trim() ?? ""));
+  const passwords = Object.fromEntries(
+    roles.map((role, index) => [role, kept[index]?.password || randomBytes(24).toString("hex")]),
+  );
+  if (isNew || !kept.every((url) => url?.password)) await setUpRoles(cluster, passwords);
   const { port, server } = await startServer(cluster, {
     logPath: join(dataDirectory, "logs", "postgres.log"),
     settings: { ...SETTINGS, ...settings },
@@ -82,8 +79,4 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     writeFileSync(path, `${urls[role]}\n`, { mode: 0o600 });
   }
   return { ...server, urls, majorVersion: cluster.majorVersion };
-}
-
-function readUrl(path: string): URL | null {
-  return URL.parse(readText(path)?.trim() ?? "");
 }

@@ -1,8 +1,10 @@
-/** What a start asks the machine: which ports are free, and which processes run. */
+/** What a start asks the machine: its files and log files, which ports are free, and which processes run. */
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 
+/** A log file past this size becomes `<name>.1` at the next start. */
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
 /**
  * Below the ports that Linux, macOS and Windows give to outgoing connections (from 32,768): a server that restarts on
  * its port never finds it taken by one of them.
@@ -16,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is taken",
   EACCES: "this user may not use the port",
   EADDRNOTAVAIL: "the address is not one of this machine",
-  ENOTFOUND: "the address is not known",
+  ERR_OUT_OF_RANGE: "there is no such port",
 };
 
 /** Returns the text of a file; null if it cannot be read. */
@@ -28,25 +30,39 @@ export function readText(path: string): string | null {
   }
 }
 
+/** Creates a log file and its folder if needed, and returns a function that appends a line. */
+export function openLog(path: string): (line: string) => void {
+  mkdirSync(dirname(path), { recursive: true });
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+  return (line) => {
+    try {
+      // Log lines name callers, so only the owner can read them.
+      appendFileSync(path, `${line}\n`, { mode: 0o600 });
+    } catch {
+      // A full disk ends neither us nor what wrote the line.
+    }
+  };
+}
+
 /** Returns why a server cannot listen on the port; null if it can. */
-export function findListenProblem(host: string, port: number): Promise<string | null> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once("error", (error) => {
-      const code = "code" in error ? String(error.code) : error.message;
-      resolve(`Cannot listen on ${host}:${port}: ${REASONS[code] ?? code}`);
-    });
-    server.listen({ host, port }, () => server.close(() => resolve(null)));
-  });
+export function findListenProblem(host: string, port: number): string | null {
+  try {
+    Bun.listen({ hostname: host, port, exclusive: true, socket: { data() {} } }).stop(true);
+    return null;
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    return `Cannot listen on ${host}:${port}: ${REASONS[code ?? ""] ?? code ?? message}`;
+  }
 }
 
 /** Returns a free port of `host`: `preferred` if it is free, else any. */
-export async function chooseFreePort(host: string, preferred?: number): Promise<number> {
+export function chooseFreePort(host: string, preferred?: number): number {
   const random = Array.from({ length: TRIES }, () => FIRST_PORT + Math.floor(Math.random() * PORT_COUNT));
-  for (const port of preferred ? [preferred, ...random] : random) {
-    if ((await findListenProblem(host, port)) === null) return port;
-  }
-  throw new Error(`Cannot find a free port on ${host}`);
+  const candidates = preferred ? [preferred, ...random] : random;
+  const port = candidates.find((candidate) => findListenProblem(host, candidate) === null);
+  if (port === undefined) throw new Error(`Cannot find a free port on ${host}`);
+  return port;
 }
 
 /** Asks `ps`, where there is no /proc. */
@@ -58,9 +74,8 @@ function askPs(pid: number, column: string): string | null {
 /** Returns the parent of process `pid`; null if there is no such process. */
 export function parentOf(pid: number): number | null {
   if (process.platform !== "linux") return Number(askPs(pid, "ppid")) || null;
-  const stat = readText(`/proc/${pid}/stat`);
-  // The name before the last bracket may hold spaces and brackets; state and parent follow.
-  return stat === null ? null : Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  const [, parent] = /^PPid:\s*(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "") ?? [];
+  return parent === undefined ? null : Number(parent);
 }
 
 /** Returns the command line of process `pid`; null if there is no such process, or only a zombie. */

@@ -1,6 +1,7 @@
-/** Entry point of `bun run start`. Until the dependencies are installed, it may import only Bun's own modules. */
+/** Entry point of `bun run start`; `install/main.ts` has run before it. */
 import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { bootstrap } from "./bootstrap.ts";
+import { runStack } from "./start.ts";
 
 const USAGE = `Usage: bun run start
 
@@ -16,9 +17,7 @@ Environment variables configure it; docs/configuration.md lists them. The first 
 
 requireNoArguments(process, USAGE);
 process.exit(
-  await bootstrap(process, async (command) => {
-    const { runStack } = await import("./start.ts");
-    await runStack({ ...command, stdout: process.stdout, stderr: process.stderr });
-    return 0;
-  }),
+  await bootstrap(process, (command) =>
+    runStack({ ...command, stdout: process.stdout, stderr: process.stderr }),
+  ),
 );

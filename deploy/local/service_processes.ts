@@ -1,6 +1,6 @@
 /** The processes of `bun run start`, and how to start one. */
 import { httpFetch } from "../../shared/network/http_fetch.ts";
-import { openLogFile, watchLog } from "./log_file.ts";
+import { openLog } from "./machine.ts";
 import { type Child, describeExit, pollUntil, type Supervisor } from "./supervisor.ts";
 import { toNotice } from "./terminal.ts";
 
@@ -44,44 +44,37 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-async function waitUntilReady(child: Child, url: string): Promise<void> {
-  const check = async () => child.hasExited() || (await isReady(url));
-  const settled = await pollUntil(check, { timeoutMs: READY_TIMEOUT_MS, intervalMs: READY_POLL_MS });
-  if (child.hasExited()) throw new Error(`Cannot start ${child.name}: ${describeExit(await child.exited)}`);
-  if (!settled) throw new Error(`Cannot start ${child.name}: not ready after ${READY_TIMEOUT_MS / 1000} s`);
-}
-
 /** Returns the METRICS_PORT of a process: here they share a machine. Port 0 stays 0: each process takes a free one. */
 export function metricsPortOf(service: ServiceProcess, metricsPort: number): number {
   return metricsPort === 0 ? 0 : metricsPort + SERVICE_PROCESSES.indexOf(service);
 }
 
+function writeLog(name: string, logPath: string, onNotice: LaunchOptions["onNotice"]) {
+  const write = openLog(logPath);
+  return (line: string) => {
+    write(line);
+    const notice = toNotice(name, line);
+    if (notice) onNotice(notice);
+  };
+}
+
 /** Starts a process and waits until it is ready; throws with its last lines if it exits first. */
 export async function launchProcess(service: ServiceProcess, options: LaunchOptions): Promise<Child> {
   const { name, entry, readyPath } = service;
-  using log = options.logPath === null ? null : openLogFile(options.logPath);
-  const child = await options.supervisor.spawn({
+  const { supervisor, root, env, baseUrl, logPath, onNotice } = options;
+  const child = await supervisor.spawn({
     name,
     command: process.execPath,
     args: [entry],
-    cwd: options.root,
-    env: options.env,
-    output: log?.fd ?? "inherit",
+    cwd: root,
+    env,
+    output: logPath === null ? "inherit" : writeLog(name, logPath, onNotice),
     stopsOnStdinEnd: true,
   });
-  if (log) {
-    const watch = watchLog(log, (line) => {
-      const notice = toNotice(name, line);
-      if (notice) options.onNotice(notice);
-    });
-    void child.exited.then(() => watch[Symbol.dispose]());
-  }
   if (readyPath === null) return child;
-  try {
-    await waitUntilReady(child, `${options.baseUrl}${readyPath}`);
-  } catch (error) {
-    if (!(error instanceof Error) || !log) throw error;
-    throw new Error([error.message, ...log.lastLines(5)].join("\n"), { cause: error });
-  }
-  return child;
+  const check = async () => child.hasExited() || (await isReady(`${baseUrl}${readyPath}`));
+  const settled = await pollUntil(check, { timeoutMs: READY_TIMEOUT_MS, intervalMs: READY_POLL_MS });
+  if (settled && !child.hasExited()) return child;
+  const reason = settled ? describeExit(await child.exited) : `not ready after ${READY_TIMEOUT_MS / 1000} s`;
+  throw new Error([`Cannot start ${name}: ${reason}`, ...child.lastLines.slice(-5)].join("\n"));
 }

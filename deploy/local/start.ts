@@ -1,10 +1,9 @@
-/** `bun run start` with the dependencies installed: database, migrations, demo data, processes, then waits. */
+/** `bun run start`: database, migrations, demo data, processes, then waits. */
 import { Database as LockFile } from "bun:sqlite";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { type Config, readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
-import { readVariableFiles } from "../../shared/process/variable_files.ts";
 import type { Command } from "./bootstrap.ts";
 import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
@@ -15,7 +14,6 @@ import {
   describeExit,
   openSupervisor,
   pollUntil,
-  runBun,
   type Supervisor,
   settlesWithin,
   untilAborted,
@@ -24,8 +22,6 @@ import { elapsed, renderBanner, StartError } from "./terminal.ts";
 
 /** The API of a killed start closes its port when its stdin ends, or at the latest when its requests are cut off. */
 const ABANDONED_PORT_MS = 30_000;
-
-const MAX_PORT = 65_535;
 /** Placeholder for the URL of the embedded database; nothing connects to it. */
 const EMBEDDED = "postgres://embedded";
 
@@ -34,8 +30,6 @@ export interface StackSettings extends Omit<Config, "databaseUrl"> {
   dataDirectory: string;
   /** Null: start the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** One line for each variable that looks misspelled. */
-  warnings: readonly string[];
 }
 
 export interface StartOptions extends Command {
@@ -59,23 +53,20 @@ interface Database {
 }
 
 /** Reads the settings; the error has a line for every problem. Port 0 becomes a free one. */
-export async function readStackSettings(root: string, env: NodeJS.ProcessEnv): Promise<StackSettings> {
-  const files = readVariableFiles(env);
-  if (files.problems.size > 0) throw new StartError([...files.problems.values()].join("\n"));
-  const databaseUrl = files.env["DATABASE_URL"]?.trim() || null;
-  if (databaseUrl === null && files.env["DATABASE_DIRECT_URL"]?.trim()) {
-    throw new StartError("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
-  }
-  const given = { ...files.env, DATABASE_URL: databaseUrl ?? EMBEDDED };
+export function readStackSettings(root: string, env: NodeJS.ProcessEnv): StackSettings {
+  const isEmbedded = !env["DATABASE_URL"]?.trim() && !env["DATABASE_URL_FILE"]?.trim();
+  const given = isEmbedded ? { ...env, DATABASE_URL: EMBEDDED } : env;
   let result = readConfig(given);
   if (result.ok && result.config.port === 0) {
-    const port = await chooseFreePort(result.config.host);
-    result = readConfig({ ...given, PORT: String(port) });
+    result = readConfig({ ...given, PORT: String(chooseFreePort(result.config.host)) });
   }
   if (!result.ok) throw new StartError(result.problems.join("\n"));
   const { config } = result;
+  if (isEmbedded && config.databaseDirectUrl !== EMBEDDED) {
+    throw new StartError("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
+  }
   const dataDirectory = resolve(root, config.dataDir);
-  return { ...config, dataDirectory, databaseUrl, warnings: describeUnknownVariables(env) };
+  return { ...config, dataDirectory, databaseUrl: isEmbedded ? null : config.databaseUrl };
 }
 
 function credentialsPath(settings: StackSettings): string {
@@ -85,18 +76,16 @@ function credentialsPath(settings: StackSettings): string {
 /** Throws StartError if a port is in use; waits if the API of a killed start is about to close its own. */
 async function requireFreePorts({ settings, progress, wasAbandoned }: Stack): Promise<void> {
   const { host, port, metricsHost, metricsPort } = settings;
-  const isFree = async () => (await findListenProblem(host, port)) === null;
-  if (wasAbandoned && !(await isFree())) {
+  const isFree = () => findListenProblem(host, port) === null;
+  if (wasAbandoned && !isFree()) {
     await progress.step("Waiting for the port, which a killed start is leaving", () =>
       pollUntil(isFree, { timeoutMs: ABANDONED_PORT_MS, intervalMs: 50 }),
     );
   }
-  const problem = await findListenProblem(host, port);
+  const problem = findListenProblem(host, port);
   if (problem) throw new StartError(`${problem}. Set HOST or PORT to listen elsewhere.`);
-  if (metricsPort === null) return;
-  for (const service of SERVICE_PROCESSES) {
-    const own = metricsPortOf(service, metricsPort);
-    const taken = own > MAX_PORT ? `Cannot listen on port ${own}` : await findListenProblem(metricsHost, own);
+  for (const service of metricsPort === null ? [] : SERVICE_PROCESSES) {
+    const taken = findListenProblem(metricsHost, metricsPortOf(service, metricsPort ?? 0));
     if (!taken) continue;
     throw new StartError(
       `${taken}. Metrics of ${service.name} need it; set METRICS_PORT to listen elsewhere.`,
@@ -119,8 +108,16 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   const { supervisor, root, progress, settings } = stack;
   const admin = "api/admin/main.ts";
   const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", credentialsPath(settings)];
-  const run = (note: (text: string) => void, purpose: string, args: readonly string[]) =>
-    runBun({ supervisor, root, env, note, purpose, args });
+  const run = async (note: (text: string) => void, purpose: string, args: readonly string[]) => {
+    const child = await supervisor.spawn({
+      ...{ name: purpose, command: process.execPath, args, cwd: root, env, stopsOnStdinEnd: true },
+      // Our commands print progress on stderr.
+      output: (line, stream) => void (stream === "stderr" && note(line)),
+    });
+    const exit = await child.exited;
+    if (exit.code === 0) return;
+    throw new StartError(`Cannot ${purpose}: ${child.lastLines.slice(-3).join("\n") || describeExit(exit)}`);
+  };
   await progress.step("Applying migrations", (note) => run(note, "apply the migrations", [admin, "migrate"]));
   // Neither waits for the other, and a machine has two processors.
   await progress.step("Loading the model catalog and demo data", (note) =>
@@ -156,20 +153,20 @@ async function launchAll(stack: Stack, env: NodeJS.ProcessEnv): Promise<Child[]>
   return started;
 }
 
-function announce({ settings, root, stdout, startedAt }: Stack): void {
+function announce({ settings, root, stdout }: Stack): void {
   const { publicUrl, dataDirectory, databaseUrl } = settings;
   const shown = (path: string) => (path.startsWith(root) ? relative(root, path) : path);
   const path = credentialsPath(settings);
-  const text = readText(path);
-  stdout.write(
-    renderBanner({
-      took: elapsed(startedAt),
-      publicUrl,
-      logDirectory: stdout.isTTY ? `${shown(join(dataDirectory, "logs"))}/` : null,
-      databaseUrlFile: databaseUrl ? null : shown(databaseUrlPath(dataDirectory)),
-      credentials: text === null ? null : { path: shown(path), text },
-    }),
-  );
+  const credentials = readText(path);
+  const facts = {
+    Dashboard: `${publicUrl}/dashboard`,
+    API: `${publicUrl}/api/v1`,
+    "Swagger UI": `${publicUrl}/swagger`,
+    Database: databaseUrl ? null : `embedded; its URL is in ${shown(databaseUrlPath(dataDirectory))}`,
+    Credentials: credentials === null ? null : shown(path),
+    Logs: stdout.isTTY ? `${shown(join(dataDirectory, "logs"))}/` : null,
+  };
+  stdout.write(renderBanner(elapsed(0), facts, credentials));
 }
 
 /** Waits until something exits and describes it: PostgreSQL if it has, because then processes exit too. */
@@ -233,10 +230,12 @@ function lockDataDirectory(dataDirectory: string): Disposable & Pick<Stack, "was
   }
 }
 
-/** Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. */
-export async function runStack(options: StartOptions): Promise<void> {
-  const settings = await readStackSettings(options.root, options.env);
-  for (const warning of settings.warnings) options.stderr.write(`${warning}\n`);
+/**
+ * Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. Returns the exit code.
+ */
+export async function runStack(options: StartOptions): Promise<number> {
+  const settings = readStackSettings(options.root, options.env);
+  for (const warning of describeUnknownVariables(options.env)) options.stderr.write(`${warning}\n`);
   using lock = lockDataDirectory(settings.dataDirectory);
   await using supervisor = openSupervisor(options);
   try {
@@ -248,4 +247,5 @@ export async function runStack(options: StartOptions): Promise<void> {
     if (!options.stop.aborted) throw error;
     options.stderr.write("Stopping. Press Ctrl-C again to stop at once.\n");
   }
+  return 0;
 }

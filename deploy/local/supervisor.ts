@@ -1,8 +1,12 @@
 /** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
-import { StartError } from "./terminal.ts";
+
+/** How many of a child's last lines are kept. */
+const LAST_LINES = 20;
 
 /** An unprivileged account to run as; only root can choose one. */
 export interface RunAs {
@@ -18,8 +22,8 @@ export interface ChildOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
   runAs?: RunAs | undefined;
-  /** Where stdout and stderr go: our own, an open file, or line by line to a function. */
-  output: "inherit" | number | ((line: string, stream: "stdout" | "stderr") => void);
+  /** Where stdout and stderr go: to ours, or line by line to a function. */
+  output: "inherit" | ((line: string, stream: "stdout" | "stderr") => void);
   /** The whole of the child's stdin; empty by default. */
   input?: string;
   /** Holds stdin open, so that a child of ours that watches it also stops when this process is killed. */
@@ -30,17 +34,14 @@ export interface ChildOptions {
   graceMs?: number;
 }
 
-export interface ChildExit {
-  code: number | null;
-  signal: NodeJS.Signals | number | null;
-}
-
 export interface Child extends AsyncDisposable {
   name: string;
   pid: number;
   /** Settles when the child has ended and its output has been read. Never rejects. */
-  exited: Promise<ChildExit>;
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | number | null }>;
   hasExited(): boolean;
+  /** Its last lines, oldest first, without empty ones; none if it writes to our own output. */
+  lastLines: readonly string[];
   /** Ends the child and waits for its end. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -86,18 +87,12 @@ async function readLines(
   onLine: (line: string) => void,
 ): Promise<void> {
   if (!(stream instanceof ReadableStream)) return;
-  let rest = "";
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) onLine(line);
-  }
-  if (rest) onLine(rest);
+  for await (const line of createInterface(Readable.fromWeb(stream))) onLine(line);
 }
 
 function launch(options: ChildOptions): Bun.Subprocess {
   const { name, command, args, cwd, env, runAs, output, input, stopsOnStdinEnd } = options;
-  const sink = typeof output === "function" ? "pipe" : output;
+  const sink = output === "inherit" ? output : "pipe";
   try {
     return Bun.spawn([command, ...args], {
       cwd,
@@ -116,7 +111,12 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
   const { name, output, stopSignals = ["SIGTERM"], graceMs = 25_000 } = options;
   const [polite, ...stronger] = stopSignals;
   const subprocess = launch(options);
-  const onLine = typeof output === "function" ? output : () => {};
+  const lastLines: string[] = [];
+  const onLine = (line: string, stream: "stdout" | "stderr") => {
+    if (line.trim() !== "") lastLines.push(line);
+    if (lastLines.length > LAST_LINES) lastLines.shift();
+    if (output !== "inherit") output(line, stream);
+  };
   const read = Promise.all([
     readLines(subprocess.stdout, (line) => onLine(line, "stdout")),
     readLines(subprocess.stderr, (line) => onLine(line, "stderr")),
@@ -140,6 +140,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
       return { code: subprocess.exitCode, signal: subprocess.signalCode };
     }),
     hasExited,
+    lastLines,
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -164,39 +165,6 @@ export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
 }
 
 /** How a child ended, in words. */
-export function describeExit(exit: ChildExit): string {
+export function describeExit(exit: Awaited<Child["exited"]>): string {
   return exit.signal ? `ended by ${exit.signal}` : `exit code ${exit.code}`;
-}
-
-export interface RunBunOptions {
-  supervisor: Supervisor;
-  /** Completes "Cannot …" in the error message. */
-  purpose: string;
-  /** A file of ours with its arguments, or a command of Bun. */
-  args: readonly string[];
-  root: string;
-  env: NodeJS.ProcessEnv;
-  /** Gets every line of stderr, where our commands print progress. */
-  note: (line: string) => void;
-}
-
-/** Runs Bun for a task that ends, such as the migrations. Throws StartError with the last lines of output on failure. */
-export async function runBun({ supervisor, purpose, args, root, env, note }: RunBunOptions): Promise<void> {
-  const lines: string[] = [];
-  const child = await supervisor.spawn({
-    name: purpose,
-    command: process.execPath,
-    args,
-    cwd: root,
-    env,
-    stopsOnStdinEnd: true,
-    output(line, stream) {
-      if (line.trim() === "") return;
-      lines.push(line);
-      if (stream === "stderr") note(line);
-    },
-  });
-  const exit = await child.exited;
-  if (exit.code === 0) return;
-  throw new StartError(`Cannot ${purpose}: ${lines.slice(-3).join("\n") || describeExit(exit)}`);
 }

@@ -1,7 +1,6 @@
 /** What a start writes to the terminal: its steps, errors, warnings of its processes, and the ready message. */
 
-const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
-const FRAME_MS = 80;
+const REDRAW_MS = 100;
 
 /** An error that the user can fix; shown without a stack. */
 export class StartError extends Error {
@@ -38,11 +37,8 @@ export function openProgress(stream: NodeJS.WriteStream): Progress {
         return result;
       }
       let note = "";
-      let frame = 0;
-      const timer = setInterval(() => {
-        frame = (frame + 1) % FRAMES.length;
-        draw(`${FRAMES[frame]} ${title}  ${elapsed(startedAt)}  ${note}`);
-      }, FRAME_MS);
+      const redraw = () => draw(`… ${title}  ${elapsed(startedAt)}  ${note}`);
+      const timer = setInterval(redraw, REDRAW_MS);
       try {
         const result = await work((text) => {
           note = text;
@@ -70,30 +66,14 @@ export function toNotice(name: string, line: string): string | null {
   }
 }
 
-export interface BannerFacts {
-  /** Such as `2.4 s`. */
-  took: string;
-  publicUrl: string;
-  /** `null` when the log lines go to stdout. */
-  logDirectory: string | null;
-  /** Where the URL of the embedded database is kept; `null` when DATABASE_URL was given. */
-  databaseUrlFile: string | null;
-  /** The text of the credentials file; null without one. */
-  credentials: { path: string; text: string } | null;
-}
-
-/** Returns the ready message. */
-export function renderBanner(facts: BannerFacts): string {
-  const { publicUrl, credentials } = facts;
-  const rows: readonly (readonly [name: string, value: string | null | undefined])[] = [
-    ["Dashboard", `${publicUrl}/dashboard`],
-    ["API", `${publicUrl}/api/v1`],
-    ["Swagger UI", `${publicUrl}/swagger`],
-    ["Database", facts.databaseUrlFile && `embedded; its URL is in ${facts.databaseUrlFile}`],
-    ["Credentials", credentials?.path],
-    ["Logs", facts.logDirectory],
-  ];
-  const table = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(13)}${value}`] : [])).join("\n");
-  const demo = credentials ? [credentials.text.trimEnd().replace(/^(?=.)/gm, "  ")] : [];
-  return [`Ready in ${facts.took}`, table, ...demo, "Ctrl-C stops everything", ""].join("\n\n");
+/** Returns the ready message: a row for each fact that has a value, then the text of the demo's credentials. */
+export function renderBanner(
+  took: string,
+  facts: Readonly<Record<string, string | null>>,
+  credentials: string | null,
+): string {
+  const rows = Object.entries(facts).filter(([, value]) => value !== null);
+  const table = rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`).join("\n");
+  const demo = credentials === null ? [] : [credentials.trimEnd().replace(/^(?=.)/gm, "  ")];
+  return [`Ready in ${took}`, table, ...demo, "Ctrl-C stops everything", ""].join("\n\n");
 }

@@ -1,4 +1,4 @@
-/** Entry point of `bun run bench NAME`. Until packages are installed, it may import only Bun's own modules. */
+/** Entry point of `bun run bench NAME`. */
 import { bootstrap } from "../../deploy/local/bootstrap.ts";
 import { runBench } from "./run_bench.ts";
 

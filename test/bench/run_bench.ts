@@ -1,9 +1,7 @@
 /** `bun run bench`: runs the named benchmarks, or all, and writes RESULTS.md. */
 import { loadavg } from "node:os";
-import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
-import { installDependencies } from "../../deploy/local/install.ts";
-import { openSupervisor, settlesWithin, untilAborted } from "../../deploy/local/supervisor.ts";
+import { settlesWithin, untilAborted } from "../../deploy/local/supervisor.ts";
 import { elapsed } from "../../deploy/local/terminal.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
 import { type Bench, FULL_SIZES, QUICK_SIZES } from "./measure.ts";
@@ -33,18 +31,10 @@ export async function runBench(command: Command): Promise<number> {
     else process.stderr.write(`${choice.problem}\n\n${usage}`);
     return choice.problem === null ? 0 : 2;
   }
-  await installPeers(command);
   if (choice.notesOnly) await writeNotes(command.root);
   else if (!(await measure(command, choice))) return 1;
   if (choice.isWritten) process.stdout.write(`Written: ${RESULTS_PATH}\n`);
   return 0;
-}
-
-/** Installs the peers, which are no dependencies of the service. */
-async function installPeers(command: Command): Promise<void> {
-  await using supervisor = openSupervisor(command);
-  const root = join(command.root, "test/bench");
-  await untilAborted(installDependencies({ ...command, supervisor, root }), command.stop);
 }
 
 /** Measures, prints, and writes on request; false if a benchmark failed. */

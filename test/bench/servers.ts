@@ -33,7 +33,7 @@ export async function startOurs(
   databaseUrl: string,
   { dataDirectory, env = {} }: { dataDirectory?: string; env?: Readonly<Record<string, string>> } = {},
 ): Promise<BenchServer> {
-  const port = await chooseFreePort(HOST);
+  const port = chooseFreePort(HOST);
   const api = spawnApi({
     DATABASE_URL: databaseUrl,
     ...(dataDirectory === undefined ? {} : { DATA_DIR: dataDirectory }),
@@ -62,7 +62,7 @@ export async function startPeer(
     env = {},
   }: { script: PeerScript; databaseUrl: string; env?: Record<string, string> },
 ): Promise<BenchServer> {
-  const port = await chooseFreePort(HOST);
+  const port = chooseFreePort(HOST);
   const path = join(root, "test/bench/peers", `${script}.ts`);
   const command = ["node", await buildForNode(root, path)];
   const child = Bun.spawn(command, {
@@ -113,7 +113,7 @@ export interface ProbedServer extends BenchServer {
 }
 
 export async function startProbed(databaseUrl: string): Promise<ProbedServer> {
-  const probePort = String(await chooseFreePort(HOST));
+  const probePort = String(chooseFreePort(HOST));
   const env = { [LOOP_PROBE_PORT]: probePort, BUN_OPTIONS: `--preload ${PROBE}` };
   const ours = await startOurs(databaseUrl, { env });
   const readLoop = async () => (await (await fetch(`http://${HOST}:${probePort}/`)).json()) as LoopReading;

@@ -10,7 +10,7 @@ let dashboard: Dashboard;
 let proxy: TlsProxy;
 
 beforeAll(async () => {
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   dashboard = await openDashboard({ PUBLIC_URL: `https://127.0.0.1:${port}` });
   proxy = await startTlsProxy(port, () => dashboard.api.url);
 });

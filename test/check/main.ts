@@ -2,7 +2,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command } from "../../deploy/local/bootstrap.ts";
-import { installDependencies } from "../../deploy/local/install.ts";
 import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
 import { elapsed } from "../../deploy/local/terminal.ts";
 
@@ -27,8 +26,6 @@ function listChecks(root: string): [name: string, args: string[]][] {
 async function runChecks(command: Command): Promise<number> {
   const { root, env } = command;
   await using supervisor = openSupervisor(command);
-  // The compiler reads the benchmarks too.
-  await installDependencies({ ...command, supervisor, root: join(root, "test/bench") });
   const failed: string[] = [];
   // Side by side: most tools use one core. The output of each is printed when it ends.
   const runs = listChecks(root).map(async ([name, args]) => {

@@ -1,8 +1,6 @@
 /** Installs what tests need: npm packages, and programs on Debian and Ubuntu. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "../../deploy/local/bootstrap.ts";
-import { installDependencies } from "../../deploy/local/install.ts";
 import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
 import { StartError } from "../../deploy/local/terminal.ts";
 import type { MissingGroup } from "./groups.ts";
@@ -12,7 +10,17 @@ export async function installPackages(command: Command, missing: readonly Missin
   for (const { folder } of missing) {
     if (folder === undefined) continue;
     await using supervisor = openSupervisor(command);
-    await installDependencies({ ...command, supervisor, root: join(command.root, folder) });
+    await command.progress.step(`Installing the packages of ${folder}`, async (note) => {
+      const { root: cwd, env } = command;
+      const install = { name: "bun install", command: process.execPath, cwd, env };
+      const child = await supervisor.spawn({
+        ...install,
+        args: ["install", "--frozen-lockfile", "--cwd", folder],
+        output: note,
+      });
+      const { code } = await untilAborted(child.exited, command.stop);
+      if (code !== 0) throw new StartError(`Cannot install the packages: ${child.lastLines.join("\n")}`);
+    });
   }
   await installDebianPackages(command, missing);
 }

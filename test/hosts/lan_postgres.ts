@@ -33,7 +33,6 @@ export async function startLanPostgres(given: {
     const cluster = await openCluster({
       supervisor,
       location,
-      database: "ulr",
       durable: false,
       binDirectory,
     });
@@ -41,8 +40,7 @@ export async function startLanPostgres(given: {
     appendFileSync(join(cluster.path, "postgresql.conf"), readFileSync(CONFIGURATION));
     const { port } = await startServer(cluster, {
       logPath: join(root, "postgres.log"),
-      settings: { fsync: "off", ...given.settings },
-      address: given.address,
+      settings: { fsync: "off", listen_addresses: given.address, ...given.settings },
     });
     return { url: `postgres://${SUPERUSER}@${given.address}:${port}/ulr`, [Symbol.asyncDispose]: dispose };
   } catch (error) {

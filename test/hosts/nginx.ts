@@ -47,8 +47,8 @@ export async function startNginx(
   certificate: { certPath: string; keyPath: string } | null = null,
 ): Promise<Nginx> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-nginx-"));
-  const port = await chooseFreePort("127.0.0.1");
-  const clearPort = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
+  const clearPort = chooseFreePort("127.0.0.1");
   const clearUrl = `http://${address}:${clearPort}`;
   const url = `${certificate ? "https" : "http"}://${address}:${port}`;
   const tls = certificate ? " ssl" : "";

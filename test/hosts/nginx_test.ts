@@ -176,7 +176,7 @@ test("the page of nginx's errors cannot be requested", async () => {
 });
 
 test("without an API, clients get a JSON error that says what to do about writes", async () => {
-  const dead = `127.0.0.1:${await chooseFreePort("127.0.0.1")}`;
+  const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
   await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
   for (const path of ["/api/v1/models", "/api/v1/export/datasets", "/metrics"]) {
     const response = await fetch(`${alone.url}${path}`, { headers: { "x-request-id": "mine" } });

@@ -54,7 +54,7 @@ export async function startPgBouncer(
   await chmod(directory, 0o755);
   const users = join(directory, "userlist.txt");
   await writeFile(users, `"${username}" "${password}"\n`);
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   const text = await Bun.file(CONFIGURATION).text();
   const file = join(directory, "pgbouncer.ini");
   await writeFile(

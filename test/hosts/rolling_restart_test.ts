@@ -132,7 +132,7 @@ test("no request fails and no write is repeated while two APIs behind PgBouncer 
   await using pooler = await startPgBouncer(db.url);
   await using newer = await makeNewerRelease(MIGRATION);
   await using running = new AsyncDisposableStack();
-  const ports = [await chooseFreePort("127.0.0.1"), await chooseFreePort("127.0.0.1")] as const;
+  const ports = [chooseFreePort("127.0.0.1"), chooseFreePort("127.0.0.1")] as const;
   const start = async (port: number, release?: Installation) =>
     running.use(await startReadyApi({ ...environment(db, pooler), PORT: String(port) }, release));
   const apis = await Promise.all(ports.map((port) => start(port)));

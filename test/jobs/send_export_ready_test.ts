@@ -236,7 +236,7 @@ test("a process that has to leave does not wait for a mail server", async () => 
 });
 
 test("several runners send each mail once, and retry when the server is back", async () => {
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   const { app, runner, person, id } = await openWithReady({ smtpUrl: `smtp://127.0.0.1:${port}` });
   await using _app = app;
   await using _runner = runner;
@@ -288,7 +288,7 @@ test("temporary errors are retried, permanent ones are not, and no address is lo
 });
 
 test("a server without TLS gets neither password nor mail, and the log says why until it has TLS", async () => {
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   const options = {
     onAuth: (_auth: unknown, _session: unknown, callback: AuthCallback) => callback(null, { user: "me" }),
   };

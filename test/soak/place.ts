@@ -125,7 +125,7 @@ async function startServices(
 ): Promise<{ apis: Pair; runners: Pair }> {
   const env = { ...SETTINGS, DATABASE_URL: db.url, DATA_DIR: dataDir, EXPORT_SWEEP_CRON: "* * * * *" };
   const startApi = async (name: string) => {
-    const own = { ...env, PORT: String(await chooseFreePort("127.0.0.1")) };
+    const own = { ...env, PORT: String(chooseFreePort("127.0.0.1")) };
     const api = new Service({ name, folder: "api", readyMessage: "listening", env: own, supervisor });
     await api.start();
     return api;

@@ -15,7 +15,7 @@ const SETTINGS = "/settings/second-factor";
 let dashboard: Dashboard;
 let origin: string;
 beforeAll(async () => {
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   dashboard = await openDashboard({ PORT: String(port), RATE_LIMIT_LOGIN_PER_MINUTE: "200" });
   origin = `http://localhost:${port}`;
 });

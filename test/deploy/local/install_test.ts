@@ -1,11 +1,11 @@
-/** What counts as installed, and what happens if an installation fails to provide it. */
+/** What counts as installed, and that commands of a new clone install first. */
 import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { installDependencies } from "../../../deploy/local/install.ts";
-import { openSupervisor } from "../../../deploy/local/supervisor.ts";
-import { openProgress } from "../../../deploy/local/terminal.ts";
+import { isInstalled } from "../../../deploy/local/install.ts";
+
+const ENTRY = join(import.meta.dir, "../../../deploy/local/install/main.ts");
 
 async function openFolder(files: Readonly<Record<string, object>>) {
   const root = await mkdtemp(join(tmpdir(), "ulr-install-"));
@@ -16,14 +16,8 @@ async function openFolder(files: Readonly<Record<string, object>>) {
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-async function install(root: string): Promise<boolean> {
-  await using supervisor = openSupervisor({ force: new AbortController().signal });
-  return await installDependencies({
-    root,
-    env: process.env,
-    supervisor,
-    progress: openProgress(process.stderr),
-  });
+function runEntry(cwd: string) {
+  return Bun.spawnSync([process.execPath, ENTRY, "."], { cwd });
 }
 
 test("a package under another name is installed when its own version is there", async () => {
@@ -32,15 +26,32 @@ test("a package under another name is installed when its own version is there", 
     "node_modules/@a/b/package.json": { version: "1.2.3" },
     "node_modules/other/package.json": { version: "2.0.0" },
   });
-  expect(await install(folder.root)).toBe(false);
+  expect(isInstalled(folder.root)).toBe(true);
+  expect(runEntry(folder.root).stdout.toString()).toBe("");
 });
 
-test("an installation without the required result fails and does not loop", async () => {
-  await using folder = await openFolder({
-    // A version that no comparison finds: nothing exact.
+test("a missing package is installed, and one of another version is replaced", async () => {
+  const local = (version: string) => ({
     "package.json": { name: "x", version: "1.0.0", dependencies: { local: "file:./local" } },
-    "local/package.json": { name: "local", version: "1.0.0" },
+    "local/package.json": { name: "local", version },
   });
-  expect(Bun.spawnSync([process.execPath, "install"], { cwd: folder.root }).exitCode).toBe(0);
-  await expect(install(folder.root)).rejects.toThrow("still not as package.json says: local");
+  await using folder = await openFolder(local("1.0.0"));
+  expect(isInstalled(folder.root)).toBe(false);
+  expect(Bun.spawnSync([process.execPath, "install", "--lockfile-only"], { cwd: folder.root }).success).toBe(
+    true,
+  );
+  expect(runEntry(folder.root).exitCode).toBe(0);
+  expect(await Bun.file(join(folder.root, "node_modules/local/package.json")).json()).toEqual({
+    name: "local",
+    version: "1.0.0",
+  });
+});
+
+test("an installation that fails ends the command with the reason", async () => {
+  await using folder = await openFolder({
+    "package.json": { name: "x", version: "1.0.0", dependencies: { local: "file:./missing" } },
+  });
+  const { exitCode, stderr } = runEntry(folder.root);
+  expect(exitCode).toBe(1);
+  expect(stderr.toString()).toContain("missing");
 });

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort, commandLineOf } from "../../../deploy/local/machine.ts";
-import { openCluster, runSingleUser } from "../../../deploy/local/postgres_cluster.ts";
-import { openSupervisor, pollUntil } from "../../../deploy/local/supervisor.ts";
+import { pollUntil } from "../../../deploy/local/supervisor.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import {
   copyDataDirectory,
@@ -182,7 +181,7 @@ async function launch(
   command: string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Bun.Subprocess<"pipe">> {
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   const { DATABASE_URL: _, ...inherited } = process.env;
   const launcher = Bun.spawn(command, {
     cwd: join(import.meta.dir, "../../.."),
@@ -205,15 +204,6 @@ test("a launcher that dies without passing the signal on, as npx does, takes eve
   launcher.kill("SIGKILL");
   const isGone = () => listProcesses(directory.path).length === 0;
   expect(await pollUntil(isGone, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
-});
-
-test("a start that another one runs after installing stops when that one is killed", async () => {
-  using directory = copyDataDirectory(firstBoot);
-  const command = [process.execPath, "deploy/local/main.ts"];
-  const start = await launch(directory, command, { STOP_ON_STDIN_END: "true" });
-  start.stdin.end();
-  expect(await start.exited).toBe(0);
-  await expectNothingLeft(directory);
 });
 
 test("a start copes with a postmaster.pid of another program and a lost database-url.txt; SIGHUP stops it", async () => {
@@ -248,48 +238,10 @@ async function expectCannotGoOn(
   await expectNothingLeft(directory);
 }
 
-/** Creates a data directory from before the service had its own roles: the superuser owns everything. */
-async function withoutRoles(directory: DataDirectory): Promise<void> {
-  await using supervisor = openSupervisor({ force: new AbortController().signal });
-  const location = join(directory.path, "postgres");
-  const cluster = await openCluster({ supervisor, location, database: "ulr", durable: true });
-  const statements = [
-    "reassign owned by ulr_owner to postgres",
-    "drop owned by ulr_owner",
-    "drop owned by ulr_app",
-    "drop role ulr_owner, ulr_app",
-    "alter role postgres password 'earlier'",
-  ];
-  await runSingleUser(cluster, "ulr", statements);
-  rmSync(join(directory.path, "database-owner-url.txt"));
-  const port = await chooseFreePort("127.0.0.1");
-  writeFileSync(
-    join(directory.path, "database-url.txt"),
-    `postgres://postgres:earlier@127.0.0.1:${port}/ulr\n`,
-  );
-}
-
-test("a data directory in which the superuser owns everything gets its roles and keeps its rows, and a PostgreSQL that ends is named", async () => {
+test("a PostgreSQL that ends is named, with its log", async () => {
   using directory = copyDataDirectory(firstBoot);
-  await withoutRoles(directory);
   await using stack = await startStack(directory.path);
   await stack.ready();
-  const owners = `
-    select array_agg(distinct pg_get_userbyid(relowner)) as owners
-    from pg_class
-    where relnamespace in ('public'::regnamespace, 'pgboss'::regnamespace)`;
-  expect(await queryEmbedded(directory, owners)).toEqual([{ owners: ["ulr_owner"] }]);
-  const ownsFunctions = `
-    select distinct pg_get_userbyid(proowner) as owner
-    from pg_proc
-    where pronamespace = 'pgboss'::regnamespace
-      or proname in (select tgfoid::regproc::text from pg_trigger where not tgisinternal)`;
-  expect(await queryEmbedded(directory, ownsFunctions)).toEqual([{ owner: "ulr_owner" }]);
-  expect(await queryEmbedded(directory, "select count(*) > 0 as found from issues")).toEqual([
-    { found: true },
-  ]);
-  await expect(queryEmbedded(directory, "create table mine (n int)")).rejects.toThrow("permission denied");
-  await queryEmbedded(directory, "alter table issues add column later int", "database-owner-url.txt");
   const postgres = findProcess(directory, "bin/postgres -D");
   await expectCannotGoOn(stack, { directory, pid: postgres, because: "PostgreSQL ended unexpectedly" });
   expect(stack.stderr()).toContain(join(directory.path, "logs", "postgres.log"));

@@ -2,8 +2,12 @@ import { expect, test } from "bun:test";
 import { renderBanner, toNotice } from "../../../deploy/local/terminal.ts";
 
 test("renderBanner() omits missing parts", () => {
-  const facts = { took: "0.4 s", publicUrl: "http://localhost:3000" };
-  expect(renderBanner({ ...facts, logDirectory: null, databaseUrlFile: null, credentials: null })).toBe(
+  const facts = {
+    Dashboard: "http://localhost:3000/dashboard",
+    API: "http://localhost:3000/api/v1",
+    "Swagger UI": "http://localhost:3000/swagger",
+  };
+  expect(renderBanner("0.4 s", { ...facts, Database: null, Logs: null }, null)).toBe(
     [
       "Ready in 0.4 s",
       "",
@@ -16,14 +20,9 @@ test("renderBanner() omits missing parts", () => {
       "",
     ].join("\n"),
   );
-  expect(
-    renderBanner({
-      ...facts,
-      logDirectory: ".data/logs/",
-      databaseUrlFile: ".data/database-url.txt",
-      credentials: { path: ".data/demo-credentials.txt", text: "Key  ulr_x\n\nNote\n" },
-    }),
-  ).toContain("  Logs         .data/logs/\n\n  Key  ulr_x\n\n  Note\n\nCtrl-C");
+  expect(renderBanner("0.4 s", { ...facts, Logs: ".data/logs/" }, "Key  ulr_x\n\nNote\n")).toContain(
+    "  Logs         .data/logs/\n\n  Key  ulr_x\n\n  Note\n\nCtrl-C",
+  );
 });
 
 test("toNotice() shows warnings and worse, shortly", () => {

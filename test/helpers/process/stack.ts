@@ -75,7 +75,7 @@ export async function startStack(
   dataDirectory: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<StackProcess> {
-  const port = Number(env["PORT"] ?? (await chooseFreePort("127.0.0.1")));
+  const port = Number(env["PORT"] ?? chooseFreePort("127.0.0.1"));
   const { DATABASE_URL: _, ...inherited } = process.env;
   const child = Bun.spawn([process.execPath, "deploy/local/main.ts"], {
     cwd: ROOT,

@@ -136,7 +136,7 @@ test("a mail that the server refuses for good is not tried again", async () => {
 });
 
 test("a mail server that is down gets the mail when it is back", async () => {
-  const port = await chooseFreePort("127.0.0.1");
+  const port = chooseFreePort("127.0.0.1");
   await using app = await openTestApp({ config: { smtpUrl: `smtp://127.0.0.1:${port}` } });
   const { email } = await app.make.user();
   await queueMail(app, { kind: "password_reset", email });
