@@ -16,10 +16,10 @@ const TIMEOUT_MS = 240_000;
 const MAX_FILES_AGAIN = 5;
 
 /**
- * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. Files of a
- * worker share its modules.
+ * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. With two
+ * more, two cores had nothing to do for a fifth of the time. Files of a worker share its modules.
  */
-const WORKERS = availableParallelism() + 2;
+const WORKERS = availableParallelism() + 4;
 
 const TEST_USAGE = `Usage: bun run test [file or folder …] [options]
 
