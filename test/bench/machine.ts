@@ -7,6 +7,7 @@ import type { Facts } from "./results.ts";
 
 /** `USER_HZ`, the unit of /proc: a hundredth of a second on every Linux. */
 const TICKS_PER_SECOND = 100;
+const POLL_MS = 5;
 
 interface ProcessTimes {
   parent: number;
@@ -57,6 +58,19 @@ export async function residentBytes(pid: number): Promise<number> {
 /** The peak memory of the process since `resetPeak`, in bytes. */
 export async function peakBytes(pid: number): Promise<number> {
   return readStatus(pid, "VmHWM");
+}
+
+/**
+ * The peak memory of a child until it exits, in bytes, read every few milliseconds. The resource usage of an exited child
+ * would not do: Linux counts the memory of the process that started it, this one, in its `maxRSS`.
+ */
+export async function peakBytesUntilExit(child: Bun.Subprocess): Promise<number> {
+  let peak = 0;
+  while (child.exitCode === null && child.signalCode === null) {
+    peak = Math.max(peak, await peakBytes(child.pid).catch(() => 0));
+    await Bun.sleep(POLL_MS);
+  }
+  return peak;
 }
 
 /** Resets the peak to the current memory. */

@@ -54,6 +54,8 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
     await db.owner`vacuum analyze`;
     const rows = await watchSync(run, db);
     await using ours = await startOurs(db.url, { dataDirectory: directory });
+    // This waits until the API has loaded the catalog of `watchSync`, which belongs to its memory at rest.
+    await (await fetch(`${ours.url}/api/v1/models?limit=1`)).text();
     await using runner = await startRunner({ DATABASE_URL: db.url, DATA_DIR: directory });
     const bench = { run, db, ours, org: { person, projects: [project] } };
     rows.unshift(...(await watch(bench, { process: "api", pid: ours.pid, loads: apiLoads(bench) })));

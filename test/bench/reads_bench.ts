@@ -8,6 +8,7 @@ import { openTestDatabase, type TestDatabase } from "../helpers/postgres/databas
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { COMMON_WORDS, makeBenchRegistry } from "./bench_data.ts";
 import { type ComparedRead, compareReads } from "./http_load.ts";
+import { peakBytesUntilExit } from "./machine.ts";
 import { type BenchRun, median } from "./measure.ts";
 import { type FigureTable, figure } from "./results.ts";
 import { startComparedServers } from "./servers.ts";
@@ -137,11 +138,9 @@ export async function runSync(
     stdout: "ignore",
     stderr: "inherit",
   });
-  if ((await child.exited) !== 0) throw new Error("Cannot measure: the sync failed");
-  return {
-    processSeconds: (performance.now() - begun) / 1000,
-    peakBytes: child.resourceUsage()?.maxRSS ?? Number.NaN,
-  };
+  const [peakBytes, exitCode] = await Promise.all([peakBytesUntilExit(child), child.exited]);
+  if (exitCode !== 0) throw new Error("Cannot measure: the sync failed");
+  return { processSeconds: (performance.now() - begun) / 1000, peakBytes };
 }
 
 /** Starts the process, which syncs at its start; its schedule does not come due during the measurement. */
