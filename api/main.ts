@@ -9,9 +9,8 @@ import {
   EXPORT_APPLICATION,
   POOLED_API_APPLICATION,
 } from "../sql/connection/application_names.ts";
-import { countExportConnections } from "../sql/connection/export_connections.ts";
-import { EXPORT_LANES_MAX } from "../sql/connection/lanes.ts";
 import type { Pool } from "../sql/connection/pool.ts";
+import { countExportConnections, EXPORT_LANES_MAX } from "../sql/connection/snapshot.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openQueue } from "../sql/queue.ts";

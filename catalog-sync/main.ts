@@ -4,8 +4,8 @@ import { Counter } from "prom-client";
 import { toJsonLine } from "../shared/json_lines.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
-import type { Host } from "../shared/process/entry_point.ts";
 import {
+  type Host,
   openProcessLog,
   readConfigOrExit,
   serviceHost,
@@ -16,7 +16,7 @@ import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
-import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
+import { describeConnectionFailure } from "../sql/connection/database_fault.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";

@@ -1,15 +1,9 @@
 /** Job `build_org_export`: builds the ZIP of an organization and records the outcome in the job's row. */
-import type { ArtifactStore } from "../shared/artifacts/store.ts";
 import type { JobPayloads } from "../shared/jobs.ts";
-import type { Config } from "../shared/process/config.ts";
-import type { Log } from "../shared/process/log.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
-import type { Nodes } from "../sql/connection/nodes.ts";
-import type { Pool } from "../sql/connection/pool.ts";
-import type { Replica } from "../sql/connection/replica.ts";
 import { markExportJobRunning } from "../sql/exports/build_attempts.ts";
 import { WrongTimeError } from "../sql/exports/rows.ts";
-import type { Boss, QueueClaim } from "../sql/queue.ts";
+import type { QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import {
   type Build,
@@ -21,35 +15,15 @@ import {
   MAX_ATTEMPTS,
   makeReady,
 } from "./build_outcome.ts";
-import { BuildSuperseded } from "./build_progress.ts";
-import { writeOrgExport } from "./org_export_file.ts";
-import type { RunnerMetrics } from "./runner_metrics.ts";
-import type { StoreOwner } from "./store_owner.ts";
-
-export interface BuildDeps {
-  config: Config;
-  sql: Pool;
-  /** For the snapshots: one connection per build. */
-  exportSql: Pool;
-  /** Preferred for snapshots; null without a replica. */
-  replica: Replica | null;
-  /** Where snapshots are opened if the tracker tables are distributed; else null. */
-  nodes: Nodes | null;
-  boss: Boss;
-  store: ArtifactStore;
-  owner: StoreOwner;
-  log: Log;
-  metrics: RunnerMetrics;
-  /** Aborted when the process can no longer wait for the build. */
-  shutdownSignal: AbortSignal;
-}
+import { BuildSuperseded, writeOrgExport } from "./org_export_file.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 
 /**
  * Builds the export. Safe to run concurrently: only the latest attempt can write to the row. The claim's signal is
  * aborted if the queue considers the job lost. Throws if the queue should run it again.
  */
 export async function buildOrgExport(
-  deps: BuildDeps,
+  deps: RunnerDeps,
   { exportJobId, traceparent }: JobPayloads["build_org_export"],
   claim: QueueClaim & { signal: AbortSignal },
 ): Promise<void> {
@@ -85,7 +59,7 @@ export async function buildOrgExport(
 }
 
 async function run(
-  deps: BuildDeps,
+  deps: RunnerDeps,
   build: Build,
   { org, signal }: { org: OrgRow; signal: AbortSignal },
 ): Promise<void> {

@@ -1,15 +1,13 @@
 /** How a build of an organization export ends: its job is ready, failed, or queued for another attempt. */
-import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
-import { ArtifactStorageError, type ArtifactStore } from "../shared/artifacts/store.ts";
+import { ArtifactStorageError, type ContentDigest } from "../shared/artifacts/store.ts";
 import { exportFileStamp } from "../shared/exports/file_names.ts";
-import type { Config } from "../shared/process/config.ts";
 import type { Log } from "../shared/process/log.ts";
 import { withTimeout } from "../shared/process/with_timeout.ts";
 import type { BuildFault, ExportJobErrorCode } from "../shared/vocabulary.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { isDatabaseFault, retryOnDatabaseFault } from "../sql/connection/database_fault.ts";
-import type { Pool, Sql } from "../sql/connection/pool.ts";
+import type { Sql } from "../sql/connection/pool.ts";
 import { insertExportEvent } from "../sql/events/events.ts";
 import {
   markExportJobExhausted,
@@ -19,8 +17,8 @@ import {
   markExportJobWaiting,
 } from "../sql/exports/build_attempts.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
-import { type Boss, completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/queue.ts";
-import type { RunnerMetrics } from "./runner_metrics.ts";
+import { completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/queue.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 import { ForeignStoreError } from "./store_owner.ts";
 
 /** After this many failed attempts the job is `BUILD_FAILED`. */
@@ -38,16 +36,6 @@ const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>
   ORGANIZATION_GONE: "The organization was deleted",
 };
 
-interface OutcomeDeps {
-  config: Pick<Config, "exportBuildPatienceMinutes" | "exportRetentionHours">;
-  sql: Pool;
-  boss: Boss;
-  store: ArtifactStore;
-  metrics: RunnerMetrics;
-  /** Aborted when the process can no longer wait for the build. */
-  shutdownSignal: AbortSignal;
-}
-
 /** One attempt. */
 export interface Build {
   job: ExportJobRow;
@@ -59,7 +47,7 @@ export interface Build {
 
 /** Makes the job ready and queues its mail. Returns false if the attempt is no longer the running one. */
 export async function makeReady(
-  deps: OutcomeDeps,
+  deps: RunnerDeps,
   { job, artifactKey, traceparent }: Build,
   written: { org: OrgRow; artifact: ContentDigest; progress: ExportJobProgress },
 ): Promise<boolean> {
@@ -90,7 +78,7 @@ export async function makeReady(
 }
 
 /** Completes the queue entry and writes the event and the audit entry, in the transaction that ends the job. */
-async function finish(tx: Sql, deps: OutcomeDeps, job: ExportJobRow, action: string): Promise<void> {
+async function finish(tx: Sql, deps: RunnerDeps, job: ExportJobRow, action: string): Promise<void> {
   await completeJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
   await insertExportEvent(tx, job);
   await insertAuditEntry(tx, {
@@ -107,7 +95,7 @@ async function finish(tx: Sql, deps: OutcomeDeps, job: ExportJobRow, action: str
  * process had to stop, if another database owns the store, or if a fault of storage or database stopped it. Such faults
  * are forgiven for EXPORT_BUILD_PATIENCE_MINUTES.
  */
-export async function handOn(deps: OutcomeDeps, build: Build, error: unknown): Promise<void> {
+export async function handOn(deps: RunnerDeps, build: Build, error: unknown): Promise<void> {
   const isForgiven = deps.shutdownSignal.aborted || error instanceof ForeignStoreError;
   const event = isForgiven ? "export_job.cut_off" : "export_job.attempt_failed";
   build.log.warn({ event, err: error }, "a build attempt of an organization export failed");
@@ -132,7 +120,7 @@ function faultOf(error: unknown): BuildFault | null {
 
 /** Returns false if the attempt counts and was the last one, or is no longer the running one. */
 async function queueAgain(
-  { config, sql, boss }: OutcomeDeps,
+  { config, sql, boss }: RunnerDeps,
   { job: { id, attempt }, claim, log }: Build,
   { fault, isForgiven }: { fault: BuildFault | null; isForgiven: boolean },
 ): Promise<boolean> {
@@ -151,7 +139,7 @@ async function queueAgain(
 
 /** Fails the job, unless the attempt is no longer the running one. */
 export async function fail(
-  deps: OutcomeDeps,
+  deps: RunnerDeps,
   build: Build,
   errorCode: Exclude<ExportJobErrorCode, "CANCELED">,
   errorMessage = MESSAGES[errorCode],
@@ -169,7 +157,7 @@ export async function fail(
 }
 
 /** Fails a job whose builders have all died. Does nothing for a job that has finished. */
-export async function failExhausted(deps: OutcomeDeps, id: string): Promise<void> {
+export async function failExhausted(deps: RunnerDeps, id: string): Promise<void> {
   const errorMessage = MESSAGES.BUILD_FAILED;
   const end = (tx: Sql) => markExportJobExhausted(tx, { id, maxAttempts: MAX_ATTEMPTS, errorMessage });
   const isFailed = await deps.sql.begin((tx) => failIn(tx, deps, end));
@@ -179,7 +167,7 @@ export async function failExhausted(deps: OutcomeDeps, id: string): Promise<void
 /** Returns false if `end` ends no job. */
 async function failIn(
   tx: Sql,
-  deps: OutcomeDeps,
+  deps: RunnerDeps,
   end: (tx: Sql) => Promise<ExportJobRow | null>,
 ): Promise<boolean> {
   const failed = await end(tx);
@@ -192,7 +180,7 @@ async function failIn(
  * the row is this one. A full storage needs their room, and the sweep that ran when one of them died found it running.
  */
 export async function discardOthers(
-  { store }: Pick<OutcomeDeps, "store">,
+  { store }: Pick<RunnerDeps, "store">,
   { job, artifactKey, log }: Pick<Build, "job" | "artifactKey" | "log">,
 ): Promise<void> {
   const left = await Array.fromAsync(store.list(`${job.id}.`));
@@ -208,7 +196,7 @@ export async function discardOthers(
  * while the job is made ready, the job may be ready. The sweep deletes what is left.
  */
 export async function discard(
-  deps: Pick<OutcomeDeps, "store">,
+  deps: Pick<RunnerDeps, "store">,
   { artifactKey, log }: Pick<Build, "artifactKey" | "log">,
 ): Promise<void> {
   try {

@@ -3,31 +3,23 @@
 import type { ExportDatasetName } from "../shared/exports/datasets.ts";
 import type { Config } from "../shared/process/config.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
-import type { Nodes } from "../sql/connection/nodes.ts";
-import type { Pool } from "../sql/connection/pool.ts";
-import type { Replica } from "../sql/connection/replica.ts";
-import type { WalPosition } from "../sql/connection/replica_position.ts";
+import type { Replica, WalPosition } from "../sql/connection/replica.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openOnNode, requireOneMachine } from "../sql/exports/open_on_node.ts";
 import { areTimesChecked, findPopulatedDatasets, preferParallelCopies } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../sql/tracker/tracker_tables.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 
 /** How old a snapshot may be when the next project is read from it. Opening one takes as long as a small project. */
 export const SHARED_MS = 1000;
 /** As many projects as can be read within that time, and the cost of looking at them stays small beside it. */
 const NEIGHBORS = 200;
 
-export interface BuildDatabases {
+export type BuildDatabases = Pick<RunnerDeps, "sql" | "exportSql" | "replica" | "nodes"> & {
   config: Pick<Config, "trackerSchema">;
-  sql: Pool;
-  exportSql: Pool;
-  /** Preferred; null without a replica. */
-  replica: Replica | null;
-  /** Where snapshots are opened if the tracker tables are distributed; else null. */
-  nodes: Nodes | null;
-}
+};
 
 interface Build {
   job: ExportJobRow;

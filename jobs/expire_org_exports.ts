@@ -3,10 +3,8 @@
  * sweep can be killed at any line: the next one continues.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { ArtifactStore } from "../shared/artifacts/store.ts";
-import type { Log } from "../shared/process/log.ts";
+import type { Config } from "../shared/process/config.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
-import type { Pool } from "../sql/connection/pool.ts";
 import {
   type ArtifactOwnerRow,
   type ExpiredExportRow,
@@ -16,7 +14,7 @@ import {
   markExportJobExpired,
 } from "../sql/exports/expiry.ts";
 import { type BuildKey, parseArtifactName } from "./artifact_key.ts";
-import type { StoreOwner } from "./store_owner.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 
 /** Rows or files per batch. */
 const BATCH = 200;
@@ -33,13 +31,9 @@ const OPENING_MS = 2000;
 const UNKNOWN_MARGIN_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
-export interface SweepDeps {
-  config: { exportRetentionHours: number };
-  sql: Pool;
-  store: ArtifactStore;
-  owner: StoreOwner;
-  log: Log;
-}
+type SweepDeps = Pick<RunnerDeps, "sql" | "store" | "owner" | "log"> & {
+  config: Pick<Config, "exportRetentionHours">;
+};
 
 /**
  * Sweeps once, if the store belongs to this database. Logs failed deletions, which the next sweep retries; `signal`

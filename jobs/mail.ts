@@ -2,7 +2,9 @@
 import { open, readdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
+import type { Log } from "../shared/process/log.ts";
 import { createPartDirectory, keepPart, partPathOf } from "../shared/process/part_files.ts";
+import type { RunnerMetrics } from "./runner_metrics.ts";
 
 /** RFC 5321, 4.5.3.2.6: a client that gives up sooner may send a message twice. */
 const RESPONSE_TIMEOUT_MS = 10 * 60_000;
@@ -11,9 +13,6 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const FILES_KEPT_MS = 30 * 24 * 3_600_000;
 /** How often older ones are looked for, when a mail is written. */
 const FILES_SWEEP_MS = 3_600_000;
-
-/** The message of the log event `mail.stored`. */
-export const MAIL_STORED = "the mail became a file, because SMTP_URL is not set: nobody has received it";
 
 export interface MailMessage {
   /** Constant across retries, so that mail programs show one message. Letters, digits, `.` and `-`. */
@@ -44,6 +43,32 @@ export class MailError extends Error {
     this.isPermanent = isPermanent;
   }
 }
+
+/**
+ * Sends a mail, counts it, and logs `<event>.sent`, `<event>.failed` or `<event>.refused`. Returns false if the server will
+ * never accept it; throws if a retry may succeed.
+ */
+export async function sendMail(
+  { mailer, metrics, log }: { mailer: Mailer; metrics: Pick<RunnerMetrics, "mails">; log: Log },
+  message: MailMessage,
+  { event, signal }: { event: string; signal: AbortSignal },
+): Promise<boolean> {
+  try {
+    const result = await mailer.send(message, signal);
+    metrics.mails.inc({ result });
+    if (result === "sent") log.info({ event: `${event}.sent` }, "sent a mail");
+    else log.info({ event: "mail.stored" }, MAIL_STORED);
+    return true;
+  } catch (error) {
+    const isPermanent = error instanceof MailError && error.isPermanent;
+    metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
+    log.warn({ event: `${event}.${isPermanent ? "refused" : "failed"}`, err: error }, "a mail was not sent");
+    if (isPermanent) return false;
+    throw error;
+  }
+}
+
+const MAIL_STORED = "the mail became a file, because SMTP_URL is not set: nobody has received it";
 
 export interface MailerOptions {
   /** With credentials; `null`: messages become files `<id>.eml`. */

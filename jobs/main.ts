@@ -7,7 +7,7 @@ import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { type Host, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
-import { describeConnectionFailure } from "../sql/connection/connection_failure.ts";
+import { describeConnectionFailure } from "../sql/connection/database_fault.ts";
 import {
   createArtifactProblemCheck,
   createArtifactStatus,
@@ -18,7 +18,8 @@ import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "..
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
 import { openMailer } from "./mail.ts";
-import { CONCURRENT_BUILDS, CONCURRENT_MAILS, type JobsDeps, startJobs } from "./registry.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./registry.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 import { createRunnerMetrics, keepHeartbeat, registerWebhookMetrics } from "./runner_metrics.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
@@ -46,7 +47,7 @@ const NEEDS: ProcessNeeds = {
 };
 
 /** Serves the metrics on METRICS_PORT if that is set. */
-function serveRunnerMetrics(host: Host, deps: JobsDeps, registry: Registry) {
+function serveRunnerMetrics(host: Host, deps: RunnerDeps, registry: Registry) {
   const { config, sql, exportSql, store, log, shutdownSignal } = deps;
   const artifactStatus = createArtifactStatus({ sql, store, log });
   registerArtifactMetrics(registry, artifactStatus);

@@ -1,7 +1,7 @@
 /** Writes the file of an organization export: one project after another into a ZIP in the artifact store. */
 
-import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
-import type { ArtifactStore } from "../shared/artifacts/store.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ContentDigest } from "../shared/artifacts/store.ts";
 import { sanitizeProjectName } from "../shared/exports/file_names.ts";
 import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
@@ -9,18 +9,16 @@ import { NO_FILTERS } from "../shared/exports/selection.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
+import type { Sql } from "../sql/connection/pool.ts";
+import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/build_attempts.ts";
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
 import { requireRightTimes } from "../sql/exports/rows.ts";
-import { startProgressReports } from "./build_progress.ts";
-import { type BuildDatabases, BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
+import { BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
 import { readAhead } from "./read_ahead.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 import { writeArtifact } from "./write_artifact.ts";
-
-interface FileDeps extends BuildDatabases {
-  store: ArtifactStore;
-}
 
 interface OrgExport {
   job: ExportJobRow;
@@ -38,7 +36,7 @@ interface Project {
  * builder.
  */
 export async function writeOrgExport(
-  deps: FileDeps,
+  deps: RunnerDeps,
   options: OrgExport & { artifactKey: string },
 ): Promise<{ artifact: ContentDigest; progress: ExportJobProgress }> {
   const { job, signal, artifactKey } = options;
@@ -87,7 +85,7 @@ export async function writeOrgExport(
 
 /** Yields the files of every project, then manifest and readme. */
 async function* orgEntries(
-  deps: FileDeps,
+  deps: RunnerDeps,
   options: OrgExport & {
     projects: readonly Project[];
     meter: RowMeter;
@@ -127,7 +125,7 @@ async function* orgEntries(
 }
 
 async function* projectPart(
-  { config }: FileDeps,
+  { config }: RunnerDeps,
   options: {
     job: ExportJobRow;
     projectId: string;
@@ -193,4 +191,43 @@ export async function* gatherChunks(
     bytes = 0;
   }
   if (bytes > 0) yield Buffer.concat(gathered, bytes);
+}
+
+const INTERVAL_MS = 1000;
+
+/** The job's row no longer belongs to this attempt: the job was canceled, or another builder has taken over. */
+export class BuildSuperseded extends Error {
+  override readonly name = "BuildSuperseded";
+
+  constructor({ id, attempt }: ExportBuildKey) {
+    super(`Cannot go on building export job "${id}": attempt ${attempt} is not the running one`);
+  }
+}
+
+export interface ProgressReports {
+  /** Aborted with BuildSuperseded when another attempt or no attempt runs, or with the error of a failed report. */
+  signal: AbortSignal;
+  stop(): void;
+}
+
+/** Writes what `readProgress` returns into the job's row, now and every second until `stop` is called. */
+function startProgressReports(
+  sql: Sql,
+  { id, attempt }: ExportBuildKey,
+  readProgress: () => ExportJobProgress,
+): ProgressReports {
+  const stopped = new AbortController();
+  const failed = new AbortController();
+  async function report(): Promise<void> {
+    while (!stopped.signal.aborted) {
+      const isRunning = await updateExportJobProgress(sql, { id, attempt, progress: readProgress() });
+      if (!isRunning) throw new BuildSuperseded({ id, attempt });
+      await delay(INTERVAL_MS, undefined, { signal: stopped.signal });
+    }
+  }
+  // A report may still be running after `stop`; it changes only a row of this attempt.
+  report().catch((error: unknown) => {
+    if (!stopped.signal.aborted) failed.abort(error);
+  });
+  return { signal: failed.signal, stop: () => stopped.abort() };
 }

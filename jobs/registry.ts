@@ -1,14 +1,14 @@
 /** The jobs that the runner runs. */
 
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
-import type { Config } from "../shared/process/config.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
 import { sendAccountMail } from "./account_mail/send_account_mail.ts";
-import { type BuildDeps, buildOrgExport } from "./build_org_export.ts";
+import { buildOrgExport } from "./build_org_export.ts";
 import { deleteOldRecords } from "./delete_old_records.ts";
 import { expireOrgExports } from "./expire_org_exports.ts";
-import { type MailDeps, sendExportReady } from "./send_export_ready.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
+import { sendExportReady } from "./send_export_ready.ts";
 import { followStoreOwner } from "./store_owner.ts";
 import { sendWebhookDisabled } from "./webhooks/send_webhook_disabled.ts";
 
@@ -19,13 +19,6 @@ export const CONCURRENT_MAILS = 2;
 /** In UTC. */
 const RETENTION_CRON = "37 * * * *";
 
-export type JobsDeps = Omit<BuildDeps, "config"> &
-  Omit<MailDeps, "config"> & {
-    config: Config;
-    /** Null if tracing is off. */
-    tracing: Tracing | null;
-  };
-
 interface Job<Name extends JobName> {
   /** Concurrent runs per process. */
   concurrency: number;
@@ -34,7 +27,11 @@ interface Job<Name extends JobName> {
   /** True if it stays in the queue while the artifact store belongs to another database. */
   needsStore: boolean;
   /** Runs the job; throws if the queue should retry it. The signal is aborted when the queue considers the job lost. */
-  run(deps: JobsDeps, payload: JobPayloads[Name], claim: QueueClaim & { signal: AbortSignal }): Promise<void>;
+  run(
+    deps: RunnerDeps,
+    payload: JobPayloads[Name],
+    claim: QueueClaim & { signal: AbortSignal },
+  ): Promise<void>;
 }
 
 const JOBS: { readonly [Name in JobName]: Job<Name> } = {
@@ -78,7 +75,7 @@ export interface RunningJobs {
  * Starts working on the queues, and schedules the sweeps. While the artifact store belongs to another database, jobs
  * that need it stay in their queue.
  */
-export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
+export async function startJobs(deps: RunnerDeps): Promise<RunningJobs> {
   const { boss, log, config } = deps;
   const running = new Set<Promise<void>>();
   await scheduleJob(boss, { name: "expire_org_exports", cron: config.exportSweepCron });
@@ -104,7 +101,7 @@ export async function startJobs(deps: JobsDeps): Promise<RunningJobs> {
 }
 
 async function work<Name extends JobName>(
-  deps: JobsDeps,
+  deps: RunnerDeps,
   name: Name,
   running: Set<Promise<void>>,
 ): Promise<void> {

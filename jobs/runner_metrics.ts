@@ -13,19 +13,12 @@ import { measureOldestDelivery } from "../sql/webhooks/webhook_deliveries.ts";
 const WEBHOOK_RESULTS = ["delivered", "failed", "given_up"] as const;
 const MAIL_RESULTS = ["sent", "stored", "failed", "rejected"] as const;
 
-export interface RunnerMetrics {
-  builds: Counter<"result">;
-  /** Failed attempts that are retried. */
-  buildRetries: Counter;
-  mails: Counter<"result">;
-  jobsGivenUp: Counter<"queue">;
-  webhookDeliveries: Counter<"result">;
-}
+export type RunnerMetrics = ReturnType<typeof createRunnerMetrics>;
 
 /** Registers the counters. Each starts at 0 with every label, so that the first increase is visible. */
-export function createRunnerMetrics(registry: Registry): RunnerMetrics {
+export function createRunnerMetrics(registry: Registry) {
   const registers = [registry];
-  const metrics: RunnerMetrics = {
+  const metrics = {
     builds: new Counter({
       name: "export_builds_total",
       help: "Builds of organization exports that ended, by result: ready or the error code",

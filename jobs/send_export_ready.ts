@@ -1,37 +1,20 @@
 /** Job `send_export_ready`: mails the requester of an organization export that it is ready. */
-import type { ArtifactStore } from "../shared/artifacts/store.ts";
 import type { JobPayloads } from "../shared/jobs.ts";
-import type { Log } from "../shared/process/log.ts";
+import type { ExportFormat } from "../shared/vocabulary.ts";
 import { findMemberRole, findOrgById } from "../sql/accounts/orgs.ts";
 import { findUser } from "../sql/accounts/users.ts";
 import { retryOnDatabaseFault } from "../sql/connection/database_fault.ts";
-import type { Pool, Sql } from "../sql/connection/pool.ts";
+import type { Sql } from "../sql/connection/pool.ts";
 import {
   type ExportJobRow,
   findUnmailedExportJob,
   lockExportMail,
   markExportJobMailed,
 } from "../sql/exports/jobs.ts";
-import { type Boss, completeJob } from "../sql/queue.ts";
-import { exportReadyMessage } from "./export_ready_message.ts";
-import { MAIL_STORED, MailError, type Mailer, type MailMessage } from "./mail.ts";
-import type { RunnerMetrics } from "./runner_metrics.ts";
-import type { StoreOwner } from "./store_owner.ts";
-
-export interface MailDeps {
-  /** Base URL of links. */
-  config: { publicUrl: string };
-  sql: Pool;
-  boss: Boss;
-  /** The store that must have the file. */
-  store: ArtifactStore;
-  owner: StoreOwner;
-  mailer: Mailer;
-  log: Log;
-  metrics: RunnerMetrics;
-  /** Aborted when the process can no longer wait for a mail server. */
-  shutdownSignal: AbortSignal;
-}
+import { completeJob } from "../sql/queue.ts";
+import { composeMail, inWords, subjectName } from "./compose_mail.ts";
+import { type MailMessage, sendMail } from "./mail.ts";
+import type { RunnerDeps } from "./runner_deps.ts";
 
 /**
  * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. A copy of the database has
@@ -43,7 +26,7 @@ export interface MailDeps {
  * the first, by which most mailboxes show one. To write it down before would lose the mail instead.
  */
 export async function sendExportReady(
-  deps: MailDeps,
+  deps: RunnerDeps,
   { exportJobId }: JobPayloads["send_export_ready"],
 ): Promise<void> {
   const log = deps.log.child({ exportJobId });
@@ -59,7 +42,8 @@ export async function sendExportReady(
       const job = await findUnmailedExportJob(tx, exportJobId);
       const message = job && hasFile ? await compose(tx, deps, job) : null;
       if (job && message) {
-        mail.isTaken = isTaken({ ...deps, log }, job, message);
+        const sending = { event: "export_mail", signal: deps.shutdownSignal };
+        mail.isTaken = sendMail({ ...deps, log: log.child({ userId: job.requestedBy }) }, message, sending);
         if (await mail.isTaken) await markExportJobMailed(tx, exportJobId);
       } else {
         log.info({ event: "export_mail.skipped", userId: job?.requestedBy }, "the mail is no longer wanted");
@@ -76,46 +60,59 @@ export async function sendExportReady(
 }
 
 /** Returns false if there is no file, or nobody left to mail. */
-async function isFileThere({ sql, store }: MailDeps, exportJobId: string): Promise<boolean> {
+async function isFileThere({ sql, store }: RunnerDeps, exportJobId: string): Promise<boolean> {
   const job = await findUnmailedExportJob(sql, exportJobId);
   return job?.artifactKey != null && (await store.exists(job.artifactKey));
 }
 
-/** Returns the mail; null if the requester's account is deleted or disabled, or they are no longer a member. */
+/**
+ * Returns the mail; null if the requester's account is deleted or disabled, or they are no longer a member. It links to the
+ * dashboard, which requires signing in; it contains no file and no credential.
+ */
 async function compose(
   sql: Sql,
-  { config: { publicUrl } }: MailDeps,
+  { config: { publicUrl } }: RunnerDeps,
   job: ExportJobRow,
 ): Promise<MailMessage | null> {
-  const { orgId, requestedBy: userId, expiresAt, artifactBytes } = job;
+  const { id, orgId, requestedBy: userId, since, expiresAt, artifactBytes } = job;
   if (expiresAt === null || artifactBytes === null) return null;
   const user = await findUser(sql, userId);
   const org = await findOrgById(sql, orgId);
   if (!user || user.disabledAt !== null || !org) return null;
   if (!(await findMemberRole(sql, { orgId, userId }))) return null;
-  const { id, format, asOf, since, rowsWritten: rows, projectsDone: projects } = job;
-  return exportReadyMessage(
-    { id, orgName: org.name, format, asOf, since, expiresAt, rows, projects, bytes: artifactBytes },
-    { to: user.email, publicUrl },
-  );
+  const content = composeMail({
+    subject: `Your export of ${subjectName(org.name)} is ready`,
+    intro: [["Your export of ", { name: org.name }, " is ready."]],
+    button: { label: "Open the export", url: `${publicUrl}/dashboard/exports?job=${id}` },
+    facts: [
+      ["Contents", `${counted(job.rowsWritten, "row")} of ${counted(job.projectsDone, "project")}`],
+      ["Format", `${FORMAT_NAMES[job.format]}, in a ZIP file`],
+      ["Size", byteSize(artifactBytes)],
+      ...(since === null ? [] : [["Only changes since", inWords(since)] as const]),
+      ["As of", inWords(job.asOf)],
+      ["Available until", inWords(expiresAt)],
+    ],
+    notes: ["You receive this mail because you started the export. Sign in to download it."],
+  });
+  return { id, to: user.email, ...content };
 }
 
-/** Returns false and logs if the server will never accept the mail; throws if a retry may succeed. */
-async function isTaken(deps: MailDeps, job: ExportJobRow, message: MailMessage): Promise<boolean> {
-  const { mailer, log, metrics, shutdownSignal } = deps;
-  const userId = job.requestedBy;
-  try {
-    const result = await mailer.send(message, shutdownSignal);
-    metrics.mails.inc({ result });
-    if (result === "stored") log.info({ event: "mail.stored", userId }, MAIL_STORED);
-    else log.info({ event: "export_mail.sent", userId }, "sent the mail that an export is ready");
-    return true;
-  } catch (error) {
-    const isPermanent = error instanceof MailError && error.isPermanent;
-    metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
-    const event = isPermanent ? "export_mail.refused" : "export_mail.failed";
-    log.warn({ event, userId, err: error }, "a mail was not sent");
-    if (isPermanent) return false;
-    throw error;
-  }
+const FORMAT_NAMES: Readonly<Record<ExportFormat, string>> = {
+  ndjson: "NDJSON",
+  csv: "CSV",
+  parquet: "Parquet",
+};
+const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+
+const number = new Intl.NumberFormat("en-US");
+
+function counted(count: number, noun: string): string {
+  return `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `12.3 MB (12,345,678 bytes)`, in powers of 1000. */
+function byteSize(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
+  const exact = counted(bytes, "byte");
+  return power === 0 ? exact : `${(bytes / 1000 ** power).toFixed(1)} ${BYTE_UNITS[power]} (${exact})`;
 }

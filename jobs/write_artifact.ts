@@ -1,7 +1,6 @@
 /** Writes the file of a build into the artifact store; can be aborted in the middle. */
 
-import type { ContentDigest } from "../shared/artifacts/content_digest.ts";
-import type { ArtifactStore } from "../shared/artifacts/store.ts";
+import type { ArtifactStore, ContentDigest } from "../shared/artifacts/store.ts";
 
 type Content = AsyncGenerator<Uint8Array, void, void>;
 

@@ -11,9 +11,12 @@ import {
 import type { Log } from "../shared/process/log.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
-import { warnIfClearText } from "./connection/clear_text.ts";
-import { describeConnectionFailure } from "./connection/connection_failure.ts";
-import { requireDirectConnection, requireSameDatabase } from "./connection/direct_connection.ts";
+import { describeConnectionFailure } from "./connection/database_fault.ts";
+import {
+  requireDirectConnection,
+  requireSameDatabase,
+  warnIfClearText,
+} from "./connection/direct_connection.ts";
 import type { Nodes } from "./connection/nodes.ts";
 import { openPool, type Pool } from "./connection/pool.ts";
 import { openReplica, type Replica } from "./connection/replica.ts";

@@ -1,6 +1,7 @@
 /** Creates a draft from a document, and its line if the name is new. */
+
+import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import { countLines, type DefinitionLineKey, upsertLines } from "../../sql/definitions/lines.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DefinitionAddress } from "./address.ts";

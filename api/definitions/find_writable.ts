@@ -6,8 +6,8 @@ import {
   listMembershipsWithDefinition,
   type MembershipRow,
 } from "../../sql/accounts/organization_members.ts";
+import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
 import { lockDefinition } from "../../sql/definitions/versions.ts";

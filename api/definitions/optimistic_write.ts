@@ -2,8 +2,8 @@
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { retryOnDeadlock } from "../../sql/connection/retry_on_deadlock.ts";
 import { requireStillWriter } from "./find_writable.ts";
 import type { Writer } from "./new_draft.ts";
 

@@ -10,15 +10,7 @@ import { queryOf } from "../http/query.ts";
 import { BUNDLE_QUERY, type BundleParameters, parseBundleParameters } from "./export_parameters.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 import type { OpenExport } from "./open_export.ts";
-import {
-  FILE_HEADERS,
-  PROJECT_EXPORT,
-  PROJECT_FAILURES,
-  SHARE_USED_UP,
-  STREAM_LIMITS,
-  sendExport,
-  WRONG_TIME,
-} from "./send_export.ts";
+import { BUNDLE_FAILURES, FILE_HEADERS, PROJECT_EXPORT, STREAM_LIMITS, sendExport } from "./send_export.ts";
 
 export const exportBundle = operation(
   {
@@ -32,15 +24,7 @@ export const exportBundle = operation(
     uncheckedQuery: BUNDLE_QUERY,
     response: { 200: { description: "The archive", files: BUNDLE_ARCHIVE } },
     responseHeaders: FILE_HEADERS,
-    fails: [
-      ...PROJECT_FAILURES,
-      "INSUFFICIENT_ORG_ROLE",
-      "KEY_KIND_FORBIDDEN",
-      "EXPORT_PREPARE_TIMEOUT",
-      "EXPORT_TOO_LARGE",
-      WRONG_TIME,
-      SHARE_USED_UP,
-    ],
+    fails: [...BUNDLE_FAILURES, "EXPORT_TOO_LARGE"],
   },
   async ({ params, request, caller }, deps) => {
     const parse = () => parseBundleParameters(queryOf(request));

@@ -8,6 +8,7 @@ import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import type { StoredArtifact } from "../../sql/exports/build_attempts.ts";
 import type { ReadableExportJobRow } from "../../sql/exports/jobs.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
@@ -16,18 +17,11 @@ import { announceStream, requestContext } from "../http/request_context.ts";
 import { formatDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { JobParams, requireExportJob } from "./export_job.ts";
-import { mayContinue } from "./export_project.ts";
-import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
+import { mayContinue } from "./open_export.ts";
 import { FILE_HEADERS, SHARE_USED_UP, STREAM_LIMITS } from "./send_export.ts";
-
-interface Artifact {
-  key: string;
-  fileName: string;
-  bytes: number;
-  sha256: string;
-}
 
 /** Any member may download, with a session or a key of kind `user`. */
 export const downloadExportJob = operation(
@@ -130,7 +124,7 @@ function findReadableJob(
  */
 async function readArtifact(
   store: ArtifactStore,
-  transfer: { request: Request; artifact: Artifact; range: ByteRange | null; isOver: () => boolean },
+  transfer: { request: Request; artifact: StoredArtifact; range: ByteRange | null; isOver: () => boolean },
 ): Promise<Blob | null | "unwanted"> {
   const { request, artifact, range, isOver } = transfer;
   const { signal } = request;
@@ -145,7 +139,7 @@ async function readArtifact(
 }
 
 /** Returns the file of a ready job. Throws if the job has no file. */
-function requireArtifact(job: ReadableExportJobRow): Artifact {
+function requireArtifact(job: ReadableExportJobRow): StoredArtifact {
   const { status, artifactKey: key, artifactFileName: fileName, artifactBytes: bytes } = job;
   if (status === "queued" || status === "running") {
     throw new ApiError("EXPORT_NOT_READY", { details: { status } });
@@ -162,7 +156,7 @@ function requireArtifact(job: ReadableExportJobRow): Artifact {
 }
 
 /** Returns the requested range; null for the whole file. Throws if it begins after the end. */
-function requireRange(headers: Headers, method: string, { bytes, sha256 }: Artifact): ByteRange | null {
+function requireRange(headers: Headers, method: string, { bytes, sha256 }: StoredArtifact): ByteRange | null {
   // Ranges are not defined for HEAD (RFC 9110).
   const range = method === "GET" ? chooseRange(headers, { bytes, etag: `"${sha256}"` }) : "all";
   if (range === "unsatisfiable") {
@@ -197,7 +191,7 @@ async function goneOrLost(log: Log, find: () => Promise<{ job: ReadableExportJob
   });
 }
 
-function fileHeaders(job: ReadableExportJobRow, artifact: Artifact): Record<string, string> {
+function fileHeaders(job: ReadableExportJobRow, artifact: StoredArtifact): Record<string, string> {
   const { fileName, sha256 } = artifact;
   return {
     "Content-Type": "application/zip",

@@ -13,7 +13,7 @@ import {
   parseBundleParameters,
 } from "./export_parameters.ts";
 import { type OpenExport, withOpenExport } from "./open_export.ts";
-import { PROJECT_EXPORT, PROJECT_FAILURES, SHARE_USED_UP, WRONG_TIME } from "./send_export.ts";
+import { BUNDLE_FAILURES, PROJECT_EXPORT } from "./send_export.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
@@ -58,14 +58,7 @@ export const estimateBundle = operation(
         { description: "Exact rows; bytes before compression, estimated from a sample" },
       ),
     },
-    fails: [
-      ...PROJECT_FAILURES,
-      "INSUFFICIENT_ORG_ROLE",
-      "KEY_KIND_FORBIDDEN",
-      "EXPORT_PREPARE_TIMEOUT",
-      WRONG_TIME,
-      SHARE_USED_UP,
-    ],
+    fails: BUNDLE_FAILURES,
   },
   async ({ params, request, caller }, deps) => {
     const parse = () => parseBundleParameters(queryOf(request));

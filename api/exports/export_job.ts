@@ -166,21 +166,20 @@ export function presentExportJob(row: ExportJobRow): ExportJob {
   };
 }
 
-function whatApplies(row: ExportJobRow) {
+/** Null fields are omitted. */
+function whatApplies(row: ExportJobRow): Partial<ExportJob> {
   const { artifactFileName: fileName, artifactBytes: bytes, artifactSha256: sha256 } = row;
-  return {
-    ...(row.since === null ? {} : { since: row.since }),
-    ...(row.status !== "queued" || row.waitingFor === null || row.retryAt === null
-      ? {}
-      : { waitingFor: row.waitingFor, retryAt: row.retryAt }),
-    ...(row.startedAt === null ? {} : { startedAt: row.startedAt }),
-    ...(row.readyAt === null ? {} : { readyAt: row.readyAt }),
-    ...(row.expiresAt === null ? {} : { expiresAt: row.expiresAt }),
-    ...(row.finishedAt === null ? {} : { finishedAt: row.finishedAt }),
-    ...(fileName === null || bytes === null || sha256 === null
-      ? {}
-      : { artifact: { fileName, bytes, sha256 } }),
-    ...(row.errorCode === null ? {} : { errorCode: row.errorCode }),
-    ...(row.errorMessage === null ? {} : { errorMessage: row.errorMessage }),
+  const isWaiting = row.status === "queued" && row.waitingFor !== null && row.retryAt !== null;
+  const fields = {
+    since: row.since,
+    ...(isWaiting ? { waitingFor: row.waitingFor, retryAt: row.retryAt } : {}),
+    startedAt: row.startedAt,
+    readyAt: row.readyAt,
+    expiresAt: row.expiresAt,
+    finishedAt: row.finishedAt,
+    artifact: fileName === null || bytes === null || sha256 === null ? null : { fileName, bytes, sha256 },
+    errorCode: row.errorCode,
+    errorMessage: row.errorMessage,
   };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -9,7 +9,7 @@ import {
 } from "../http/request_context.ts";
 import { type StreamRules, type StreamWatch, watchStream } from "../http/response/stream_cutoff.ts";
 import { ReaderPace } from "../http/response/stream_pace.ts";
-import type { ExportMetrics } from "./export_metrics.ts";
+import type { ExportMetrics } from "./export_resources.ts";
 
 const SAMPLE_MS = 250;
 

@@ -1,13 +1,19 @@
-/** Opens an export: access, parameters, slot, cutoff and snapshot. */
-
+/** Opens an export: project, access, parameters, slot, cutoff and snapshot. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
-import type { ReadableProjectRow } from "../../sql/accounts/projects.ts";
-import type { ExportLanes } from "../../sql/connection/lanes.ts";
-import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
+import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
+import type { Log } from "../../shared/process/log.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import { isCredentialLive } from "../../sql/accounts/credentials.ts";
+import {
+  findReadableProject,
+  findReadableProjectByName,
+  type ReadableProjectRow,
+} from "../../sql/accounts/projects.ts";
+import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
-import { type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
+import { type ExportLanes, type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
 import { limitStatements, WrongTimeError } from "../../sql/exports/rows.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
@@ -16,11 +22,12 @@ import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import type { Caller } from "../http/caller.ts";
 import { unavailable } from "../http/error_handler.ts";
 import type { OperationDeps } from "../http/operation.ts";
+import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { announceStream } from "../http/request_context.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
 import type { StreamWatch } from "../http/response/stream_cutoff.ts";
 import { settleCutoff } from "./cutoff.ts";
-import { type ExportPolicy, mayContinue, requireExportProject } from "./export_project.ts";
-import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
@@ -255,4 +262,76 @@ async function explainMissingTracker({ sql, config }: OperationDeps, error: unkn
   return (await isTrackerReadable(sql, config.trackerSchema))
     ? error
     : unavailable(error, TEXTS.SERVICE_UNAVAILABLE.tracker);
+}
+
+const MAX_PROJECT_NAME_LENGTH = 200;
+
+/** Decides whether a caller may export. */
+export type ExportPolicy = (facts: ExportFacts) => Verdict;
+
+/**
+ * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
+ * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the error of `policy`.
+ */
+async function requireExportProject(
+  sql: Sql,
+  access: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
+): Promise<ReadableProjectRow> {
+  const project = await findProject(sql, access);
+  const { credential } = access.caller;
+  requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
+  const verdict = access.policy({
+    credential,
+    role: project.role,
+    tier: project.subscriptionTier,
+  });
+  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+  return project;
+}
+
+async function findProject(
+  sql: Sql,
+  access: { caller: Caller; request: Request; project: string },
+): Promise<ReadableProjectRow> {
+  const { caller, request, project: name } = access;
+  const { userId } = caller;
+  if (isUuid(name)) {
+    const project = await findReadableProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
+    if (project) return project;
+    throw notFound(TEXTS.PROJECT_NOT_FOUND.id(name));
+  }
+  const { orgId, slug } = await resolveOrg(sql, caller, request);
+  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
+    throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
+  }
+  const project = await findReadableProjectByName(sql, { name, userId, orgId });
+  if (project) return project;
+  throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug }));
+}
+
+function notFound(message: string): ApiError {
+  return new ApiError("PROJECT_NOT_FOUND", { message });
+}
+
+/**
+ * Checks the credential, then calls `requireAccess`, which throws ApiError if access has ended. A database error ends
+ * nothing, because the next check comes soon. Never throws.
+ */
+export async function mayContinue(
+  { sql, log }: { sql: Sql; log: Log },
+  caller: Caller,
+  requireAccess: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    if (!(await isCredentialLive(sql, caller.credential))) return false;
+    await requireAccess();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    log.warn(
+      { event: "export.access_unknown", err: error },
+      "cannot check whether the caller of an export still has access",
+    );
+    return true;
+  }
 }

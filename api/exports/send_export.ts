@@ -1,6 +1,6 @@
 /** Sends the file of an export while it is generated: counts its rows, records it in the audit log, streams it. */
 import { Type } from "@sinclair/typebox";
-import type { ErrorCode } from "../../shared/errors.ts";
+import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/exports/file_names.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -13,8 +13,7 @@ import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
 import { countBytes, responseStream } from "../http/response/stream.ts";
 import { Instant, Text } from "../http/schemas.ts";
-import { type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
-import { countWithinLimit } from "./row_limit.ts";
+import { ASYNC_ENDPOINT, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
 
 export const ProjectParams = {
   project: Type.String({
@@ -55,6 +54,16 @@ export const PROJECT_FAILURES: readonly ErrorCode[] = [
   "ORG_ACCESS_DENIED",
   "PROJECT_NOT_FOUND",
 ];
+
+/** What everything about a bundle fails with. */
+export const BUNDLE_FAILURES = [
+  ...PROJECT_FAILURES,
+  "INSUFFICIENT_ORG_ROLE",
+  "KEY_KIND_FORBIDDEN",
+  "EXPORT_PREPARE_TIMEOUT",
+  WRONG_TIME,
+  SHARE_USED_UP,
+] as const;
 
 export const FILE_HEADERS = {
   "X-Export-As-Of": { description: "The cutoff: rows created later are excluded", schema: Instant() },
@@ -203,4 +212,14 @@ function fileHeaders(
     ...(kind === "dataset" ? { Vary: "Accept-Encoding" } : {}),
     ...(encoding ? { "Content-Encoding": encoding } : {}),
   };
+}
+
+/** Counts the rows of a file, but not much further than the limit. Throws EXPORT_TOO_LARGE beyond it. */
+async function countWithinLimit(
+  limit: number,
+  count: (countUpTo: number) => Promise<number>,
+): Promise<number> {
+  const rows = await count(limit + 1);
+  if (rows <= limit) return rows;
+  throw new ApiError("EXPORT_TOO_LARGE", { details: { rows, limit, asyncEndpoint: ASYNC_ENDPOINT } });
 }

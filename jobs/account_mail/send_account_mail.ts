@@ -9,15 +9,10 @@ import {
 } from "../../sql/accounts/account_mails.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { composeMail } from "../compose_mail.ts";
-import { MAIL_STORED, MailError, type MailMessage } from "../mail.ts";
-import type { MailDeps } from "../send_export_ready.ts";
+import { type MailMessage, sendMail } from "../mail.ts";
+import type { RunnerDeps } from "../runner_deps.ts";
 import type { AccountMailLink } from "./account_mail_scope.ts";
 import { WRITE_ACCOUNT_MAIL } from "./kinds.ts";
-
-export type AccountMailDeps = Pick<
-  MailDeps,
-  "config" | "sql" | "mailer" | "log" | "metrics" | "shutdownSignal"
->;
 
 /**
  * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. Each attempt makes a new
@@ -25,7 +20,7 @@ export type AccountMailDeps = Pick<
  * has given to another runner is aborted by `signal`, so it cannot send a link that has been replaced.
  */
 export async function sendAccountMail(
-  deps: AccountMailDeps,
+  deps: RunnerDeps,
   { accountMailId: id }: JobPayloads["send_account_mail"],
   { signal }: { signal: AbortSignal },
 ): Promise<void> {
@@ -36,24 +31,13 @@ export async function sendAccountMail(
     log.info({ event: "account_mail.skipped" }, "the mail is not wanted, or no longer");
     return;
   }
-  try {
-    const result = await deps.mailer.send(message, AbortSignal.any([signal, deps.shutdownSignal]));
-    deps.metrics.mails.inc({ result });
-    if (result === "stored") log.info({ event: "mail.stored" }, MAIL_STORED);
-    else log.info({ event: "account_mail.sent" }, "sent a mail about an account");
-  } catch (error) {
-    const isPermanent = error instanceof MailError && error.isPermanent;
-    deps.metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
-    const event = isPermanent ? "account_mail.refused" : "account_mail.failed";
-    log.warn({ event, err: error }, "a mail was not sent");
-    if (!isPermanent) throw error;
-    return;
-  }
+  const sending = { event: "account_mail", signal: AbortSignal.any([signal, deps.shutdownSignal]) };
+  if (!(await sendMail({ ...deps, log }, message, sending))) return;
   await retryOnDatabaseFault(() => markAccountMailSent(deps.sql, id), deps.shutdownSignal);
 }
 
 async function compose(
-  { sql, config: { publicUrl } }: AccountMailDeps,
+  { sql, config: { publicUrl } }: RunnerDeps,
   mail: AccountMailRow,
 ): Promise<MailMessage | null> {
   const write = WRITE_ACCOUNT_MAIL[mail.kind];

@@ -1,13 +1,10 @@
 /** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
 import { setTimeout as delay } from "node:timers/promises";
 import { openNetworks } from "../../shared/network/webhook_targets.ts";
-import type { Config } from "../../shared/process/config.ts";
-import type { Log } from "../../shared/process/log.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";
-import { type Boss, enqueueJob } from "../../sql/queue.ts";
+import { enqueueJob } from "../../sql/queue.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -15,8 +12,7 @@ import {
   queueDeliveries,
   type RetryPolicy,
 } from "../../sql/webhooks/webhook_deliveries.ts";
-import type { RunnerMetrics } from "../runner_metrics.ts";
-import type { StoreOwner } from "../store_owner.ts";
+import type { RunnerDeps } from "../runner_deps.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
 
 /** The first pauses are short, because most failures are single ones. */
@@ -32,15 +28,7 @@ const PAUSE_MS = 1000;
 const OWNER_CHECK_MS = 5000;
 const MAIL_EXPIRE_SECONDS = 3600;
 
-export interface DeliverDeps {
-  config: Pick<Config, "webhookAllowedNetworks">;
-  sql: Pool;
-  boss: Boss;
-  owner: StoreOwner;
-  log: Log;
-  metrics: RunnerMetrics;
-  /** Aborted when the process cannot wait for a receiver any longer. */
-  shutdownSignal: AbortSignal;
+export interface DeliverDeps extends RunnerDeps {
   /** Overrides how deliveries are sent, for tests. */
   sending?: Pick<SendOptions, "timeoutMs" | "resolve">;
 }

@@ -3,35 +3,23 @@ import type { JobPayloads } from "../../shared/jobs.ts";
 import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
-import { MAIL_STORED, MailError, type MailMessage } from "../mail.ts";
-import type { MailDeps } from "../send_export_ready.ts";
+import { type MailMessage, sendMail } from "../mail.ts";
+import type { RunnerDeps } from "../runner_deps.ts";
 
 /** Sends the mail, unless the webhook is gone or works again. May send it twice, with the same Message-ID. */
 export async function sendWebhookDisabled(
-  deps: MailDeps,
+  deps: RunnerDeps,
   { webhookId }: JobPayloads["send_webhook_disabled"],
 ): Promise<void> {
   await deps.owner.require();
   const message = await compose(deps, webhookId);
   const log = deps.log.child({ webhookId });
-  if (!message) {
-    log.info({ event: "webhook_mail.skipped" }, "the mail is no longer wanted");
-    return;
-  }
-  try {
-    const result = await deps.mailer.send(message, deps.shutdownSignal);
-    deps.metrics.mails.inc({ result });
-    if (result === "stored") log.info({ event: "mail.stored" }, MAIL_STORED);
-    else log.info({ event: "webhook_mail.sent" }, "sent the mail that a webhook is disabled");
-  } catch (error) {
-    const isPermanent = error instanceof MailError && error.isPermanent;
-    deps.metrics.mails.inc({ result: isPermanent ? "rejected" : "failed" });
-    log.warn({ event: "webhook_mail.failed", err: error }, "a mail was not sent");
-    if (!isPermanent) throw error;
-  }
+  if (message)
+    await sendMail({ ...deps, log }, message, { event: "webhook_mail", signal: deps.shutdownSignal });
+  else log.info({ event: "webhook_mail.skipped" }, "the mail is no longer wanted");
 }
 
-async function compose({ sql }: MailDeps, webhookId: string): Promise<MailMessage | null> {
+async function compose({ sql }: RunnerDeps, webhookId: string): Promise<MailMessage | null> {
   const webhook = await findAnyWebhook(sql, webhookId);
   if (!webhook?.disabledAt) return null;
   const ownerId = await findFirstOwnerId(sql, webhook.orgId);

@@ -6,9 +6,15 @@ import { constants } from "node:fs";
 import { chown, copyFile, link, mkdir, open, opendir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { keepPart, partPathOf } from "../process/part_files.ts";
-import { type ContentDigest, digestContent } from "./content_digest.ts";
-import type { ArtifactStore, StoredFile } from "./store.ts";
-import { MARKER_NAME, storageError, storing } from "./store.ts";
+import {
+  type ArtifactStore,
+  type ContentDigest,
+  digestContent,
+  MARKER_NAME,
+  type StoredFile,
+  storageError,
+  storing,
+} from "./store.ts";
 
 /** Errors of file systems without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];

@@ -1,9 +1,8 @@
 /** Uploads content of unknown length to a bucket, where it becomes visible as a whole or not at all. */
 import { withTimeout } from "../process/with_timeout.ts";
-import { type ContentDigest, digestContent } from "./content_digest.ts";
 import type { BucketRequests } from "./s3_requests.ts";
 import { elementsOf, textOf } from "./s3_xml.ts";
-import { storageError } from "./store.ts";
+import { type ContentDigest, digestContent, storageError } from "./store.ts";
 
 /** A bucket accepts 10,000 parts per object, so artifacts of up to 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;

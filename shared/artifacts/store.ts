@@ -1,5 +1,4 @@
 /** The interface of artifact stores: directories and buckets of finished organization exports. */
-import type { ContentDigest } from "./content_digest.ts";
 
 /** A failure of the store, as opposed to one of the content. */
 export class ArtifactStorageError extends Error {
@@ -84,4 +83,25 @@ export async function storing<Result>(step: Promise<Result>): Promise<Result> {
 export function storageError(reason: string, cause?: unknown): ArtifactStorageError {
   const detail = cause instanceof Error ? cause.message : reason;
   return new ArtifactStorageError(`Cannot use the artifact storage: ${detail}`, { cause });
+}
+
+export interface ContentDigest {
+  bytes: number;
+  /** Hex. */
+  sha256: string;
+}
+
+/** Passes `content` on unchanged; `onEnd` gets its length and SHA-256 at the end. */
+export async function* digestContent(
+  content: AsyncGenerator<Uint8Array, void, void>,
+  onEnd: (digest: ContentDigest) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let bytes = 0;
+  for await (const chunk of content) {
+    hasher.update(chunk);
+    bytes += chunk.length;
+    yield chunk;
+  }
+  onEnd({ bytes, sha256: hasher.digest("hex") });
 }

@@ -3,7 +3,6 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
-import { DatabaseUrlError } from "./database_url_error.ts";
 
 /** False: never. "prefer": if the server offers it, with any certificate. */
 export type Tls = false | "prefer" | ConnectionOptions;
@@ -68,4 +67,9 @@ function readCertificates(path: string): string[] {
     // Reported below: the file's content and path stay out of messages.
   }
   throw new DatabaseUrlError("sslrootcert must name a readable PEM file with certificates");
+}
+
+/** The message holds no part of the URL, which may hold a password. */
+export class DatabaseUrlError extends Error {
+  override name = "DatabaseUrlError";
 }

@@ -1,6 +1,5 @@
 /** Reads a PostgreSQL URL as libpq does: percent-encoded, perhaps with several hosts or the directory of a socket. */
-import { DatabaseUrlError } from "./database_url_error.ts";
-import { openTls, type Tls } from "./tls.ts";
+import { DatabaseUrlError, openTls, type Tls } from "./tls.ts";
 
 export interface DatabaseTarget {
   /** Tried in turn; the ports are in the same order. */

@@ -1,5 +1,5 @@
 /** `manifest.json` of a bundle or an organization export: contents and checksums of the archive. */
-import type { ContentDigest } from "../artifacts/content_digest.ts";
+import type { ContentDigest } from "../artifacts/store.ts";
 import { escapeLineEnds, toJsonLine } from "../json_lines.ts";
 import type { ExportFormat } from "../vocabulary.ts";
 import type { ExportDatasetName } from "./datasets.ts";

@@ -1,4 +1,4 @@
-/** Faults of the database that pass: it cannot be reached, or it has no room. */
+/** Which errors of the database pass, what to run again after them, and how a process describes them. */
 import { setTimeout as delay } from "node:timers/promises";
 import { NodeUnavailable } from "./nodes.ts";
 import { hasSqlState, isConnectionError } from "./pool.ts";
@@ -32,5 +32,32 @@ export async function retryOnDatabaseFault<Result>(
       if (!isDatabaseFault(error) || signal.aborted) throw error;
     }
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Wrong password, role that may not connect, unknown database. */
+const REFUSALS = ["28P01", "28000", "3D000"];
+
+/** Returns the line for a database that is unavailable or rejects the connection; null for any other error. */
+export function describeConnectionFailure(error: unknown): string | null {
+  const text = (error instanceof Error ? error.message : "").split("\n")[0] || "no connection";
+  if (hasSqlState(error, ...REFUSALS)) return `Cannot open the database: ${text}`;
+  return isConnectionError(error) ? `Cannot reach the database: ${text}` : null;
+}
+
+const DEADLOCK_DETECTED = "40P01";
+const MAX_TRIES = 3;
+
+/**
+ * Runs `transaction`, again after a deadlock, which has rolled it back. Throws the third deadlock in a row, and every other
+ * error at once.
+ */
+export async function retryOnDeadlock<Result>(transaction: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (!hasSqlState(error, DEADLOCK_DETECTED) || tries === MAX_TRIES) throw error;
+    }
   }
 }

@@ -1,4 +1,5 @@
-/** Checks where connections lead: to PostgreSQL itself and not a pooler, and to one database. */
+/** Checks where connections lead: to PostgreSQL itself and not a pooler, to one database, and over TLS. */
+
 import { hasSqlState, type Sql } from "./pool.ts";
 
 const PROTOCOL_VIOLATION = "08P01";
@@ -41,4 +42,23 @@ async function findIdentity(sql: Sql): Promise<string> {
     from pg_database
     where datname = current_database()`;
   return row.identity;
+}
+
+const LOOPBACK = /^127\.|^::1$|^::ffff:127\./;
+
+/** Fields of a connection that our patch of the driver exposes. */
+interface ConnectionState {
+  isEncrypted: boolean;
+  /** Of the server or pooler; undefined for a Unix socket. */
+  address: string | undefined;
+}
+
+/** Calls `warn` if `sql` reaches another machine without TLS. */
+export async function warnIfClearText(sql: Sql, warn: (message: string) => void): Promise<void> {
+  const { state } = await sql`select 1`;
+  const { isEncrypted, address } = state as unknown as ConnectionState;
+  if (isEncrypted || address === undefined || LOOPBACK.test(address)) return;
+  warn(
+    `The connection to PostgreSQL at ${address} is not encrypted. Add sslmode=verify-full to the database URL.`,
+  );
 }

@@ -2,9 +2,8 @@
 import { withAddress } from "../../shared/database/url.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
-import { ExportLanes } from "./lanes.ts";
 import { isConnectionError, openPool, type Pool } from "./pool.ts";
-import { type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
+import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 
 /** How long a node may take to answer. A request asks it twice before its first byte, and has ten seconds. */
 const ANSWER_TIMEOUT_MS = 4000;

@@ -1,5 +1,6 @@
-/** A read-only transaction that stays open for as long as a stream reads from it. */
+/** A read-only transaction that stays open for as long as a stream reads from it, and second connections to share it. */
 import type postgres from "postgres";
+import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool, Sql } from "./pool.ts";
 
@@ -256,4 +257,78 @@ function importSnapshot({ id, serverStart }: SharedSnapshot) {
       select pg_postmaster_start_time()::text = ${serverStart} as is_same`;
     if (!server.isSame) throw new Error("Cannot share a snapshot: the connection reached another server");
   };
+}
+
+/** Per process, in addition to EXPORT_STREAMS_MAX: enough to keep the processors of a small server busy. */
+export const EXPORT_LANES_MAX = 2;
+
+/** A second snapshot that shows the same rows as the first. */
+export interface Twin {
+  /** Resolves to null if it cannot be opened. The first snapshot may be read meanwhile. */
+  opened: Promise<ExportSnapshot | null>;
+  /** Releases the connection as soon as it is open. Never throws. Close it before the first snapshot. */
+  close(): Promise<void>;
+}
+
+export interface ExportLanesOptions {
+  /** First snapshots are opened here too; the pool has `max` connections more than they need. */
+  pool: Pool;
+  control: Sql;
+  max: number;
+  log: Log;
+  /** Called with each second connection that is open. */
+  onOpened?: (twin: ExportSnapshot) => void;
+}
+
+export class ExportLanes {
+  readonly #options: ExportLanesOptions;
+  #used = 0;
+
+  constructor(options: ExportLanesOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to open a twin; null if no connection is free. Throws if the first snapshot is lost. */
+  async openTwin(first: ExportSnapshot): Promise<Twin | null> {
+    if (this.#used >= this.#options.max) return null;
+    this.#used += 1;
+    const release = (): void => {
+      this.#used -= 1;
+    };
+    const shared = await shareSnapshot(first).catch((error: unknown) => {
+      release();
+      throw error;
+    });
+    const { pool, control, log, onOpened } = this.#options;
+    const { signal } = first;
+    let isOpening = true;
+    let isWanted = true;
+    const opened = openExportSnapshot(pool, { control, signal, shared })
+      .then((twin) => {
+        onOpened?.(twin);
+        return twin;
+      })
+      .catch((error: unknown) => {
+        if (isWanted && !signal.aborted)
+          log.warn({ event: "export.one_lane", err: error }, "cannot open a second connection for an export");
+        return null;
+      })
+      .finally(() => {
+        isOpening = false;
+      });
+    const close = async (): Promise<void> => {
+      isWanted = false;
+      const closed = opened.then((twin) => twin?.close()).then(release);
+      // A twin that is still opening is not needed: a server that does not respond must delay no export.
+      if (!isOpening) await closed;
+    };
+    return { opened, close };
+  }
+}
+
+/** Concurrent estimates and HEAD requests of exports. They take no stream slot, so they need connections of their own. */
+export const EXPORT_COUNTS_MAX = 4;
+
+export function countExportConnections(exportStreamsMax: number): number {
+  return exportStreamsMax + EXPORT_COUNTS_MAX + EXPORT_LANES_MAX;
 }

@@ -7,8 +7,7 @@ import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
-import { ConditionVariable } from "./condition_variable.ts";
-import { type CopyOptions, copyRows } from "./copy_rows.ts";
+import { ConditionVariable, type CopyOptions, copyRows } from "./copy_rows.ts";
 import { boundaryQuery, type KeyRange, type RowKey } from "./query.ts";
 
 /** Large enough that starting a COPY, about 2 ms, costs little in comparison. */

@@ -1,12 +1,10 @@
 /** Streams the rows of a query as lines of text by COPY: from PostgreSQL to the caller without being parsed. */
-
 import { edenGC } from "bun:jsc";
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { ExportSnapshot, RunningStatement } from "../connection/snapshot.ts";
-import { ConditionVariable } from "./condition_variable.ts";
 
 /** Size of a chunk in bytes: large enough that passing it on costs little compared with sending it. */
 const CHUNK_BYTES = 256 * 1024;
@@ -255,5 +253,21 @@ export class CopyLines {
     collectGarbage(this.#chunk.length);
     this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
     this.#used = 0;
+  }
+}
+
+export class ConditionVariable {
+  #progress: PromiseWithResolvers<void> | null = null;
+
+  /** Wakes everything that is waiting now. */
+  notify(): void {
+    this.#progress?.resolve();
+    this.#progress = null;
+  }
+
+  /** Resolves at the next `notify()`. Check the condition first, in the same tick. */
+  wait(): Promise<void> {
+    this.#progress ??= Promise.withResolvers<void>();
+    return this.#progress.promise;
   }
 }

@@ -1,7 +1,9 @@
 /**
- * The SQL text of an increment: the rows that last changed after `since` and at or before `asOf`, and the rows that left
- * the export in that time (docs/increments.md).
+ * The SQL text of an increment, the rows that last changed after `since` and at or before `asOf`; and the rows that left the
+ * export in that time (docs/increments.md).
  */
+
+import { BYTE_ORDER_MARK } from "../../shared/exports/csv_syntax.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -10,13 +12,16 @@ import {
 } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ExportFormat, TextExportFormat, TrackerChangeKind } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { isoText } from "../iso_text.ts";
-import { literal } from "./literal.ts";
+import { type CopyOptions, copyRows } from "./copy_rows.ts";
 import {
   allOf,
   changesTableOf,
   filterConditions,
   hiddenParent,
+  literal,
   ownVisibility,
   parentKey,
   rowLine,
@@ -58,7 +63,7 @@ export function changedRowsQuery(dataset: ExportDataset, increment: Increment, f
 }
 
 /** Counts the rows of `deletedQuery`, but never more than `limit` of them. */
-export function deletedCountQuery(increment: Increment, limit: number): string {
+function deletedCountQuery(increment: Increment, limit: number): string {
   return `select count(*) from (${deletedRows(increment)}
     limit ${limit}) as counted`;
 }
@@ -207,4 +212,28 @@ function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
       `(${hidden.join(" or ")})`,
     ])}`,
   ];
+}
+
+/** Columns of the CSV header. */
+const DELETED_COLUMNS = ["dataset", "id", "at"] as const;
+
+/** Counts the rows, but stops at `limit`: that many means "at least". */
+export async function countDeletedRows(
+  sql: Sql,
+  { increment, limit }: { increment: Increment; limit: number },
+): Promise<number> {
+  const [row] = await sql.unsafe<[{ count: number }]>(deletedCountQuery(increment, limit));
+  return row.count;
+}
+
+/** Streams the file of deleted rows, by dataset, time and id. One at a time on a snapshot. */
+export async function* streamDeletedFile(
+  snapshot: ExportSnapshot,
+  options: CopyOptions & { increment: Increment; format: TextExportFormat },
+): AsyncGenerator<Uint8Array, void, void> {
+  const { increment, format } = options;
+  if (format === "csv") {
+    yield new TextEncoder().encode(`${BYTE_ORDER_MARK}${DELETED_COLUMNS.join(",")}\r\n`);
+  }
+  yield* copyRows(snapshot, deletedQuery(increment, format), options);
 }

@@ -1,5 +1,5 @@
 /** The eight files of a project as entries of an archive, read from one snapshot. */
-import { digestContent } from "../../shared/artifacts/content_digest.ts";
+import { digestContent } from "../../shared/artifacts/store.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -10,7 +10,7 @@ import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import type { CopyOptions, RowMeter } from "./copy_rows.ts";
-import { streamDeletedFile } from "./deleted_rows.ts";
+import { streamDeletedFile } from "./increment_query.ts";
 import { streamDatasetFile } from "./rows.ts";
 
 export interface ProjectEntriesOptions extends CopyOptions {

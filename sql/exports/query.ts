@@ -1,7 +1,7 @@
 /**
  * The SQL text of an export: which rows, in which order, formatted as JSON or CSV by PostgreSQL.
  *
- * COPY takes no parameters, so the text contains values as literals (literal.ts).
+ * COPY takes no parameters, so the text contains values as literals. Ids and times were parsed before.
  */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import { FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
@@ -11,7 +11,6 @@ import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../../shared/vocabul
 import { isoText } from "../iso_text.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
-import { literal, literals } from "./literal.ts";
 
 /** As code points, for PostgreSQL's ascii(). */
 const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
@@ -285,4 +284,15 @@ function parquetValue({ column, type, bits }: ExportColumn): string {
 /** JSON null is null, because NDJSON has one null only. */
 function jsonText(value: string): string {
   return `nullif(${value}::text, 'null')`;
+}
+
+/** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */
+export function literal(value: string): string {
+  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** Returns text literals, separated by commas. */
+function literals(values: readonly string[]): string {
+  return values.map(literal).join(", ");
 }

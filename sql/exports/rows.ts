@@ -8,9 +8,8 @@ import {
 } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
-import type { ExportLanes } from "../connection/lanes.ts";
 import type { Sql } from "../connection/pool.ts";
-import type { ExportSnapshot } from "../connection/snapshot.ts";
+import type { ExportLanes, ExportSnapshot } from "../connection/snapshot.ts";
 import { hasTimeChecks } from "../tracker/tracker_times.ts";
 import { copyLanes, KeyRanges } from "./copy_lanes.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";

@@ -1,6 +1,6 @@
 /** The temporary table for imported lines, one JSON document each. */
 import type { Sql } from "../connection/pool.ts";
-import { allowBackfill } from "../tracker/backfill.ts";
+import { allowBackfill } from "../tracker/tracker_tables.ts";
 
 /** Creates the table for the current transaction. Call inside a transaction. */
 export async function createImportStage(tx: Sql): Promise<void> {

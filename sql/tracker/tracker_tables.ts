@@ -36,3 +36,9 @@ export async function trackerIsTables(sql: Sql, schema: string): Promise<boolean
 function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
+
+/** Call inside a transaction. On a Citus cluster, the nodes have to know it too. */
+export async function allowBackfill(tx: Sql): Promise<void> {
+  await tx`set local citus.propagate_set_commands = 'local'`;
+  await tx`set local ulr.backfill = 'on'`;
+}

@@ -8,7 +8,7 @@ import { NIL_UUID } from "../../shared/uuid.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
-import { allowBackfill } from "../../sql/tracker/backfill.ts";
+import { allowBackfill } from "../../sql/tracker/tracker_tables.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { DEMO_FORK, readDemoVersions } from "./definition_files.ts";
 import { insertDemoIssues } from "./issue_rows.ts";

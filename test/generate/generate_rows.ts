@@ -1,6 +1,6 @@
 /** Fills the tracker tables of a database with as many rows as a load test needs (docs/scaling.md). */
 import { openPool } from "../../sql/connection/pool.ts";
-import { allowBackfill } from "../../sql/tracker/backfill.ts";
+import { allowBackfill } from "../../sql/tracker/tracker_tables.ts";
 import { fillProject, ROWS_AN_ISSUE } from "../bench/bench_data.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 

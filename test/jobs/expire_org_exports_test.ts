@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { artifactKeyOf } from "../../jobs/artifact_key.ts";
 import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
-import type { JobsDeps } from "../../jobs/registry.ts";
+import type { RunnerDeps } from "../../jobs/runner_deps.ts";
 import {
   ageExportJob,
   downloadJob,
@@ -124,7 +124,7 @@ test("an export whose file cannot be deleted stays ready, and does not delay oth
   const { person, id } = await makeReady(app, runner);
   await ageExportJob(app, stuck.id, 73);
   await ageExportJob(app, id, 72);
-  const deps: JobsDeps = {
+  const deps: RunnerDeps = {
     ...runner.deps,
     store: {
       ...runner.deps.store,

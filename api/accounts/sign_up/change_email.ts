@@ -12,8 +12,8 @@ import {
 } from "../../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { findUser, findUserWithPassword, lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
+import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
-import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";

@@ -1,15 +1,14 @@
 /** Submits documents: all of them are stored, or none. Or none is, and the report says what would have happened. */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import { dryRun } from "../../../sql/connection/dry_run.ts";
 import { hasSqlState, QUERY_CANCELED, type Sql } from "../../../sql/connection/pool.ts";
-import { retryOnDeadlock } from "../../../sql/connection/retry_on_deadlock.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
 import { unavailable } from "../../http/error_handler.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { Writer } from "../new_draft.ts";
-import type { PublishDeps } from "../publish.ts";
-import { riskProfileOf } from "../publish.ts";
+import { type PublishDeps, riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
 import {
   type LineState,

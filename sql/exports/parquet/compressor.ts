@@ -1,5 +1,4 @@
 /** Compresses the pages of a Parquet file on the threads of the runtime, a bounded number at a time. */
-import { ConditionVariable } from "../condition_variable.ts";
 
 /** Higher levels take longer than PostgreSQL needs for the rows. */
 const LEVEL = 1;
@@ -9,8 +8,7 @@ export class PageCompressor {
   /** Buffers to use again: the engine would let spent ones pile up before it collects them. */
   readonly #free: Buffer[] = [];
   readonly #bufferBytes: number;
-  readonly #progress = new ConditionVariable();
-  #running = 0;
+  readonly #running = new Set<Promise<unknown>>();
 
   /** `bufferBytes` is the size of the buffers that are used again. */
   constructor(bufferBytes: number) {
@@ -30,18 +28,18 @@ export class PageCompressor {
 
   /** Compresses a part of a buffer with zstd, and then takes the buffer back. */
   async compress(buffer: Buffer, start: number, end: number): Promise<Uint8Array> {
-    this.#running += 1;
+    const compressing = Bun.zstdCompress(buffer.subarray(start, end), { level: LEVEL });
+    this.#running.add(compressing);
     try {
-      return await Bun.zstdCompress(buffer.subarray(start, end), { level: LEVEL });
+      return await compressing;
     } finally {
-      this.#running -= 1;
+      this.#running.delete(compressing);
       this.release(buffer);
-      this.#progress.notify();
     }
   }
 
   /** Resolves when fewer than the allowed number of pages are being compressed. */
   async waitForRoom(): Promise<void> {
-    while (this.#running >= RUNNING_MAX) await this.#progress.wait();
+    while (this.#running.size >= RUNNING_MAX) await Promise.race(this.#running);
   }
 }

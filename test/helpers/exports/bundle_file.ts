@@ -2,7 +2,7 @@
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { digestContent } from "../../../shared/artifacts/content_digest.ts";
+import { digestContent } from "../../../shared/artifacts/store.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { type BundleContents, bundleManifest, entryName } from "../../../shared/exports/manifest.ts";
 import { NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";

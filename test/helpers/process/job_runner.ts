@@ -3,7 +3,8 @@ import { Registry } from "prom-client";
 import { sendAccountMail } from "../../../jobs/account_mail/send_account_mail.ts";
 import { buildOrgExport } from "../../../jobs/build_org_export.ts";
 import { openMailer } from "../../../jobs/mail.ts";
-import { type JobsDeps, startJobs } from "../../../jobs/registry.ts";
+import { startJobs } from "../../../jobs/registry.ts";
+import type { RunnerDeps } from "../../../jobs/runner_deps.ts";
 import { createRunnerMetrics } from "../../../jobs/runner_metrics.ts";
 import { sendExportReady } from "../../../jobs/send_export_ready.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
@@ -19,7 +20,7 @@ import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import type { TestApp } from "../http/app.ts";
 
 export interface TestRunner extends AsyncDisposable {
-  deps: JobsDeps;
+  deps: RunnerDeps;
   /** Takes the job from the queue and runs one attempt of its build. */
   build(exportJobId: string): Promise<void>;
   /** Takes the job's mail from the queue, due or not, and tries once to send it. */
@@ -56,7 +57,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   const stop = new AbortController();
   const opened = openArtifactStore(config);
   const store = options.store?.(opened) ?? opened;
-  const deps: JobsDeps = {
+  const deps: RunnerDeps = {
     config,
     sql,
     exportSql,
@@ -98,7 +99,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   };
 }
 
-async function sendQueuedAccountMails(deps: JobsDeps): Promise<void> {
+async function sendQueuedAccountMails(deps: RunnerDeps): Promise<void> {
   const name = "send_account_mail";
   while (true) {
     const [job] = await deps.boss.fetch<JobPayloads[typeof name]>(name, { ignoreStartAfter: true });

@@ -1,6 +1,6 @@
 /** Mails to owners about the end of their organization. */
 import { expect, test } from "bun:test";
-import { deleteOrganizations } from "../../../jobs/delete_organizations.ts";
+import { deleteOrganizations } from "../../../jobs/delete_old_records.ts";
 import { newestMail } from "../../helpers/accounts/account_mail.ts";
 import { runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../helpers/http/app.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { BuildSuperseded } from "../../../jobs/build_progress.ts";
+import { BuildSuperseded } from "../../../jobs/org_export_file.ts";
 import { markExportJobQueued, updateExportJobProgress } from "../../../sql/exports/build_attempts.ts";
 import {
   cancelJob,

@@ -1,14 +1,13 @@
 import { expect, test } from "bun:test";
-import { deleteOldRecords } from "../../jobs/delete_old_records.ts";
-import { deleteOrganizations } from "../../jobs/delete_organizations.ts";
-import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
-import { agentYaml, makeDefinition } from "../helpers/definitions/definitions.ts";
-import { jobOf, postJob } from "../helpers/exports/export_job.ts";
-import { openTestApp, type TestApp } from "../helpers/http/app.ts";
-import type { Person } from "../helpers/postgres/factory.ts";
-import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
-import { openTestRunner } from "../helpers/process/job_runner.ts";
-import { waitFor } from "../helpers/wait_for.ts";
+import { deleteOldRecords, deleteOrganizations } from "../../../jobs/delete_old_records.ts";
+import { expireOrgExports } from "../../../jobs/expire_org_exports.ts";
+import { agentYaml, makeDefinition } from "../../helpers/definitions/definitions.ts";
+import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
+import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import type { Person } from "../../helpers/postgres/factory.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
+import { openTestRunner } from "../../helpers/process/job_runner.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,8 +1,8 @@
 /** Nothing stays open after the clients: connections, transactions, locks, streams, sockets. */
 import { readdir } from "node:fs/promises";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/registry.ts";
-import { countExportConnections } from "../../../sql/connection/export_connections.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
+import { countExportConnections } from "../../../sql/connection/snapshot.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 import type { Service } from "../service.ts";
 import type { Soak } from "../soak.ts";

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool, type Pool, type Sql } from "../../../sql/connection/pool.ts";
-import { openReplica, type Replica } from "../../../sql/connection/replica.ts";
 import {
+  openReplica,
+  type Replica,
   readPrimaryPosition,
   type WalPosition,
   waitForReplay,
-} from "../../../sql/connection/replica_position.ts";
+} from "../../../sql/connection/replica.ts";
 import { openSlowProxy } from "../../helpers/network/slow_proxy.ts";
 import { openReplicatedServer, type ReplicatedServer } from "../../helpers/postgres/replicated_server.ts";
 import { waitFor } from "../../helpers/wait_for.ts";

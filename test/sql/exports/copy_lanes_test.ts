@@ -5,9 +5,13 @@ import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
 import { createLog } from "../../../shared/process/log.ts";
 import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../shared/vocabulary.ts";
-import { ExportLanes, type Twin } from "../../../sql/connection/lanes.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
-import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
+import {
+  ExportLanes,
+  type ExportSnapshot,
+  openExportSnapshot,
+  type Twin,
+} from "../../../sql/connection/snapshot.ts";
 import { copyLanes, KeyRanges } from "../../../sql/exports/copy_lanes.ts";
 import { copyRows, type RowMeter } from "../../../sql/exports/copy_rows.ts";
 import { type KeyRange, rangeQuery, rowsQuery } from "../../../sql/exports/query.ts";

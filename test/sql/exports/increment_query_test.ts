@@ -10,7 +10,7 @@ import { EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts
 import type { Node, Nodes } from "../../../sql/connection/nodes.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { countDeletedRows, streamDeletedFile } from "../../../sql/exports/deleted_rows.ts";
+import { countDeletedRows, streamDeletedFile } from "../../../sql/exports/increment_query.ts";
 import { openOnNode } from "../../../sql/exports/open_on_node.ts";
 import { countDatasetRows, streamDatasetFile } from "../../../sql/exports/rows.ts";
 import { settleWatermark } from "../../../sql/exports/settle_watermark.ts";

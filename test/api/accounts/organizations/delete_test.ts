@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { deleteOrganizations } from "../../../../jobs/delete_organizations.ts";
+import { deleteOrganizations } from "../../../../jobs/delete_old_records.ts";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
 import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import { runCommand, runFailing, runJson } from "../../../helpers/accounts/admin.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
-import { EXPORT_LANES_MAX } from "../../../../sql/connection/lanes.ts";
+import { EXPORT_LANES_MAX } from "../../../../sql/connection/snapshot.ts";
 import { AFTER_ALL, type ExportProject } from "../../../helpers/exports/export_project.ts";
 import { beginDownload, type SlowDownload } from "../../../helpers/exports/slow_download.ts";
 import { makeWideProject, WIDE_ISSUES } from "../../../helpers/exports/wide_project.ts";

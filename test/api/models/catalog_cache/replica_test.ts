@@ -1,7 +1,7 @@
 /** The catalog of a process that reads from a streaming replica. */
 import { expect, test } from "bun:test";
 import { CatalogCache } from "../../../../api/models/catalog_cache.ts";
-import { readPrimaryPosition } from "../../../../sql/connection/replica_position.ts";
+import { readPrimaryPosition } from "../../../../sql/connection/replica.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/catalog.ts";
 import { openReplicatedServer, type ReplicatedServer } from "../../../helpers/postgres/replicated_server.ts";
