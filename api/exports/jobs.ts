@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { lockMemberRole } from "../../sql/accounts/orgs.ts";
+import { lockMemberRole, lockOrg } from "../../sql/accounts/orgs.ts";
 import { insertExportEvent } from "../../sql/events/events.ts";
 import {
   type ExportJobRow,
@@ -130,9 +130,9 @@ export const cancelExportJob = operation(
   },
   async ({ params, request, caller }, deps) => {
     const access = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
-    const { id } = await requireExportJob(deps.sql, access);
+    const { id, orgId } = await requireExportJob(deps.sql, access);
     const { force } = parseQuery(CANCEL_QUERY, queryOf(request));
-    const canceled = await cancelUnlessOver(deps, { id, force, caller, request });
+    const canceled = await cancelUnlessOver(deps, { id, orgId, force, caller, request });
     if (canceled) return reply(200, { job: presentExportJob(canceled) });
     const { status } = await requireExportJob(deps.sql, access);
     const code = status === "running" ? "EXPORT_JOB_RUNNING" : "EXPORT_JOB_FINISHED";
@@ -143,12 +143,14 @@ export const cancelExportJob = operation(
 /** Cancels a job and takes it out of the queue; null if its status does not allow it. */
 async function cancelUnlessOver(
   deps: OperationDeps,
-  cancellation: { id: string; force: boolean; caller: Caller; request: Request },
+  cancellation: { id: string; orgId: string; force: boolean; caller: Caller; request: Request },
 ): Promise<ExportJobRow | null> {
   return deps.sql.begin(async (tx) => {
+    const { caller, request } = cancellation;
+    // First, as the deletion of an organization does: the event refers to the organization.
+    await lockOrg(tx, cancellation.orgId);
     const job = await markExportJobCanceled(tx, cancellation);
     if (!job) return null;
-    const { caller, request } = cancellation;
     const role = await lockMemberRole(tx, { orgId: job.orgId, userId: caller.userId });
     // As for the jobs of every organization that is not the caller's.
     if (role === null) throw new ApiError("EXPORT_JOB_NOT_FOUND");

@@ -1,8 +1,10 @@
 /** The callers and requests that the endpoints of export jobs refuse. */
 import { expect, test } from "bun:test";
+import { lockDueOrg, markOrgDeleted } from "../../../../sql/accounts/organization_deletion.ts";
 import { errorOf, JOBS_PATH, jobOf, postJob } from "../../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const PAST = "2026-01-01T00:00:00.000Z";
 
@@ -299,4 +301,28 @@ test("one job takes no parameters, and says so only to those who may see it", as
   const ask = async (key: string) => errorOf(await app.request(`${JOBS_PATH}/${jobId}?force=true`, { key }));
   expect(await ask(person.key)).toEqual([400, "VALIDATION_ERROR"]);
   expect(await ask(stranger.key)).toEqual([...NO_JOB]);
+});
+
+test("a job of an organization that is just being deleted is gone, and neither waits for the other", async () => {
+  const { app, person, jobId } = await openWithJob();
+  await using _app = app;
+  const orgId = person.org.id;
+  await app.db.sql`update organizations set deletes_at = now() where id = ${orgId}`;
+  const cancel = await app.db.sql.begin(async (tx) => {
+    await lockDueOrg(tx);
+    const response = app.request(`${JOBS_PATH}/${jobId}/cancel?force=true`, {
+      method: "POST",
+      key: person.key,
+    });
+    await waitFor(async () => {
+      const waiting = await app.db.admin`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await markOrgDeleted(tx, orgId);
+    return { response };
+  });
+  expect(await errorOf(await cancel.response)).toEqual(NO_JOB as [number, string]);
+  const jobs = await app.db.sql`select error_code from export_jobs where id = ${jobId}`;
+  expect([...jobs]).toEqual([{ errorCode: "ORGANIZATION_GONE" }]);
 });
