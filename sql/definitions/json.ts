@@ -38,7 +38,20 @@ export function joinDefinition(
   { includeYaml, includeRuntime }: ShownTexts,
   viewer: DefinitionViewer,
 ) {
-  const hidden = [...(includeYaml ? [] : ["yaml"]), ...(includeRuntime ? [] : ["runtimeMd"])];
+  const withYaml = includeRuntime ? COLUMNS : COLUMNS_WITHOUT.runtimeMd;
+  const withoutYaml = includeRuntime ? COLUMNS_WITHOUT.yaml : COLUMNS_WITHOUT.texts;
+  return joinFields(sql, includeYaml ? withYaml : withoutYaml, viewer);
+}
+
+/** Made once, because they are long. */
+const COLUMNS = selectFields(DEFINITION_FIELDS, "json");
+const COLUMNS_WITHOUT = {
+  yaml: columnsWithout("yaml"),
+  runtimeMd: columnsWithout("runtimeMd"),
+  texts: columnsWithout("yaml", "runtimeMd"),
+};
+
+function columnsWithout(...hidden: string[]): string {
   const shown = Object.entries(DEFINITION_FIELDS).filter(([name]) => !hidden.includes(name));
-  return joinFields(sql, selectFields(Object.fromEntries(shown), "json"), viewer);
+  return selectFields(Object.fromEntries(shown), "json");
 }
