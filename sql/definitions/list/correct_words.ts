@@ -48,18 +48,26 @@ async function findUnknown(sql: Sql, scope: ListScope, words: readonly SearchWor
 /** Returns the stems of those spellings that rows in scope have. */
 async function findStems(sql: Sql, scope: ListScope, spelled: readonly string[]): Promise<string[]> {
   const rows = rowsOfScope(sql, scope);
-  const isPublic = sql`exists (
-    select from definition_listings as v where ${rows.public} and v.words @@ quote_literal(spelled.word)::tsquery
-  )`;
-  const isOfMember = sql`spelled.word in (
-    select unnest(tsvector_to_array(v.words))
-    from (select v.words from definition_listings as v where ${rows.member} limit ${MAX_MEMBER_ROWS}) as v
-  )`;
+  const isPublic =
+    rows.public &&
+    sql`exists (
+      select
+      from ${sql(rows.public.table)} as v
+      where ${rows.public.rule} and v.words @@ quote_literal(spelled.word)::tsquery
+    )`;
+  const isOfMember =
+    rows.member &&
+    sql`spelled.word in (
+      select unnest(tsvector_to_array(v.words))
+      from (
+        select v.words from ${sql(rows.member.table)} as v where ${rows.member.rule} limit ${MAX_MEMBER_ROWS}
+      ) as v
+    )`;
   const found = await sql<{ stem: string }[]>`
     select distinct w.stem
     from unnest(${[...spelled]}::text[]) as spelled (word)
     cross join lateral definition_words(spelled.word) as w
-    where ${rows.public === null ? sql`false` : isPublic} or ${rows.member === null ? sql`false` : isOfMember}`;
+    where ${isPublic ?? sql`false`} or ${isOfMember ?? sql`false`}`;
   return found.map(({ stem }) => stem);
 }
 

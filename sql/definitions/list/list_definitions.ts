@@ -5,12 +5,12 @@ import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
 import { firstRows } from "./first_rows.ts";
 import {
+  countListed,
   type DefinitionFilters,
   findScope,
   hasFilters,
   type ListScope,
-  listedRows,
-  selectListed,
+  type Matching,
 } from "./list_scope.ts";
 import { withListSettings } from "./list_transaction.ts";
 import { rankedPage, rankQueries } from "./search_rank.ts";
@@ -71,12 +71,12 @@ async function readList(sql: Sql, asking: DefinitionListQuery): Promise<Definiti
 type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
 
 /** Returns the scope without the filters that apply after the latest versions are chosen. */
-function wholeScope({ ownOrgIds, hasPublic, filters }: ListScope): ListScope {
+function wholeScope({ ownOrgIds, hasPublic, filters, search }: ListScope): ListScope {
   const { latestOnly, publishedFirst, status } = filters;
   const none = { type: null, agentType: null, domain: null, tier: null, visibility: null, authorId: null };
   const rest = { organization: null, authorshipType: null, isFork: null, tags: [] };
   const chosen = { latestOnly, publishedFirst, status: latestOnly ? status : null };
-  return { ownOrgIds, hasPublic, filters: { ...none, ...rest, ...chosen } };
+  return { ownOrgIds, hasPublic, filters: { ...none, ...rest, ...chosen }, search };
 }
 
 interface AskedSearch extends SearchWords {
@@ -103,17 +103,13 @@ async function searchPage(sql: Sql, query: ScopedQuery, asked: AskedSearch): Pro
   return readPage(sql, query, { matches, counted, ranks: [isNamed, ...ranks] });
 }
 
-/** The rows of a list, as conditions on `v`. */
-interface Matching {
-  matches: Fragment;
-  /** The same rows for the total, planned so that the words of a row are not compared. */
-  counted: Fragment;
-  /** Subsets of `matches`, best first. */
-  ranks: readonly Fragment[];
-}
-
-async function readPage(sql: Sql, query: ScopedQuery, matching: Matching): Promise<DefinitionPage> {
-  const counted = selectListed(sql, listedRows(sql, query), { columns: sql`1`, condition: matching.counted });
+async function readPage(
+  sql: Sql,
+  query: ScopedQuery,
+  // The ranks are subsets of `matches`, best first.
+  matching: Matching & { ranks: readonly Fragment[] },
+): Promise<DefinitionPage> {
+  const total = countListed(sql, query, matching);
   const page =
     matching.ranks.length > 0
       ? rankedPage(sql, query, { ...query, ...matching })
@@ -121,7 +117,7 @@ async function readPage(sql: Sql, query: ScopedQuery, matching: Matching): Promi
   const [row] = await sql<[{ total: number; items: string | null }]>`
     with page as materialized (${page})
     select
-      (select count(*) from (${counted}) as matches) as total,
+      ${total} as total,
       (
         select string_agg(found.json, ',' order by page.place)
         from page

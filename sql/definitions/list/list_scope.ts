@@ -41,45 +41,79 @@ export interface ListScope {
   /** Whether public versions of other organizations are listed. */
   hasPublic: boolean;
   filters: DefinitionFilters;
+  /** Words to search for, or null. */
+  search: string | null;
 }
 
-/** Returns the scope of a viewer: everything, or with `orgId` only this organization, which the viewer is a member of. */
+/** Returns the organizations of a list: all, or with `orgId` only this one, which the viewer is a member of. */
 export async function findScope(
   sql: Sql,
-  { viewer, orgId, filters }: { viewer: DefinitionViewer; orgId: string | null; filters: DefinitionFilters },
-): Promise<ListScope> {
-  if (orgId !== null) return { ownOrgIds: [orgId], hasPublic: false, filters };
-  if (viewer.userId === null) return { ownOrgIds: [], hasPublic: true, filters };
+  { viewer, orgId }: { viewer: DefinitionViewer; orgId: string | null },
+): Promise<Pick<ListScope, "ownOrgIds" | "hasPublic">> {
+  if (orgId !== null) return { ownOrgIds: [orgId], hasPublic: false };
+  if (viewer.userId === null) return { ownOrgIds: [], hasPublic: true };
   const rows = await sql<{ orgId: string }[]>`${memberOrgIds(sql, viewer)}`;
-  return { ownOrgIds: rows.map((row) => row.orgId), hasPublic: true, filters };
+  return { ownOrgIds: rows.map((row) => row.orgId), hasPublic: true };
+}
+
+/** Rows `v` of one kind. */
+export interface ListedRows {
+  table: "definition_listings" | "definition_listings_latest";
+  rule: Fragment;
 }
 
 /**
- * Returns the rows that the viewer finds and that match the filters, as conditions on `v`: public rows, and all rows of the
- * viewer's organizations. They are selected separately, so that each kind uses its own indexes and private rows of other
+ * Returns the rows that the viewer finds and that match the filters: public rows, and all rows of the viewer's
+ * organizations. They are selected separately, so that each kind uses its own indexes and private rows of other
  * organizations are never read.
  */
-export function listedRows(sql: Sql, scope: ListScope): Fragment[] {
+export function listedRows(sql: Sql, scope: ListScope): ListedRows[] {
   const rows = rowsOfScope(sql, scope);
   const filters = filterConditions(sql, scope.filters);
   return [rows.public, rows.member]
-    .filter((rule) => rule !== null)
-    .map((rule) => sql`${rule} and ${filters}`);
+    .filter((kind) => kind !== null)
+    .map(({ table, rule }) => ({ table, rule: sql`${rule} and ${filters}` }));
 }
 
 /** Selects columns of listed rows. */
-export function selectListed(sql: Sql, listed: readonly Fragment[], select: ListedSelect): Fragment {
+export function selectListed(sql: Sql, listed: readonly ListedRows[], select: ListedSelect): Fragment {
   const { columns, condition, join = sql``, rest = sql`` } = select;
   const selects = listed.map(
-    (rule) => sql`(
+    ({ table, rule }) => sql`(
       select ${columns}
-      from definition_listings as v
+      from ${sql(table)} as v
       ${join}
       where ${rule} and ${condition}
       ${rest}
     )`,
   );
   return selects.reduce((all, one) => sql`${all} union all ${one}`);
+}
+
+/**
+ * Counts listed rows. Public rows are counted whoever owns them, and those of the viewer's organizations subtracted: there
+ * are few, and comparing the organization of every row would take longer than counting them.
+ */
+export function countListed(sql: Sql, scope: ListScope, { matches, counted }: Matching): Fragment {
+  const filters = filterConditions(sql, scope.filters);
+  const count = ({ table, rule }: ListedRows, condition: Fragment): Fragment =>
+    sql`(select count(*) from ${sql(table)} as v where ${rule} and ${filters} and ${condition})`;
+  const { member } = rowsOfScope(sql, scope);
+  const all = publicRows(sql, scope.filters);
+  const counts = [
+    ...(scope.hasPublic ? [count(all, counted)] : []),
+    ...(member ? [count(member, matches)] : []),
+  ];
+  const total = counts.reduce((sum, one) => sql`${sum} + ${one}`);
+  if (!scope.hasPublic || !member) return total;
+  return sql`${total} - ${count(all, sql`${isOwn(sql, scope)} and ${matches}`)}`;
+}
+
+/** Conditions for the same rows `v`. */
+export interface Matching {
+  matches: Fragment;
+  /** For the total, planned so that the words of a row are not compared. */
+  counted: Fragment;
 }
 
 /** SQL fragments on rows `v`. */
@@ -91,23 +125,53 @@ export interface ListedSelect {
   rest?: Fragment;
 }
 
-/** Returns the two disjoint kinds of rows of a list as conditions on `v`; null if the list has none of a kind. */
+/** Returns the two disjoint kinds of rows of a list; null if the list has none of a kind. */
 export function rowsOfScope(
   sql: Sql,
-  { ownOrgIds, hasPublic, filters }: ListScope,
-): { public: Fragment | null; member: Fragment | null } {
-  const { latestOnly, status, publishedFirst } = filters;
-  const latest = status === null ? "latest" : "latest_of_status";
-  // The indexes of public rows are `where is_public`.
-  const isPublic = latestOnly ? sql`v.is_public and ${sql(`v.is_public_${latest}`)}` : sql`v.is_public`;
-  const isLatest = publishedFirst && status === null ? isFirstByStatus(sql) : sql(`v.is_${latest}`);
-  const isOfMember = latestOnly ? sql`${isLatest}` : sql`true`;
-  const own = sql`${[...ownOrgIds]}::uuid[]`;
-  const isOthers = ownOrgIds.length > 0 ? sql`v.org_id <> all(${own})` : sql`true`;
+  scope: ListScope,
+): { public: ListedRows | null; member: ListedRows | null } {
+  const { ownOrgIds, hasPublic, filters } = scope;
+  const { table, rule } = publicRows(sql, filters);
+  const isMember = ownOrgIds.length > 0;
+  const isPublic = isMember ? sql`${rule} and ${isOthers(sql, scope)}` : rule;
+  const isOfMember = sql`${isOwn(sql, scope)} and ${isMembersVersion(sql, filters)}`;
   return {
-    public: hasPublic ? sql`${isPublic} and ${isOthers}` : null,
-    member: ownOrgIds.length > 0 ? sql`v.org_id = any(${own}) and ${isOfMember}` : null,
+    public: hasPublic ? { table, rule: isPublic } : null,
+    member: isMember ? { table: "definition_listings", rule: isOfMember } : null,
   };
+}
+
+/** Returns the public rows of all organizations. The latest ones are a partition, where nothing has to be compared. */
+function publicRows(sql: Sql, { latestOnly, status }: DefinitionFilters): ListedRows {
+  // The indexes of public rows are `where is_public`.
+  const rule = sql`v.is_public`;
+  if (!latestOnly) return { table: "definition_listings", rule };
+  if (status === null) return { table: "definition_listings_latest", rule };
+  return { table: "definition_listings", rule: sql`${rule} and v.is_public_latest_of_status` };
+}
+
+function isMembersVersion(sql: Sql, { latestOnly, status, publishedFirst }: DefinitionFilters): Fragment {
+  if (!latestOnly) return sql`true`;
+  if (status !== null) return sql`v.is_latest_of_status`;
+  return publishedFirst ? isFirstByStatus(sql) : sql`v.is_latest`;
+}
+
+function isOwn(sql: Sql, { ownOrgIds }: ListScope): Fragment {
+  return sql`v.org_id = any(${[...ownOrgIds]}::uuid[])`;
+}
+
+/**
+ * Whether a public row is of another organization. A search reads the row anyway. Other lists are read from the index of
+ * their order, which has no organization: there the ids are compared, or a page far down would visit every row above it.
+ */
+function isOthers(sql: Sql, scope: ListScope): Fragment {
+  if (scope.search !== null) return sql`not ${isOwn(sql, scope)}`;
+  const { table } = publicRows(sql, scope.filters);
+  return sql`v.definition_id not in (
+    select v.definition_id
+    from ${sql(table)} as v
+    where ${isOwn(sql, scope)}
+  )`;
 }
 
 /** Whether no version of the line has a status that comes before. Deprecated ones come before drafts. */

@@ -24,9 +24,13 @@ const SORT_COLUMNS: Readonly<Record<DefinitionSort, string>> = {
   uniqueExecutionCount: "l.unique_execution_count",
 };
 
-/** Returns the columns that `orderKeys` sorts by. Executions are counted on the line. */
+/**
+ * Returns the columns that `orderKeys` sorts by. Executions are counted on the line; the other orders are read from their
+ * index alone, which has no line.
+ */
 export function orderColumns(sql: Sql, order: DefinitionOrder): Fragment {
-  return sql.unsafe(`v.definition_id, v.line_id, ${SORT_COLUMNS[order.sortBy]} as sort_key`);
+  const line = isOfLine(order) ? "v.line_id, " : "";
+  return sql.unsafe(`v.definition_id, ${line}${SORT_COLUMNS[order.sortBy]} as sort_key`);
 }
 
 export function joinLine(sql: Sql, order: DefinitionOrder): Fragment {
