@@ -3,7 +3,7 @@
  * export in that time (docs/increments.md).
  */
 
-import { BYTE_ORDER_MARK } from "../../shared/exports/csv_syntax.ts";
+import { BYTE_ORDER_MARK } from "../../shared/exports/csv_cell.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -16,12 +16,12 @@ import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { isoText } from "../iso_text.ts";
 import { type CopyOptions, copyRows } from "./copy_rows.ts";
+import { isOfProject, literal } from "./literal.ts";
 import {
   allOf,
   changesTableOf,
   filterConditions,
   hiddenParent,
-  literal,
   ownVisibility,
   parentKey,
   rowLine,
@@ -41,7 +41,7 @@ export function changedCountQuery(dataset: ExportDataset, increment: Increment, 
 /** Returns conditions that select the rows of the increment, in no order. */
 export function changedConditions(dataset: ExportDataset, increment: Increment): string[] {
   return [
-    `r.project_id = ${literal(increment.projectId)}`,
+    isOfProject("r", increment),
     `r.id in (select changed.id from (${changedKeys(dataset, increment)}) as changed)`,
   ];
 }
@@ -58,7 +58,7 @@ export function changedRowsQuery(dataset: ExportDataset, increment: Increment, f
   )
   select ${line}
   from (select time, id from keys order by time, id offset 0) as k
-  join ${tableOf(dataset, increment)} as r on r.project_id = ${literal(increment.projectId)} and r.id = k.id ${source}
+  join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.id = k.id ${source}
   order by k.time, k.id`;
 }
 
@@ -88,7 +88,7 @@ function changedKeys(dataset: ExportDataset, increment: Increment): string {
   ];
   const inserted = `select r.id, r.${dataset.timeColumn} as at
       from ${tableOf(dataset, increment)} as r
-      where ${allOf([`r.project_id = ${literal(increment.projectId)}`, isBetween(`r.${dataset.timeColumn}`, increment)])}`;
+      where ${allOf([isOfProject("r", increment), isBetween(`r.${dataset.timeColumn}`, increment)])}`;
   return `select r.${dataset.timeColumn} as time, r.id
     ${fromChanged(dataset, increment, [inserted, ...changesOfOlderRows(dataset, increment)])}
     where ${allOf([
@@ -104,13 +104,12 @@ function isBetween(time: string, { since, asOf }: Increment): string {
 }
 
 /** Selects entries of the log as `c`. */
-function logged({ projectId }: Increment, dataset: ExportDatasetName, kind: TrackerChangeKind): string {
-  return `c.project_id = ${literal(projectId)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
+function logged(increment: Increment, dataset: ExportDatasetName, kind: TrackerChangeKind): string {
+  return `${isOfProject("c", increment)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
 }
 
 /** Selects id and time of changes to existing rows, and to the parents that decide whether they are visible. */
 function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
-  const project = literal(increment.projectId);
   const own = `select c.id, c.at
       from ${changesTableOf(increment)} as c
       where ${logged(increment, dataset.name, "row")} and ${isBetween("c.at", increment)}`;
@@ -124,9 +123,9 @@ function changesOfOlderRows(dataset: ExportDataset, increment: Increment): strin
         -- a child may be older than its parent, by the start of its transaction
         select p.id, p.created_at
         from ${tableOf(EXPORT_DATASETS[parent], increment)} as p
-        where p.project_id = ${project} and ${isBetween("p.created_at", increment)}
+        where ${isOfProject("p", increment)} and ${isBetween("p.created_at", increment)}
       ) as p
-      join ${tableOf(dataset, increment)} as r on r.project_id = ${project} and r.${parentKey(parent)} = p.id
+      join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.${parentKey(parent)} = p.id
       where r.${dataset.timeColumn} <= ${literal(increment.since)}`,
   );
   return [own, ...parents];
@@ -134,17 +133,16 @@ function changesOfOlderRows(dataset: ExportDataset, increment: Increment): strin
 
 /** Selects the changed rows `r` with the time of their last change `k.at`, each once, and their parents. */
 function fromChanged(dataset: ExportDataset, increment: Increment, changes: readonly string[]): string {
-  const project = literal(increment.projectId);
   const parents = dataset.parents.map(
     (parent) => `join ${tableOf(EXPORT_DATASETS[parent], increment)} as ${parent}
-      on ${parent}.project_id = ${project} and ${parent}.id = r.${parentKey(parent)}`,
+      on ${isOfProject(parent, increment)} and ${parent}.id = r.${parentKey(parent)}`,
   );
   return `from (
       select id, max(at) as at
       from (${changes.join("\n      union all\n      ")}) as changes
       group by id
     ) as k
-    join ${tableOf(dataset, increment)} as r on r.project_id = ${project} and r.id = k.id
+    join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.id = k.id
     ${parents.join("\n    ")}`;
 }
 
@@ -186,7 +184,7 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
       where ${logged(increment, dataset.name, "deletion")} and ${isBetween("c.at", increment)}
     ) as d
     left join ${tableOf(dataset, increment)} as r
-      on r.project_id = ${literal(increment.projectId)} and r.id = d.id and r.${dataset.timeColumn} <= ${since}
+      on ${isOfProject("r", increment)} and r.id = d.id and r.${dataset.timeColumn} <= ${since}
     where r.id is null
       or r.id in (
         select c.id

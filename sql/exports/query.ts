@@ -1,19 +1,17 @@
 /**
  * The SQL text of an export: which rows, in which order, formatted as JSON or CSV by PostgreSQL.
  *
- * COPY takes no parameters, so the text contains values as literals. Ids and times were parsed before.
+ * COPY takes no parameters, so the text contains values as literals (literal.ts).
  */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
-import { FORMULA_STARTS } from "../../shared/exports/csv_syntax.ts";
+import { csvCellSql } from "../../shared/exports/csv_cell.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { type ExportFormat, RESOLVED_ISSUE_STATUSES } from "../../shared/vocabulary.ts";
 import { isoText } from "../iso_text.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
-
-/** As code points, for PostgreSQL's ascii(). */
-const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
+import { isOfProject, literal, literals } from "./literal.ts";
 
 const PARQUET_TYPES: Readonly<Record<Exclude<ExportColumnType, "json">, string>> = {
   uuid: "uuid",
@@ -55,7 +53,7 @@ function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | 
 /** Conditions for the project's rows up to the watermark, all answered by the index of the order. */
 function ofProject(dataset: ExportDataset, selection: ExportSelection): string[] {
   return [
-    `r.project_id = ${literal(selection.projectId)}`,
+    isOfProject("r", selection),
     `r.${dataset.timeColumn} <= ${literal(selection.asOf)}`,
     ...sliceConditions(dataset, selection),
   ];
@@ -63,7 +61,6 @@ function ofProject(dataset: ExportDataset, selection: ExportSelection): string[]
 
 /** Conditions for a row `r` of the dataset: the same for counting, sampling and copying. */
 function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string[] {
-  const project = literal(selection.projectId);
   const conditions = [...ofProject(dataset, selection), ...ownVisibility(dataset, selection)];
   for (const parent of dataset.parents) {
     // The foreign key guarantees that the parent exists, so only hidden parents are looked up. `not in` over keys that
@@ -72,7 +69,7 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
     // (sql/connection/snapshot.ts): about 13 million hidden parents in one project.
     conditions.push(`r.${parentKey(parent)} not in (
       select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
-      where p.project_id = ${project} and (${hiddenParent(parent, selection, "p")}))`);
+      where ${isOfProject("p", selection)} and (${hiddenParent(parent, selection, "p")}))`);
   }
   return [...conditions, ...filterConditions(dataset, selection)];
 }
@@ -240,7 +237,7 @@ export function sliceConditions(dataset: ExportDataset, selection: ExportSelecti
  */
 export function rowLine(dataset: ExportDataset, format: ExportFormat): { line: string; source: string } {
   if (format === "parquet") return { line: dataset.columns.map(parquetValue).join(", "), source: "" };
-  const value = format === "csv" ? csvCell : jsonValue;
+  const value = format === "csv" ? csvValue : jsonValue;
   const columns = dataset.columns.map((column) => `${value(column)} as "${column.name}"`).join(", ");
   if (format === "csv") return { line: columns, source: "" };
   return { line: "row_to_json(line)", source: `cross join lateral (select ${columns}) as line` };
@@ -254,18 +251,13 @@ export function quotedColumns({ columns }: ExportDataset): string[] {
   return columns.filter(({ type }) => type === "text" || type === "json").map(({ name }) => name);
 }
 
-/**
- * Puts an apostrophe before free text that a spreadsheet would read as a formula. Never changes JSON text: there a value
- * that begins with a sign is a number.
- */
-function csvCell({ column, type, values }: ExportColumn): string {
+/** Escapes free text only. JSON text that begins with a sign is a number. */
+function csvValue({ column, type, values }: ExportColumn): string {
   const value = `r."${column}"`;
   if (type === "timestamp") return isoText(value);
   if (type === "boolean") return `${value}::text`;
   if (type === "json") return jsonText(value);
-  if (type !== "text" || values) return value;
-  // ascii() returns the code point of the first character. It is cheaper than left(), which allocates a string.
-  return `case when ascii(${value}) in (${FORMULA_CODES}) then '''' || ${value} else ${value} end`;
+  return type !== "text" || values ? value : csvCellSql(value);
 }
 
 function jsonValue({ column, type }: ExportColumn): string {
@@ -284,15 +276,4 @@ function parquetValue({ column, type, bits }: ExportColumn): string {
 /** JSON null is null, because NDJSON has one null only. */
 function jsonText(value: string): string {
   return `nullif(${value}::text, 'null')`;
-}
-
-/** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */
-export function literal(value: string): string {
-  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
-  return `'${value.replaceAll("'", "''")}'`;
-}
-
-/** Returns text literals, separated by commas. */
-function literals(values: readonly string[]): string {
-  return values.map(literal).join(", ");
 }

@@ -1,5 +1,5 @@
 /** Counts, estimates and streams the rows of an export inside a snapshot. */
-import { BYTE_ORDER_MARK } from "../../shared/exports/csv_syntax.ts";
+import { BYTE_ORDER_MARK } from "../../shared/exports/csv_cell.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,

@@ -4,7 +4,7 @@ import Big from "big.js";
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import { BYTE_ORDER_MARK, type CsvValue, csvLine } from "../../../shared/exports/csv_syntax.ts";
+import { BYTE_ORDER_MARK, type CsvValue, csvCell } from "../../../shared/exports/csv_cell.ts";
 import { contentDisposition } from "../../../shared/exports/file_names.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import { modelPrices } from "../../../sql/models/model_prices.ts";
@@ -140,4 +140,8 @@ function formatPrice(price: number | null | undefined): string | null {
 function formatTiers(row: ModelRow): string | null {
   const tiers = row.pricing && presentCost(modelPrices(row))?.tiers;
   return tiers ? JSON.stringify(tiers) : null;
+}
+
+function csvLine(values: readonly CsvValue[]): string {
+  return `${values.map(csvCell).join(",")}\r\n`;
 }
