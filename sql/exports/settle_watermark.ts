@@ -7,19 +7,17 @@
  * therefore trusted only after it was seen waiting for its client at a time after the watermark: any later transaction of
  * it starts after the watermark. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
-import { addMilliseconds } from "../../shared/instant.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 import { trackerRelations } from "../tracker/tracker_relations.ts";
 import { OWN_TRACKER_SCHEMA, trackerTables } from "../tracker/tracker_tables.ts";
 import { type AbandonedWrite, listAbandonedWrites } from "./abandoned_writes.ts";
+import { defaultAsOf, newestAsOf } from "./default_as_of.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";
 
 /** How long a request waits for an explicit `as_of` to settle. */
 const SETTLE_TIMEOUT_MS = 5000;
-/** How long a chosen watermark waits for short transactions to end, so that it is as recent as possible. */
-const FRESHNESS_WAIT_MS = 100;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
 
@@ -92,8 +90,7 @@ interface Scope {
 }
 
 /**
- * Settles `asOf`, or chooses the newest settled watermark if it is undefined: everything committed before the call is at
- * or before it, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot to read from
+ * Settles `asOf`, or chooses the newest settled watermark if it is undefined (default_as_of.ts). Call it outside a transaction, and take the snapshot to read from
  * afterwards. Throws NodeUnavailable if a node cannot be asked.
  */
 export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Promise<WatermarkResult> {
@@ -102,14 +99,14 @@ export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Pr
   const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema), nodes };
   const { observedAt } = await observe(scope);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
-  // Rounding may have put a row committed just now half a millisecond ahead of the clock.
-  const watermark = asOf ?? addMilliseconds(observedAt, 1);
+  const watermark = asOf ?? newestAsOf(observedAt);
   for await (const { findings, waitedMs } of watch(scope, watermark)) {
     signal?.throwIfAborted();
     const blockers = findings.blockers.map(describeBlocker);
     const isDated = findings.isKnown && findings.blockers.every(({ isHidden }) => !isHidden);
     if (isDated && blockers.length === 0) return { ok: true, asOf: watermark, blockers };
-    if (isDated && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) return retreat(watermark, blockers);
+    const earlier = isDated && asOf === undefined ? defaultAsOf(watermark, { blockers, waitedMs }) : null;
+    if (earlier !== null) return { ok: true, asOf: earlier, blockers };
     if (waitedMs > timeoutMs) return { ok: false, reason: "unsettled", blockers };
   }
   throw new Error("Cannot settle a watermark: the observation of sessions ended");
@@ -169,13 +166,6 @@ async function excludeHarmless({ sql, tables }: Scope, blockers: SessionRow[]): 
   if (sessions.length === 0) return blockers;
   const harmless = await listHarmlessSessions(sql, { sessions, tables });
   return blockers.filter(({ pid }) => !harmless.has(pid));
-}
-
-/** Returns the newest watermark before all blockers. */
-function retreat(watermark: string, blockers: WatermarkBlocker[]): WatermarkResult {
-  const starts = blockers.flatMap((blocker) => blocker.transactionStart ?? []);
-  const [oldest = watermark] = starts.sort();
-  return { ok: true, asOf: addMilliseconds(oldest, -1), blockers };
 }
 
 /** Classifies every session by this observation and the earlier ones; adds to `trusted`. */
