@@ -16,6 +16,7 @@ import { operation, reply } from "../http/operation.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import { formatDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
+import { byteRangeOf } from "./byte_range.ts";
 import { JobParams, requireExportJob } from "./export_job.ts";
 import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
 import { followDownload } from "./follow_download.ts";
@@ -67,7 +68,7 @@ export const downloadExportJob = operation(
     };
     const { job, artifact } = await find();
     const context = requestContext(request);
-    const range = requireRange(request.headers, context.method, artifact);
+    const range = byteRangeOf(request.headers, context.method, artifact);
     const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };
     const bytes = last + 1 - first;
     const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
@@ -155,19 +156,6 @@ function requireArtifact(job: ReadableExportJobRow): StoredArtifact {
   return { key, fileName, bytes, sha256 };
 }
 
-/** Returns the requested range; null for the whole file. Throws if it begins after the end. */
-function requireRange(headers: Headers, method: string, { bytes, sha256 }: StoredArtifact): ByteRange | null {
-  // Ranges are not defined for HEAD (RFC 9110).
-  const range = method === "GET" ? chooseRange(headers, { bytes, etag: `"${sha256}"` }) : "all";
-  if (range === "unsatisfiable") {
-    throw new ApiError("RANGE_NOT_SATISFIABLE", {
-      details: { bytes },
-      headers: { "Content-Range": `bytes */${bytes}`, "Accept-Ranges": "bytes" },
-    });
-  }
-  return range === "all" ? null : range;
-}
-
 /** Returns the error for a storage that fails. */
 async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
   try {
@@ -204,29 +192,4 @@ function fileHeaders(job: ReadableExportJobRow, artifact: StoredArtifact): Recor
     ETag: `"${sha256}"`,
     "Repr-Digest": formatDigest(Buffer.from(sha256, "hex")),
   };
-}
-
-/**
- * Returns what to send of a file of `bytes` bytes: a part; everything, if there is no range, several, or a malformed
- * one, or `If-Range` is of another file; or nothing, if the range begins after the end.
- */
-function chooseRange(
-  headers: Headers,
-  file: { bytes: number; etag: string },
-): ByteRange | "all" | "unsatisfiable" {
-  const ifRange = headers.get("if-range");
-  if (ifRange !== null && ifRange.trim() !== file.etag) return "all";
-  const match = /^bytes *= *(\d*) *- *(\d*)$/i.exec((headers.get("range") ?? "").trim());
-  const [, from = "", to = ""] = match ?? [];
-  if (from === "" && to === "") return "all";
-  const end = file.bytes - 1;
-  if (from === "") {
-    const length = Number(to);
-    if (length === 0 || file.bytes === 0) return "unsatisfiable";
-    return { first: Math.max(0, file.bytes - length), last: end };
-  }
-  const first = Number(from);
-  const last = to === "" ? end : Number(to);
-  if (to !== "" && last < first) return "all";
-  return first > end ? "unsatisfiable" : { first, last: Math.min(last, end) };
 }
