@@ -19,6 +19,7 @@ import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/organization.ts";
+import { requireFound } from "../http/require_found.ts";
 import { type DefinitionAddress, formatAddress, type VersionId } from "./address.ts";
 
 /** What reads of definitions need. */
@@ -99,30 +100,29 @@ export async function findTarget(
 ): Promise<ReadTarget> {
   if ("id" in address) return findVersionTarget(sql, address, { viewer, orgId: null });
   if (address.orgSlug === null) return { address, scope: { viewer, orgId: null } };
-  const orgId = await findDefinitionOwnerId(sql, address.orgSlug);
-  if (!orgId) throw definitionNotFound(address, "definition");
+  const orgId = requireFound(await findDefinitionOwnerId(sql, address.orgSlug), () =>
+    definitionNotFound(address, "definition"),
+  );
   return { address, scope: { viewer, orgId } };
 }
 
 async function findVersionTarget(sql: Sql, { type, id }: VersionId, scope: ReadScope): Promise<ReadTarget> {
   const found = await findVisibleVersion(sql, { type, id, ...scope });
-  if (!found) throw versionIdNotFound(type, id);
-  const { orgId, orgSlug, name, version } = found;
+  const { orgId, orgSlug, name, version } = requireFound(found, () => versionIdNotFound(type, id));
   return { address: { type, orgSlug, name, version }, scope: { viewer: scope.viewer, orgId } };
 }
 
 /** Finds the version of a read. Throws NOT_FOUND, the same for what does not exist and what the caller may not see. */
 export async function requireDefinition(sql: Sql, { address, scope }: ReadTarget): Promise<DefinitionRow> {
-  return requireFound(address, await resolveDefinition(sql, { ...address, ...scope }));
+  return requireResolved(address, await resolveDefinition(sql, { ...address, ...scope }));
 }
 
 /** Returns the definition that was found for an address. Throws NOT_FOUND as `requireDefinition` does. */
-export function requireFound<Row>(
+export function requireResolved<Row>(
   address: DefinitionAddress,
   { hasLine, definition }: ResolvedDefinition<Row>,
 ): Row {
-  if (definition) return definition;
-  throw definitionNotFound(address, hasLine ? "version" : "definition");
+  return requireFound(definition, () => definitionNotFound(address, hasLine ? "version" : "definition"));
 }
 
 /**
@@ -136,7 +136,7 @@ export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<D
     resolved.definition || address.version !== null
       ? null
       : await findVisibleLine(sql, { ...address, ...scope });
-  if (!line) return requireFound(address, resolved);
+  if (!line) return requireResolved(address, resolved);
   const { viewer } = scope;
   const { versions } = await listVersionHistory(sql, { lineId: line.id, viewer, limit: 1, offset: 0 });
   const version = versions[0]?.version ?? null;
@@ -147,8 +147,7 @@ export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<D
 export async function requireLine(sql: Sql, { address, scope }: ReadTarget): Promise<string> {
   if (address.version !== null) return (await requireDefinition(sql, { address, scope })).lineId;
   const line = await findVisibleLine(sql, { ...address, ...scope });
-  if (!line) throw definitionNotFound(address, "definition");
-  return line.id;
+  return requireFound(line, () => definitionNotFound(address, "definition")).id;
 }
 
 /** Finds two versions of one line. Throws NOT_FOUND. */
@@ -157,12 +156,13 @@ export async function requireTwoVersions(
   { address, scope }: ReadTarget,
   versions: readonly [string, string],
 ): Promise<[DefinitionRow, DefinitionRow]> {
-  const line = await findVisibleLine(sql, { ...address, ...scope }, versions);
-  if (!line) throw definitionNotFound({ ...address, version: versions[0] }, "definition");
+  const { orgId } = requireFound(await findVisibleLine(sql, { ...address, ...scope }, versions), () =>
+    definitionNotFound({ ...address, version: versions[0] }, "definition"),
+  );
   const find = (version: string) =>
     requireDefinition(sql, {
       address: { ...address, version },
-      scope: { viewer: scope.viewer, orgId: line.orgId },
+      scope: { viewer: scope.viewer, orgId },
     });
   return Promise.all([find(versions[0]), find(versions[1])]);
 }

@@ -19,7 +19,7 @@ import {
   type ReadDeps,
   type ReadScope,
   type ReadTarget,
-  requireFound,
+  requireResolved,
 } from "./find_readable.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
@@ -155,7 +155,10 @@ async function replyDefinition(
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
   const text = normalize ? ("yaml" as const) : null;
   const shown = { includeYaml: includeYaml && !normalize, includeRuntime, text };
-  const row = requireFound(address, await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown));
+  const row = requireResolved(
+    address,
+    await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown),
+  );
   const headers = deprecationHeaders(row, address, deps.config.publicUrl);
   const { type, text: yaml } = row;
   const more: string[] = [];
@@ -171,7 +174,10 @@ async function replyText(deps: ReadDeps, options: { target: ReadTarget; format: 
   const { address, scope } = options.target;
   const { contentType, text } = READ_FORMATS[options.format];
   const shown = { includeYaml: false, includeRuntime: false, text };
-  const row = requireFound(address, await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown));
+  const row = requireResolved(
+    address,
+    await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown),
+  );
   if (row.text === null) throw withoutMarkdown(row);
   const fileName = `${row.name}.${options.format}`;
   const headers = {

@@ -15,7 +15,7 @@ import { Text } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
-import { definitionNotFound, findReadTarget, type ReadTarget, requireFound } from "./find_readable.ts";
+import { definitionNotFound, findReadTarget, type ReadTarget, requireResolved } from "./find_readable.ts";
 import { VersionOrId } from "./schemas.ts";
 
 const NewExecution = Type.Object(
@@ -120,9 +120,9 @@ export const recordExecution = operation(
 async function requireRecordable(sql: Sql, { address, scope }: ReadTarget): Promise<DefinitionRow> {
   const visible = await resolveDefinition(sql, { ...address, ...scope });
   const seesAll = scope.viewer.boundOrgId === null;
-  if (visible.definition || !seesAll) return requireFound(address, visible);
+  if (visible.definition || !seesAll) return requireResolved(address, visible);
   const viewer = { ...scope.viewer, seesAll };
-  return requireFound(address, await resolveDefinition(sql, { ...address, ...scope, viewer }));
+  return requireResolved(address, await resolveDefinition(sql, { ...address, ...scope, viewer }));
 }
 
 /** Violated when the draft, or its line, is deleted between the look-up and the record. */

@@ -18,6 +18,7 @@ import {
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { requireFound } from "../http/require_found.ts";
 import { Instant, oneOf, Text } from "../http/schemas.ts";
 import { EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { Visibility } from "./manifest_schema.ts";
@@ -129,10 +130,10 @@ export async function requireExportJob(
 ): Promise<ReadableExportJobRow> {
   const { userId, credential } = access.caller;
   const orgId = credential.type === "key" ? credential.orgId : null;
-  const job = isUuid(access.jobId)
-    ? await findReadableExportJob(sql, { id: access.jobId, userId, orgId })
-    : null;
-  if (!job) throw new ApiError("EXPORT_JOB_NOT_FOUND");
+  const job = requireFound(
+    isUuid(access.jobId) ? await findReadableExportJob(sql, { id: access.jobId, userId, orgId }) : null,
+    () => new ApiError("EXPORT_JOB_NOT_FOUND"),
+  );
   requestContext(access.request).orgId = job.orgId;
   requireAllowed(maySeeOrg(credential, { ...job, slug: job.orgSlug }));
   requireAllowed(access.policy({ credential, role: job.role }));

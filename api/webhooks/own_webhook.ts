@@ -11,6 +11,7 @@ import { requireActorRole, requireOwnOrg } from "../accounts/require_own_org.ts"
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { requireFound } from "../http/require_found.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
 
@@ -51,11 +52,9 @@ export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise
 
 /** Returns what a statement has returned for a webhook. Throws NOT_FOUND if that is nothing. */
 export function requireWebhookRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
-  if (row) return row;
-  throw new ApiError("NOT_FOUND", {
-    message: TEXTS.NOT_FOUND.webhook(slug),
-    details: { reason: "webhook" },
-  });
+  const notFound = () =>
+    new ApiError("NOT_FOUND", { message: TEXTS.NOT_FOUND.webhook(slug), details: { reason: "webhook" } });
+  return requireFound(row, notFound);
 }
 
 export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {
