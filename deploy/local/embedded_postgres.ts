@@ -55,7 +55,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { supervisor, dataDirectory, settings, hasSuperuser, binDirectory } = options;
   mkdirSync(dataDirectory, { recursive: true });
   const location = join(dataDirectory, "postgres");
-  const isNew = !existsSync(location);
+  // A file that is left has the password of another cluster.
+  if (!existsSync(location)) rmSync(databaseUrlPath(dataDirectory), { force: true });
   const durable = settings?.["fsync"] !== "off";
   const cluster = await openCluster({ supervisor, location, durable, binDirectory });
   await clearLeftovers(cluster);
@@ -65,7 +66,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const passwords = Object.fromEntries(
     roles.map((role, index) => [role, kept[index]?.password || randomBytes(24).toString("hex")]),
   );
-  if (isNew || !kept.every((url) => url?.password)) await setUpRoles(cluster, passwords);
+  // A new cluster has no roles yet.
+  if (!kept.every((url) => url?.password)) await setUpRoles(cluster, passwords);
   const { port, server } = await startServer(cluster, {
     logPath: join(dataDirectory, "logs", "postgres.log"),
     settings: { ...SETTINGS, ...settings },

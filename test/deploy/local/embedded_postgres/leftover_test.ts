@@ -1,10 +1,11 @@
 /** The embedded PostgreSQL on a directory whose server was killed, or outlived a killed start. */
 import { expect, test } from "bun:test";
-import { readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../../deploy/local/embedded_postgres.ts";
 import { commandLineOf, parentOf } from "../../../../deploy/local/machine.ts";
 import { openSupervisor, type Supervisor } from "../../../../deploy/local/supervisor.ts";
+import { openPool } from "../../../../sql/connection/pool.ts";
 import { identifyProcess } from "../../../helpers/process/identity.ts";
 import { makeDataDirectory } from "../../../helpers/process/stack.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
@@ -69,4 +70,20 @@ test("startEmbeddedPostgres() accepts a folder with shell characters in its name
   await using server = await start(supervisor, odd);
   expect(realpathSync(join(odd, "postgres"))).toBe(realpathSync(odd).concat("/postgres"));
   expect(server.pid).toBeGreaterThan(0);
+});
+
+test("startEmbeddedPostgres() makes a cluster with new passwords where one was deleted", async () => {
+  using directory = makeDataDirectory();
+  await using supervisor = openUnforcedSupervisor();
+  const deleted = await start(supervisor, directory.path);
+  await deleted.stop();
+  rmSync(realpathSync(join(directory.path, "postgres")), { recursive: true });
+  const next = await start(supervisor, directory.path);
+  expect(next.urls.ulr_app).not.toBe(deleted.urls.ulr_app);
+  const pool = openPool(next.urls.ulr_app, { applicationName: "embedded test", max: 1 });
+  try {
+    expect([...(await pool`select 1 as one`)]).toEqual([{ one: 1 }]);
+  } finally {
+    await pool.end();
+  }
 });
