@@ -151,25 +151,33 @@ export function renderOptions(options: readonly Option[], chosen: string | null 
   );
 }
 
-/** A checkbox or radio button with its label. */
+type ChoiceType = "radio" | "checkbox";
+
+/** A checkbox or radio button with its label, and attributes. */
 export function choice(
-  type: "radio" | "checkbox",
+  type: ChoiceType,
   name: string,
   [value, label]: Option,
   isChecked: boolean,
+  attributes: Content = null,
 ): Html {
-  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChecked && html` checked`}> <span>${label}</span></label>
+  return html`<label class="choice"><input type="${type}" name="${name}" value="${value}"${isChecked && html` checked`}${attributes}> <span>${label}</span></label>
 `;
 }
 
 /** Choices of one field under its name, with its problem below them. */
 export function choiceGroup(
+  type: ChoiceType,
   { name, label, problem }: Pick<Field, "name" | "label"> & { problem: string | undefined },
-  choices: Content,
+  options: readonly Option[],
+  chosen: readonly string[],
 ): Html {
   const id = fieldId(name);
-  return html`<fieldset id="${id}"${problem !== undefined && html` aria-describedby="${id}-error"`}><legend>${label}</legend>
-  ${choices}${problem !== undefined && html`<p class="field-error" id="${id}-error">${capitalized(problem)}</p>`}
+  const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="${id}-error"`;
+  return html`<fieldset id="${id}"><legend>${label}</legend>
+  ${options.map((option) => choice(type, name, option, chosen.includes(option[0]), invalid))}${
+    problem !== undefined && html`<p class="field-error" id="${id}-error">${capitalized(problem)}</p>`
+  }
 </fieldset>`;
 }
 

@@ -8,7 +8,6 @@ import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import {
-  choice,
   choiceGroup,
   type FormProblems,
   type FormSession,
@@ -169,13 +168,9 @@ export function roleChoice(
   chosen: string,
   problems: FormProblems | null,
 ): Html {
-  const choices = assignableRoles(org).map((role) =>
-    choice(
-      "radio",
-      "role",
-      [role, html`<b>${role}</b> <small>${ROLE_MEANINGS[role]}</small>`],
-      role === chosen,
-    ),
+  const roles = assignableRoles(org).map(
+    (role) => [role, html`<b>${role}</b> <small>${ROLE_MEANINGS[role]}</small>`] as const,
   );
-  return choiceGroup({ name: "role", label: "Role", problem: problems?.fields.get("role") }, choices);
+  const problem = problems?.fields.get("role");
+  return choiceGroup("radio", { name: "role", label: "Role", problem }, roles, [chosen]);
 }

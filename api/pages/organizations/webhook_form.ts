@@ -1,7 +1,6 @@
 /** The form of a webhook: its address and the events that it gets; and whether it delivers. */
 import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
 import {
-  choice,
   choiceGroup,
   type FormProblems,
   type FormSession,
@@ -30,12 +29,10 @@ export function webhookForm(
   { form, problems, action }: { form: WebhookForm; problems: FormProblems | null; action: string },
 ): Html {
   const problem = problems?.fields.has("types") ? "Choose at least one event." : undefined;
-  const boxes = EVENT_TYPES.map((type) =>
-    choice("checkbox", "types", [type, type], form.types.includes(type)),
-  );
+  const types = EVENT_TYPES.map((type) => [type, type] as const);
   return html`<form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="action" value="save">
   ${inputField({ name: "url", label: "Address", hint: "A public https address.", problems }, html`type="url" maxlength="2048" required autocomplete="off" value="${form.url}"`)}
-  ${choiceGroup({ name: "types", label: "Events", problem }, boxes)}
+  ${choiceGroup("checkbox", { name: "types", label: "Events", problem }, types, form.types)}
   <div class="actions"><button type="submit" class="primary">${action}</button></div>
 </form>`;
 }

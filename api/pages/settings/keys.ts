@@ -6,7 +6,6 @@ import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import {
   attempt,
-  choice,
   choiceGroup,
   explainUsed,
   type FormProblems,
@@ -164,10 +163,9 @@ function keyForm(
   { form, problems }: { form: KeyForm; problems: FormProblems | null },
 ): Html {
   const organizations = session.organizations.map(({ slug, name }) => [slug, name] as const);
-  const scopes = KEY_SCOPES.map((scope) => {
-    const label = html`<b>${scope}</b> <small>${SCOPE_HINTS[scope]}</small>`;
-    return choice("radio", "scope", [scope, label], scope === form.scope);
-  });
+  const scopes = KEY_SCOPES.map(
+    (scope) => [scope, html`<b>${scope}</b> <small>${SCOPE_HINTS[scope]}</small>`] as const,
+  );
   const whose = "A key for one organization does less harm if it leaks.";
   const until = "In UTC. Empty: the key does not expire.";
   return html`<section class="card form-card" aria-labelledby="new-key-title">
@@ -175,7 +173,7 @@ function keyForm(
   <form method="post">${tokenField(session)}${onceField()}
     ${inputField({ name: "name", label: "Name", hint: "What the key is for.", problems }, html`type="text" maxlength="200" required autocomplete="off" value="${form.name}"`)}
     ${selectField({ name: "organization", label: "Organization", hint: whose, problems }, [["", "All my organizations"], ...organizations], form.organization)}
-    ${choiceGroup({ name: "scope", label: "Scope", problem: problems?.fields.get("scope") }, scopes)}
+    ${choiceGroup("radio", { name: "scope", label: "Scope", problem: problems?.fields.get("scope") }, scopes, [form.scope])}
     ${inputField({ name: "expiresAt", label: "Last day", hint: until, problems }, html`type="date" value="${form.expiresAt}"`)}
     <div class="actions"><button type="submit" class="primary">Create key</button></div>
   </form>

@@ -72,6 +72,17 @@ test("a form with a mistake is shown again, with what was typed", async () => {
   expect(page).toContain('name="role" value="publisher" checked>');
 });
 
+test("a role that does not exist is reported at the choices", async () => {
+  await using scene = await openPageScene();
+  const response = await invite(scene, scene.owner, { email: "ann@example.com", role: "king" });
+  const page = await response.text();
+  expect(response.status).toBe(400);
+  expect(page).toContain(
+    'name="role" value="viewer" aria-invalid="true" aria-describedby="field-role-error">',
+  );
+  expect(page).toContain('<p class="field-error" id="field-role-error">');
+});
+
 test("admins offer no owner role; publishers see neither invitations nor forms, and can leave", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
