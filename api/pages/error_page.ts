@@ -84,7 +84,7 @@ function renderMain(
   <h1>${title}</h1>
   <p>${text}</p>
   ${needsFactor && html`<p><a class="button primary" href="/settings/second-factor">Your second factors</a></p>`}
-  <p class="links"><a class="button${!needsFactor && " primary"}" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>
+  <p class="actions"><a class="button${!needsFactor && " primary"}" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>
   <p><small>Request ID: ${headers.get("x-request-id")}</small></p>
 </div>`;
 }

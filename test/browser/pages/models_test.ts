@@ -17,7 +17,12 @@ beforeAll(async () => {
         two: { name: "Two", cost: { input: 2, output: price } },
         hostile: { name: HOSTILE, description: HOSTILE, family: HOSTILE, cost: { input: price, output: 1 } },
       },
-      zeta: { [`${"long-".repeat(30)}${HOSTILE}`]: { name: "Unbreakable".repeat(12), cost: undefined } },
+      zeta: {
+        [`${"long-".repeat(30)}${HOSTILE}`]: {
+          name: "Unbreakable".repeat(12),
+          cost: { input: 0.1143, output: 0.1715 },
+        },
+      },
     };
     await syncFrom(dashboard.db.sql, documentSource(makeDocument(models)));
   }
@@ -122,8 +127,8 @@ test(
 test(
   "on a phone, prices of the list and two compared models are in sight",
   async () => {
-    const viewport = { width: 390, height: 844 };
-    await dashboard.visit({ path: "/models?provider=acme", viewport }, async (page) => {
+    const viewport = { width: 360, height: 780 };
+    await dashboard.visit({ path: "/models", viewport }, async (page) => {
       const list = page.getByRole("group", { name: "Models and prices" });
       expect(await list.getByRole("columnheader").allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining("Input"), expect.stringContaining("Output")]),
@@ -132,6 +137,8 @@ test(
         const box = await list.getByRole("columnheader", { name }).boundingBox();
         expect([name, (box?.x ?? 999) + (box?.width ?? 999) <= viewport.width]).toEqual([name, true]);
       }
+      const hidden = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
+      expect(await page.evaluate(`${hidden}(document.querySelector(".table-box"))`)).toBe(0);
       await page.goto("/models/compare?model=acme/one&model=acme/two");
       for (const name of ["One", "Two"]) {
         const box = await page.getByRole("columnheader", { name }).boundingBox();
