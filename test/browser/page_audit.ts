@@ -32,6 +32,8 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js"
  * include targets below 24 px (WCAG 2.2, 2.5.8) and text of any size with a contrast below 4.5 : 1 (1.4.3).
  */
 export async function listBarriers(page: Page): Promise<string[]> {
+  // Scripts may see a page before its stylesheet is there; people do not.
+  await page.waitForLoadState("load");
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   return page.evaluate(`axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
     checks: { "color-contrast": { options: { contrastRatio: { large: { expected: 4.5 } } } } } })
