@@ -89,11 +89,22 @@ async function listPages(server: BenchServer): Promise<MeasuredPage[]> {
       path: `${definition}/dependencies`,
       calls: [`${definition}?includeYaml=false&includeRuntime=false`, `${definition}/dependencies`],
     },
-    { name: "models", path: "/models", calls: ["/models", "/models/providers", await recentHistory(server)] },
+    {
+      name: "models",
+      path: "/models",
+      calls: ["/models?facets=true", "/models/providers", "/models/held", await recentHistory(server)],
+    },
     {
       name: "model",
       path: `/models/${models[0]}`,
-      calls: [...ofModel(models[0] ?? ""), `/models/aliases?model=${models[0]}`],
+      calls: [
+        ...ofModel(models[0] ?? ""),
+        `/models/aliases?model=${models[0]}`,
+        "/models/resolve/gpt",
+        "/models/providers",
+        "/models?limit=1",
+        "/models/held",
+      ],
     },
     {
       name: "three models compared",
