@@ -25,3 +25,6 @@ export type AccountMailContent = MailContent & {
   /** The recipient, if it is not the address of the row. */
   to?: string;
 };
+
+/** Looks up what a mail is about and writes it; null if nothing is to be sent. */
+export type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;

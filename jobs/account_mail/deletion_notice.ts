@@ -1,7 +1,7 @@
 /** Mails to owners about the end of their organization. */
 import { findUser } from "../../sql/accounts/users.ts";
 import { inWords, type MailText, subjectName } from "../compose_mail.ts";
-import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
+import type { AccountMailContent, WriteAccountMail } from "./account_mail_scope.ts";
 
 /** What a notice is about. All of it is in the row: the organization may be gone when the mail is sent. */
 interface Notice {
@@ -49,11 +49,7 @@ function who({ by }: Notice): { name: string } | string {
   return by === null ? "An operator" : { name: by };
 }
 
-export async function writeDeletionNotice({
-  sql,
-  publicUrl,
-  mail,
-}: AccountMailScope): Promise<AccountMailContent | null> {
+export const writeDeletionNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
   const user = mail.userId === null ? null : await findUser(sql, mail.userId);
   if (!user || user.disabledAt !== null) return null;
   const { about, by, name, slug } = mail.details;
@@ -82,4 +78,4 @@ export async function writeDeletionNotice({
     ],
     notes: [...notes, "You are receiving this email because you own this organization."],
   };
-}
+};

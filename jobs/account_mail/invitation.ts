@@ -2,7 +2,7 @@
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import { findPendingInvitation } from "../../sql/accounts/invitations.ts";
 import { inWords, subjectName, withoutLinks } from "../compose_mail.ts";
-import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
+import type { WriteAccountMail } from "./account_mail_scope.ts";
 
 const ROLES: Readonly<Record<OrgRole, string>> = {
   viewer: "a viewer. Viewers read its definitions and export data from its projects",
@@ -12,11 +12,7 @@ const ROLES: Readonly<Record<OrgRole, string>> = {
 };
 
 /** Says who invites whom. Null if the invitation is no longer pending. */
-export async function writeInvitation({
-  sql,
-  mail,
-  makeLink,
-}: AccountMailScope): Promise<AccountMailContent | null> {
+export const writeInvitation: WriteAccountMail = async ({ sql, mail, makeLink }) => {
   const offer = await findPendingInvitation(sql, String(mail.details["invitationId"]));
   const link = offer && (await makeLink());
   if (!offer || !link) return null;
@@ -45,4 +41,4 @@ export async function writeInvitation({
       "If you were not expecting this, ignore this email. You do not join unless you accept.",
     ],
   };
-}
+};

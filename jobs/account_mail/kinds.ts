@@ -3,169 +3,150 @@ import type { AccountMailKind } from "../../shared/account_mails.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUserByEmail } from "../../sql/accounts/users.ts";
 import { inWords, type MailFacts, withoutLinks } from "../compose_mail.ts";
-import type { AccountMailContent, AccountMailLink, AccountMailScope } from "./account_mail_scope.ts";
+import type { AccountMailLink, WriteAccountMail } from "./account_mail_scope.ts";
 import { writeDeletionNotice } from "./deletion_notice.ts";
 import { writeFactorNotice } from "./factor_notice.ts";
 import { writeInvitation } from "./invitation.ts";
 import { writeMembershipNotice, writeOrganizationNotice } from "./organization_notice.ts";
 
-/** Looks up what the mail is about and writes it; null if nothing is to be sent. */
-type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;
-
 export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAccountMail } = {
   factor_notice: writeFactorNotice,
-  password_reset: writePasswordReset,
-  sign_up: writeSignUp,
-  email_change: writeEmailChange,
-  email_change_requested: writeEmailChangeRequested,
-  email_changed: writeEmailChanged,
   invitation: writeInvitation,
   organization_notice: writeOrganizationNotice,
   deletion_notice: writeDeletionNotice,
   membership_notice: writeMembershipNotice,
-};
 
-/** The account is looked up here, not in the request, so that responses do not reveal whether it exists. */
-async function writePasswordReset({
-  sql,
-  mail,
-  makeLink,
-}: AccountMailScope): Promise<AccountMailContent | null> {
-  const user = await findUserByEmail(sql, mail.email);
-  if (!user || user.disabledAt !== null) return null;
-  const link = await makeLink(user.id);
-  if (!link) return null;
-  return {
-    to: user.email,
-    subject: "Choose a new password",
-    intro: [
-      ["Someone requested a new password for your account ", { name: user.username }, "."],
-      "If this was you, choose a new password here:",
-    ],
-    button: { label: "Choose a new password", url: link.url },
-    facts: requestFacts(mail, link),
-    notes: [
-      "The link works once. Requesting a new link makes this one stop working.",
-      "If this was not you, ignore this email. Your password has not changed, and only someone who can read this email can change it.",
-    ],
-  };
-}
-
-/** Tells the owner of the address alone whether it has an account. The request has decided whether it may get one. */
-async function writeSignUp({
-  sql,
-  publicUrl,
-  mail,
-  makeLink,
-}: AccountMailScope): Promise<AccountMailContent | null> {
-  const user = await findUserByEmail(sql, mail.email);
-  if (user) {
+  /** The account is looked up here, not in the request, so that responses do not reveal whether it exists. */
+  async password_reset({ sql, mail, makeLink }) {
+    const user = await findUserByEmail(sql, mail.email);
+    if (!user || user.disabledAt !== null) return null;
+    const link = await makeLink(user.id);
+    if (!link) return null;
     return {
-      subject: "You already have an account",
+      to: user.email,
+      subject: "Choose a new password",
+      intro: [
+        ["Someone requested a new password for your account ", { name: user.username }, "."],
+        "If this was you, choose a new password here:",
+      ],
+      button: { label: "Choose a new password", url: link.url },
+      facts: requestFacts(mail, link),
+      notes: [
+        "The link works once. Requesting a new link makes this one stop working.",
+        "If this was not you, ignore this email. Your password has not changed, and only someone who can read this email can change it.",
+      ],
+    };
+  },
+
+  /** Tells the owner of the address alone whether it has an account. The request has decided whether it may get one. */
+  async sign_up({ sql, publicUrl, mail, makeLink }) {
+    const user = await findUserByEmail(sql, mail.email);
+    if (user) {
+      return {
+        subject: "You already have an account",
+        intro: [
+          [
+            "Someone tried to sign up with this address, but it already has an account: ",
+            { name: user.username },
+            ".",
+          ],
+          "If you forgot your password, choose a new one:",
+        ],
+        button: { label: "Choose a new password", url: `${publicUrl}/forgot-password` },
+        facts: requestFacts(mail, null),
+        notes: [
+          "If this was not you, ignore this email. No new account was created, and yours has not changed.",
+        ],
+      };
+    }
+    const link = mail.details["isAdmitted"] === true ? await makeLink() : null;
+    if (!link) return null;
+    return {
+      subject: "Confirm your account",
       intro: [
         [
-          "Someone tried to sign up with this address, but it already has an account: ",
-          { name: user.username },
+          "Someone signed up with this address as ",
+          { name: withoutLinks(String(mail.details["username"])) },
           ".",
         ],
-        "If you forgot your password, choose a new one:",
+        "If this was you, create your account here:",
       ],
-      button: { label: "Choose a new password", url: `${publicUrl}/forgot-password` },
-      facts: requestFacts(mail, null),
+      button: { label: "Create account", url: link.url },
+      facts: requestFacts(mail, link),
       notes: [
-        "If this was not you, ignore this email. No new account was created, and yours has not changed.",
+        "The link works once. Signing up again makes it stop working.",
+        "If this was not you, ignore this email. No account is created without this link.",
       ],
     };
-  }
-  const link = mail.details["isAdmitted"] === true ? await makeLink() : null;
-  if (!link) return null;
-  return {
-    subject: "Confirm your account",
-    intro: [
-      [
-        "Someone signed up with this address as ",
-        { name: withoutLinks(String(mail.details["username"])) },
-        ".",
-      ],
-      "If this was you, create your account here:",
-    ],
-    button: { label: "Create account", url: link.url },
-    facts: requestFacts(mail, link),
-    notes: [
-      "The link works once. Signing up again makes it stop working.",
-      "If this was not you, ignore this email. No account is created without this link.",
-    ],
-  };
-}
+  },
 
-/** Goes to the new address, and tells its owner alone whether another account has it. */
-async function writeEmailChange({
-  sql,
-  mail,
-  makeLink,
-}: AccountMailScope): Promise<AccountMailContent | null> {
-  const owner = await findUserByEmail(sql, mail.email);
-  const username = withoutLinks(String(mail.details["username"]));
-  if (owner && owner.id !== mail.userId) {
+  /** Goes to the new address, and tells its owner alone whether another account has it. */
+  async email_change({ sql, mail, makeLink }) {
+    const owner = await findUserByEmail(sql, mail.email);
+    const username = withoutLinks(String(mail.details["username"]));
+    if (owner && owner.id !== mail.userId) {
+      return {
+        subject: "This address already has an account",
+        intro: [
+          ["The user ", { name: username }, " wants to use this address for their account."],
+          ["That is not possible, because another account already uses it: ", { name: owner.username }, "."],
+        ],
+        facts: requestFacts(mail, null),
+        notes: ["If this was not you, ignore this email. Your account has not changed."],
+      };
+    }
+    const link = await makeLink();
+    if (!link) return null;
     return {
-      subject: "This address already has an account",
+      subject: "Confirm your new email address",
       intro: [
         ["The user ", { name: username }, " wants to use this address for their account."],
-        ["That is not possible, because another account already uses it: ", { name: owner.username }, "."],
+        "If this is you, confirm the address here:",
       ],
-      facts: requestFacts(mail, null),
-      notes: ["If this was not you, ignore this email. Your account has not changed."],
+      button: { label: "Confirm address", url: link.url },
+      facts: requestFacts(mail, link),
+      notes: ["If this is not you, ignore this email. The address is not used without this link."],
     };
-  }
-  const link = await makeLink();
-  if (!link) return null;
-  return {
-    subject: "Confirm your new email address",
-    intro: [
-      ["The user ", { name: username }, " wants to use this address for their account."],
-      "If this is you, confirm the address here:",
-    ],
-    button: { label: "Confirm address", url: link.url },
-    facts: requestFacts(mail, link),
-    notes: ["If this is not you, ignore this email. The address is not used without this link."],
-  };
-}
+  },
 
-/** Goes to the old address when a change is asked for. */
-async function writeEmailChangeRequested({ publicUrl, mail }: AccountMailScope): Promise<AccountMailContent> {
-  return {
-    subject: "Your email address is about to change",
-    intro: [
-      [
-        "Someone who knows your password asked to change the email address of your account ",
-        { name: String(mail.details["username"]) },
-        ".",
+  /** Goes to the old address when a change is asked for. */
+  async email_change_requested({ publicUrl, mail }) {
+    return {
+      subject: "Your email address is about to change",
+      intro: [
+        [
+          "Someone who knows your password asked to change the email address of your account ",
+          { name: String(mail.details["username"]) },
+          ".",
+        ],
+        ["Once they confirm it, you sign in with ", { name: String(mail.details["newEmail"]) }, "."],
       ],
-      ["Once they confirm it, you sign in with ", { name: String(mail.details["newEmail"]) }, "."],
-    ],
-    facts: [["Requested", inWords(mail.createdAt)]],
-    notes: [`If this was not you, reset your password now to stop the change: ${publicUrl}/forgot-password`],
-  };
-}
+      facts: [["Requested", inWords(mail.createdAt)]],
+      notes: [
+        `If this was not you, reset your password now to stop the change: ${publicUrl}/forgot-password`,
+      ],
+    };
+  },
 
-/** Goes to the old address when the change has taken effect. */
-async function writeEmailChanged({ mail }: AccountMailScope): Promise<AccountMailContent> {
-  return {
-    subject: "Your email address has changed",
-    intro: [
-      [
-        "Your account ",
-        { name: String(mail.details["username"]) },
-        " has a new email address: ",
-        { name: String(mail.details["newEmail"]) },
-        ".",
+  /** Goes to the old address when the change has taken effect. */
+  async email_changed({ mail }) {
+    return {
+      subject: "Your email address has changed",
+      intro: [
+        [
+          "Your account ",
+          { name: String(mail.details["username"]) },
+          " has a new email address: ",
+          { name: String(mail.details["newEmail"]) },
+          ".",
+        ],
+        "From now on, you sign in with it, and emails about your account go there.",
       ],
-      "From now on, you sign in with it, and emails about your account go there.",
-    ],
-    facts: [["Changed", inWords(mail.createdAt)]],
-    notes: ["If this was not you, contact an operator of this service or an owner of your organization."],
-  };
-}
+      facts: [["Changed", inWords(mail.createdAt)]],
+      notes: ["If this was not you, contact an operator of this service or an owner of your organization."],
+    };
+  },
+};
 
 /** Says when and from where a mail was asked for, and until when its link works. */
 function requestFacts(mail: AccountMailRow, link: AccountMailLink | null): MailFacts {

@@ -1,14 +1,10 @@
 /** Mails about what has happened in an organization: to its owners, and to the member whom it concerns. */
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { inWords, type MailText, subjectName } from "../compose_mail.ts";
-import type { AccountMailContent, AccountMailScope } from "./account_mail_scope.ts";
+import type { AccountMailScope, WriteAccountMail } from "./account_mail_scope.ts";
 
 /** Tells an owner about a change of owners or admins. */
-export async function writeOrganizationNotice({
-  sql,
-  mail,
-  publicUrl,
-}: AccountMailScope): Promise<AccountMailContent | null> {
+export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   if (!org) return null;
   const { member, actor, from, to, invitedBy } = newsOf(mail.details);
@@ -54,14 +50,10 @@ export async function writeOrganizationNotice({
       "If this should not have happened, change it on the members page, and check the audit log for other changes.",
     ],
   };
-}
+};
 
 /** Tells a member of another role, or that they were removed. */
-export async function writeMembershipNotice({
-  sql,
-  mail,
-  publicUrl,
-}: AccountMailScope): Promise<AccountMailContent | null> {
+export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   if (!org) return null;
   const { actor, from, to } = newsOf(mail.details);
@@ -88,7 +80,7 @@ export async function writeMembershipNotice({
       "You are receiving this email because your role changed. An owner of the organization can change it again.",
     ],
   };
-}
+};
 
 interface News {
   member: string;
