@@ -18,7 +18,7 @@ import {
   type SchemaState,
 } from "./schema_state.ts";
 import { isTrackerDistributed } from "./tracker/distribute_tracker.ts";
-import { installDistributedFunctions, restoreFunctions } from "./tracker/tracker_functions.ts";
+import { installDistributedFunctions, restoreFunctions } from "./tracker/tracker_shards.ts";
 import { validateTimeChecks } from "./tracker/tracker_times.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));

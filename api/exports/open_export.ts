@@ -12,7 +12,6 @@ import {
   type ReadableProjectRow,
 } from "../../sql/accounts/projects.ts";
 import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
-import type { Replica } from "../../sql/connection/replica.ts";
 import { type ExportLanes, type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
 import { limitStatements, WrongTimeError } from "../../sql/exports/rows.ts";
@@ -161,29 +160,21 @@ async function openExport<Parameters extends CommonParameters>(
       permit.release();
     };
     const watch = { rules, permit, mayContinue: () => mayContinueExport(deps, opening) };
-    const selection = selectionOf(deps, { ...opening, ...source });
+    const selection: ExportSelection = {
+      trackerSchema: deps.config.trackerSchema,
+      shards: source.shards,
+      projectId: project.id,
+      asOf: source.asOf,
+      since: parameters.since,
+      visibility: parameters.visibility,
+      filters: NO_FILTERS,
+    };
     return { ...source, project, parameters, selection, abort, watch, close };
   } catch (error) {
     forget();
     permit.release();
     throw error;
   }
-}
-
-function selectionOf(
-  { config }: OperationDeps,
-  opening: Pick<AnyOpening, "project" | "parameters"> & Pick<ExportSource, "asOf" | "shards">,
-): ExportSelection {
-  const { since, visibility } = opening.parameters;
-  return {
-    trackerSchema: config.trackerSchema,
-    shards: opening.shards,
-    projectId: opening.project.id,
-    asOf: opening.asOf,
-    since,
-    visibility,
-    filters: NO_FILTERS,
-  };
 }
 
 /** Settles the cutoff, and opens a snapshot on the node that holds the project; null if no node does. */
@@ -207,7 +198,9 @@ async function openSource(deps: OperationDeps, opening: AnyOpening): Promise<Exp
   const { sql, exportSql, replica } = deps;
   const { signal } = opening.abort;
   const asOf = await settleCutoff(deps, { asOf: opening.asOf, since: opening.parameters.since, signal });
-  const fromReplica = await openReplicaSnapshot(replica, signal);
+  // It shows everything committed before this line, and so all rows up to the cutoff.
+  const position = (await replica?.readPosition()) ?? null;
+  const fromReplica = position && replica ? await replica.openSnapshot(position, signal) : null;
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
   if (deps.config.trackerSchema === OWN_TRACKER_SCHEMA) await requireOneMachine(snapshot, deps.nodes);
   deps.exports.metrics.snapshots.inc({ database: fromReplica ? "replica" : "primary" });
@@ -231,15 +224,6 @@ function abortWhenLeft({ request, abort }: AnyOpening): () => void {
   if (request.signal.aborted) leave();
   request.signal.addEventListener("abort", leave);
   return () => request.signal.removeEventListener("abort", leave);
-}
-
-/** Opens a snapshot of everything committed before the call, and so of all rows up to a watermark settled before. */
-async function openReplicaSnapshot(
-  replica: Replica | null,
-  signal: AbortSignal,
-): Promise<ExportSnapshot | null> {
-  const position = (await replica?.readPosition()) ?? null;
-  return position === null || replica === null ? null : replica.openSnapshot(position, signal);
 }
 
 /** UNPROCESSABLE_ENTITY: a row has a time that no format can write. */

@@ -1,6 +1,6 @@
 /** Finds sessions that cannot write a tracker row; their open transactions do not hold back a watermark. */
 import type { Sql } from "../connection/pool.ts";
-import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_relations.ts";
+import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_tables.ts";
 
 /** Functions of the service that run with the rights of their owner and write no tracker row. */
 const HARMLESS_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries", "tracker_transaction_start"];

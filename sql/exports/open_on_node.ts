@@ -2,8 +2,12 @@
 import { type Node, type Nodes, NodeUnavailable } from "../connection/nodes.ts";
 import { hasSqlState, type Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
-import { hasDistributedFunctions } from "../tracker/tracker_functions.ts";
-import { findTrackerPlace, listTrackerNodes, type TrackerShards } from "../tracker/tracker_shards.ts";
+import {
+  findTrackerPlace,
+  hasDistributedFunctions,
+  listTrackerNodes,
+  type TrackerShards,
+} from "../tracker/tracker_shards.ts";
 
 /** SQLSTATE undefined_table: the shard has moved to another node, and the old copy has been dropped. */
 const UNDEFINED_TABLE = "42P01";

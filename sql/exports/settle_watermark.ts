@@ -10,8 +10,7 @@
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
-import { trackerRelations } from "../tracker/tracker_relations.ts";
-import { OWN_TRACKER_SCHEMA, trackerTables } from "../tracker/tracker_tables.ts";
+import { OWN_TRACKER_SCHEMA, trackerRelations, trackerTables } from "../tracker/tracker_tables.ts";
 import { type AbandonedWrite, listAbandonedWrites } from "./abandoned_writes.ts";
 import { defaultAsOf, newestAsOf } from "./default_as_of.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";

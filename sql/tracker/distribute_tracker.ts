@@ -1,6 +1,6 @@
 /** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
 import type { Pool, Sql, Transaction } from "../connection/pool.ts";
-import { installDistributedFunctions } from "./tracker_functions.ts";
+import { installDistributedFunctions } from "./tracker_shards.ts";
 import { allowBackfill, OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
 
 /** The log of changes is on the same node as the rows it describes. */

@@ -1,7 +1,10 @@
-/** Finds the rows of a project on a Citus cluster (docs/scaling.md). */
+/** Where a Citus cluster has the rows of a project, and the functions that its tables need (docs/scaling.md). */
+
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { type NodeAddress, Nodes, type NodesOptions } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
-import { hasDistributedFunctions } from "./tracker_functions.ts";
+import type { Migration } from "../migration_files.ts";
 
 /** Names of shards by table, as SQL text. */
 export type TrackerShards = Readonly<Record<string, string>>;
@@ -31,4 +34,36 @@ export async function findTrackerPlace(sql: Sql, projectId: string): Promise<Tra
 /** Returns the nodes that hold tracker rows; none if the tracker tables are not distributed. */
 export async function listTrackerNodes(sql: Sql): Promise<NodeAddress[]> {
   return sql<NodeAddress[]>`select node_host as host, node_port as port from public.list_tracker_nodes()`;
+}
+
+const DISTRIBUTED = fileURLToPath(new URL("./distributed_functions.sql", import.meta.url));
+/** The migration with those for one machine. Where the tables are distributed, it changes nothing. */
+const FOR_ONE_MACHINE = "20261126060000_tracker_tables__functions__replace";
+
+/** Whether the database has the functions for distributed tables. */
+export async function hasDistributedFunctions(sql: Sql): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`
+    select to_regproc('public.tracker_changes_relation') is not null as exists`;
+  return row.exists;
+}
+
+/** Installs the functions for distributed tables. Changes nothing if the database has them as they are in this release. */
+export async function installDistributedFunctions(sql: Sql): Promise<void> {
+  // Citus passes the text of a whole message on to its nodes.
+  const statements = (await readFile(DISTRIBUTED, "utf8")).split(/^(?=create or replace |revoke )/m).slice(1);
+  const installed = await sql<{ body: string }[]>`
+    select prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`;
+  const bodies = new Set(installed.map(({ body }) => body));
+  if (statements.every((text) => !text.includes("$$") || bodies.has(bodyOf(text)))) return;
+  for (const text of statements) await sql.unsafe(text);
+}
+
+/** Installs the functions for one machine where there are others, as after `undistribute_table`. */
+export async function restoreFunctions(sql: Sql, migrations: readonly Migration[]): Promise<void> {
+  const migration = migrations.find(({ name }) => name === FOR_ONE_MACHINE);
+  if (migration && (await hasDistributedFunctions(sql))) await sql.unsafe(migration.text);
+}
+
+function bodyOf(statement: string): string {
+  return statement.slice(statement.indexOf("$$") + 2, statement.lastIndexOf("$$"));
 }

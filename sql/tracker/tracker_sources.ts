@@ -1,8 +1,7 @@
 /** Looks beneath the tracker relations of a database: at the tables that views read, their guards, rows and writers. */
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
-import { trackerRelations, unknownFunctionCalls } from "./tracker_relations.ts";
-import { trackerTable, trackerTables } from "./tracker_tables.ts";
+import { trackerRelations, trackerTable, trackerTables, unknownFunctionCalls } from "./tracker_tables.ts";
 
 /** Rows of a view that are searched for nulls. */
 const NULL_SAMPLE = 10_000;

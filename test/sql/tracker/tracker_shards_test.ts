@@ -1,8 +1,7 @@
 /** A database on one machine knows nothing of Citus. */
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
-import { hasDistributedFunctions } from "../../../sql/tracker/tracker_functions.ts";
-import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
+import { hasDistributedFunctions, openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 test("no function, trigger or view of a database on one machine names Citus", async () => {
