@@ -26,7 +26,6 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
   const spool = openSpool(options.spoolDirectory);
   const markerKey = prefix + MARKER_NAME;
   return {
-    fetchesToRead: true,
     write: (name, content, signal = new AbortController().signal) =>
       uploadObject(bucket, { key: prefix + name, type: "application/zip", content, signal }),
     exists: async (name) => (await ifThere(bucket.send({ method: "HEAD", key: prefix + name }))) !== null,

@@ -30,7 +30,6 @@ export function openArtifactDirectory(directory: string): ArtifactStore {
     return null;
   };
   return {
-    fetchesToRead: false,
     write: (name, content) => writeWhole(join(directory, name), content),
     exists: async (name) => (await sizeOf(name)) !== null,
     async read(name, { bytes, range }) {

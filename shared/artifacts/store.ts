@@ -35,8 +35,6 @@ export const MARKER_NAME = ".ulr-owner";
 
 /** All methods throw ArtifactStorageError if the store fails. */
 export interface ArtifactStore {
-  /** Whether `read` downloads the artifact, which takes time, disk space and a connection. */
-  readonly fetchesToRead: boolean;
   /**
    * Writes `content` and makes it visible under `name` once all of it is stored. Errors of `content` pass through.
    * The caller prevents two writers of one name: a builder includes its attempt in the name. `signal` ends a wait for
