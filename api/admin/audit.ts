@@ -1,8 +1,16 @@
-/** `audit list`: shows the audit log. */
+/** `audit list` shows the audit log; `audit verify` finds out whether somebody changed it. */
+import {
+  type AuditHead,
+  type ChainedEntryRow,
+  findAuditChain,
+  findUnsealed,
+  listChainedEntries,
+} from "../../sql/accounts/audit_chain.ts";
 import { type AuditEntryRow, listAuditEntries } from "../../sql/accounts/audit_log.ts";
-import { defineCommand, parseInstantFlag, UsageError } from "./command/command.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { AdminError, defineCommand, parseInstantFlag, UsageError } from "./command/command.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
-import { table } from "./command/present.ts";
+import { fields, table, withThousands } from "./command/present.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
@@ -41,6 +49,94 @@ export const listAuditCommand = defineCommand({
     return {
       json: { entries: [...entries] },
       text: table(["TIME", "ACTOR", "ACTION", "SUBJECT", "ADDRESS", "DETAILS"], entries.map(describeEntry)),
+    };
+  },
+});
+
+/** Entries per query. */
+const BATCH = 5_000;
+const HEAD = /^(\d{1,15}):([0-9a-f]{64})$/;
+
+function parseHead(text: string | undefined): AuditHead | null {
+  if (text === undefined) return null;
+  const [, position, hash] = HEAD.exec(text) ?? [];
+  if (position && hash) return { position: Number(position), hash };
+  throw new UsageError(
+    "--head must be POSITION:HASH, as printed by `audit verify` or in the job runner's log",
+  );
+}
+
+/** Returns what is wrong with an entry that follows `head`; `null` if nothing is. */
+function problemOf(row: ChainedEntryRow, head: AuditHead, witness: AuditHead | null): string | null {
+  const where = `entry ${row.id} of ${row.occurredAt}, position ${row.position}`;
+  if (row.position !== head.position + 1) {
+    return `entries are missing before ${where}: the previous one has position ${head.position}`;
+  }
+  if (row.previousHash !== head.hash) return `${where} does not follow the previous entry`;
+  if (row.hash !== row.computedHash) return `${where} was changed`;
+  if (row.position !== witness?.position || row.hash === witness.hash) return null;
+  return `${where} does not have the hash in --head: the chain was rewritten`;
+}
+
+/** Returns what is wrong with the end of the chain; `null` if nothing is. */
+function problemAtEnd(head: AuditHead, expected: AuditHead, witness: AuditHead | null): string | null {
+  const isWhole = head.position === expected.position && head.hash === expected.hash;
+  const position = Math.max(expected.position, witness?.position ?? 0);
+  if (isWhole && head.position === position) return null;
+  return `entries are missing at the end: the last one has position ${head.position} instead of ${position}`;
+}
+
+/**
+ * Follows the chain from one end to the other and returns its head. Throws AdminError with the first entry that is
+ * missing or says something else than it said. Call inside a transaction that is `repeatable read`.
+ */
+async function verifyChain(tx: Sql, witness: AuditHead | null): Promise<AuditHead & { entries: number }> {
+  const chain = await findAuditChain(tx);
+  let head: AuditHead = { position: chain.deletedPosition, hash: chain.deletedHash };
+  let rows: ChainedEntryRow[];
+  do {
+    rows = await listChainedEntries(tx, { after: head.position, limit: BATCH });
+    for (const row of rows) {
+      const problem = problemOf(row, head, witness);
+      if (problem) throw broken(problem);
+      head = { position: row.position, hash: row.hash };
+    }
+  } while (rows.length === BATCH);
+  const problem = problemAtEnd(head, { position: chain.sealedPosition, hash: chain.sealedHash }, witness);
+  if (problem) throw broken(problem);
+  return { ...head, entries: head.position - chain.deletedPosition };
+}
+
+function broken(problem: string): AdminError {
+  return new AdminError(`The audit log is broken: ${problem}`, "AUDIT_BROKEN");
+}
+
+export const verifyAuditCommand = defineCommand({
+  name: "audit verify",
+  about: "Verifies the hash chain of the audit log. Exits with 1 and names the first broken entry, if any.",
+  flags: {
+    head: {
+      placeholder: "POSITION:HASH",
+      about: "a head from an earlier run or the log, which must be in the chain",
+    },
+  },
+  async run({ sql, warn }, values) {
+    const witness = parseHead(values.head);
+    const found = await sql.begin("isolation level repeatable read read only", async (tx) => ({
+      head: await verifyChain(tx, witness),
+      unsealed: await findUnsealed(tx),
+    }));
+    const { entries, position, hash } = found.head;
+    const { count, oldestAt } = found.unsealed;
+    if (count > 0)
+      warn(`Note: ${count} entries since ${oldestAt} are not sealed yet; the job runner seals them`);
+    return {
+      json: { ok: true, entries, head: { position, hash }, unsealed: count, oldestUnsealedAt: oldestAt },
+      text: fields([
+        ["Entries in the chain", withThousands(entries)],
+        ["Head", `${position}:${hash}`],
+        ["Not sealed yet", count],
+      ]),
     };
   },
 });

@@ -1,4 +1,6 @@
-/** `catalog held`, `catalog accept` and `catalog reject`: doubtful changes of the model catalog that wait. */
+/** Commands about the model catalog: doubtful changes that wait, and corrections of prices of the past. */
+import { parseInstant } from "../../shared/instant.ts";
+import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { insertModelEvents } from "../../sql/events/events.ts";
@@ -10,6 +12,11 @@ import {
   rejectHeldPrices,
   takeHeldPrices,
 } from "../../sql/models/held_prices.ts";
+import {
+  findCorrectionLimits,
+  insertPriceCorrection,
+  type PriceCorrection,
+} from "../../sql/models/model_price_corrections.ts";
 import { comparePrices } from "../../sql/models/model_prices.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import {
@@ -22,10 +29,10 @@ import {
 } from "./command/command.ts";
 import { table } from "./command/present.ts";
 
-export const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
+const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
 
 /** Splits at the first slash: provider ids have none. */
-export function parseModel(text: string): ModelKey {
+function parseModel(text: string): ModelKey {
   const [, provider, modelId] = /^([^/]+)\/(.+)$/s.exec(text) ?? [];
   if (!provider || !modelId) throw new UsageError("--model must be PROVIDER/ID, such as openai/gpt-5");
   return { provider, modelId };
@@ -137,4 +144,107 @@ function describeDecision(
     json: { decision, models, documents },
     text: lines.length === 0 ? "Nothing waits." : lines.join("\n"),
   };
+}
+
+const MAX_REASON_LENGTH = 2000;
+/** As in catalogs. */
+const MAX_USD_PER_MTOK = 1e9;
+const KIND = new RegExp(`^(?:tiers\\.[1-9]\\d{0,8}\\.)?(?:${PRICE_FIELDS.join("|")})$`);
+
+export const correctPriceCommand = defineCommand({
+  name: "catalog correct",
+  about:
+    "Corrects a price of the past. Recorded prices stay; `asOf` returns the corrected one, with an earlier `knownAt` the recorded one.",
+  flags: {
+    model: { ...MODEL_FLAG, required: true },
+    kind: {
+      placeholder: "KIND",
+      required: true,
+      about: `the price: ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
+    },
+    price: { placeholder: "USD", required: true, about: "US dollars per million tokens, or unknown" },
+    from: { placeholder: "ISO", required: true, about: "the first instant of the corrected price" },
+    to: {
+      placeholder: "ISO",
+      about: "the instant when the recorded price counts again; by default its next change, or now",
+    },
+    reason: { placeholder: "TEXT", required: true, about: "reason, for the audit log and for readers" },
+  },
+  async run({ sql }, flags) {
+    const key = parseModel(flags.model);
+    const wanted = readFlags(flags);
+    return sql.begin(async (tx) => {
+      const limits = await findCorrectionLimits(tx, key, { field: wanted.field, from: wanted.validFrom });
+      if (!limits) throw new AdminError(`Model "${flags.model}" not found`, "NOT_FOUND");
+      const { now, knownSince, nextChange } = limits;
+      const validTo = wanted.validTo ?? nextChange ?? now;
+      const problem = findProblem({ ...wanted, validTo }, { now, knownSince });
+      if (problem) throw new UsageError(problem);
+      const row = await insertPriceCorrection(tx, { ...key, ...wanted, validTo });
+      await insertAuditEntry(tx, {
+        actorType: "operator",
+        action: "catalog.correct",
+        subject: { type: "model", id: flags.model },
+        details: { ...row },
+      });
+      return { json: { correction: { ...key, ...row } }, text: describe(key, row) };
+    });
+  },
+});
+
+interface CorrectFlags {
+  kind: string;
+  price: string;
+  from: string;
+  to: string | undefined;
+  reason: string;
+}
+
+function readFlags({ kind, price, from, to, reason }: CorrectFlags) {
+  if (!KIND.test(kind)) {
+    throw new UsageError(
+      `--kind must be one of ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
+    );
+  }
+  if (reason.trim() === "" || reason.length > MAX_REASON_LENGTH) {
+    throw new UsageError(`--reason must have 1 to ${MAX_REASON_LENGTH} characters`);
+  }
+  return {
+    field: kind,
+    value: readPrice(price),
+    validFrom: readInstant("from", from),
+    validTo: to === undefined ? null : readInstant("to", to),
+    reason: reason.trim(),
+  };
+}
+
+function readPrice(text: string): number | null {
+  if (text === "unknown") return null;
+  const price = /^\d{1,10}(?:\.\d{1,18})?(?:e-\d{1,2})?$/i.test(text) ? Number(text) : Number.NaN;
+  if (price >= 0 && price <= MAX_USD_PER_MTOK) return price;
+  throw new UsageError(
+    `--price must be a number of US dollars per million tokens, such as 0.25, or unknown; it is "${text}"`,
+  );
+}
+
+function readInstant(flag: string, text: string): string {
+  const instant = parseInstant(text);
+  if (instant) return instant;
+  throw new UsageError(`--${flag} must be ISO 8601 with an offset, such as 2026-11-20T10:00:00Z`);
+}
+
+function findProblem(
+  { validFrom, validTo }: Pick<PriceCorrection, "validFrom" | "validTo">,
+  { now, knownSince }: { now: string; knownSince: string },
+): string | null {
+  if (validFrom < knownSince) {
+    return `--from is before ${knownSince}, since when prices of the model are known`;
+  }
+  if (validTo > now) return `--to must not be in the future; it is ${now}`;
+  return validFrom < validTo ? null : `--from must be before ${validTo}`;
+}
+
+function describe(key: ModelKey, { field, value, validFrom, validTo }: PriceCorrection): string {
+  const price = value === null ? "is unknown" : `was $${value} per million tokens`;
+  return `Corrected: ${field} of ${key.provider}/${key.modelId} ${price} from ${validFrom} to ${validTo}. Later prices stay as they are.`;
 }

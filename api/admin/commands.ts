@@ -1,15 +1,12 @@
 /** All commands, in the order of the help. */
 import { adoptArtifactsCommand } from "./artifacts.ts";
-import { listAuditCommand } from "./audit.ts";
-import { verifyAuditCommand } from "./audit_verify.ts";
-import { acceptHeldCommand, listHeldCommand, rejectHeldCommand } from "./catalog.ts";
-import { correctPriceCommand } from "./catalog_correct.ts";
+import { listAuditCommand, verifyAuditCommand } from "./audit.ts";
+import { acceptHeldCommand, correctPriceCommand, listHeldCommand, rejectHeldCommand } from "./catalog.ts";
 import type { Command } from "./command/command.ts";
 import { quarantineDefinitionCommand, releaseDefinitionCommand } from "./definition.ts";
 import { seedDemoCommand } from "./demo/seed.ts";
 import { importCommand } from "./import/command.ts";
-import { createKeyCommand, revokeKeyCommand } from "./key.ts";
-import { listKeysCommand } from "./key_list.ts";
+import { createKeyCommand, listKeysCommand, revokeKeyCommand } from "./key.ts";
 import { addMemberCommand, removeMemberCommand } from "./member.ts";
 import { migrateCommand } from "./migrate.ts";
 import {
@@ -29,15 +26,16 @@ import {
 } from "./project.ts";
 import { createSessionCommand, listSessionsCommand, revokeSessionCommand } from "./session.ts";
 import { checkTrackerCommand, distributeTrackerCommand } from "./tracker.ts";
-import { createUserCommand } from "./user.ts";
-import { removeFactorsCommand } from "./user_factors.ts";
-import { listUsersCommand, showUserCommand } from "./user_list.ts";
 import {
+  createUserCommand,
   disableUserCommand,
   enableUserCommand,
+  listUsersCommand,
+  removeFactorsCommand,
   setPasswordCommand,
+  showUserCommand,
   updateUserCommand,
-} from "./user_update.ts";
+} from "./user.ts";
 
 export const COMMANDS: readonly Command[] = [
   createUserCommand,

@@ -1,11 +1,13 @@
-/** `key create` and `key revoke`: API keys, which are shown once and stored as hashes. */
+/** `key create`, `key list` and `key revoke`: API keys, which are shown once and stored as hashes. */
 import { isUuid } from "../../shared/uuid.ts";
 import { KEY_KINDS, KEY_SCOPES } from "../../shared/vocabulary.ts";
+import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { issueKey } from "../accounts/issue_key.ts";
+import { presentKey } from "../accounts/keys.ts";
 import { withdrawKey } from "../accounts/withdraw_key.ts";
 import { AdminError, defineCommand, OPERATOR, parseInstantFlag, UsageError } from "./command/command.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
-import { fields } from "./command/present.ts";
+import { fields, table } from "./command/present.ts";
 
 export const createKeyCommand = defineCommand({
   name: "key create",
@@ -62,5 +64,26 @@ export const revokeKeyCommand = defineCommand({
         ["Revoked", key.revokedAt],
       ]),
     };
+  },
+});
+
+export function keyTable(keys: readonly ApiKeyRow[]): string {
+  return table(
+    ["KEY", "NAME", "KIND", "SCOPE", "LAST USED", "EXPIRES", "CREATED", "ID"],
+    keys.map((key) => [
+      ...[`${key.prefix}…`, key.name ?? "-", key.kind, key.scope],
+      ...[key.lastUsedAt ?? "never", key.expiresAt ?? "never", key.createdAt, key.id],
+    ]),
+  );
+}
+
+export const listKeysCommand = defineCommand({
+  name: "key list",
+  about: "Lists the unrevoked keys of a user, newest first.",
+  flags: { user: { placeholder: "U", required: true, about: "username" } },
+  async run({ sql }, values) {
+    const user = await requireUser(sql, values.user);
+    const keys = await listApiKeys(sql, user.id);
+    return { json: { keys: keys.map(presentKey) }, text: keyTable(keys) };
   },
 });

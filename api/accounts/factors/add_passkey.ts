@@ -7,13 +7,11 @@ import {
   upsertSessionChallenge,
 } from "../../../sql/accounts/factor_challenges.ts";
 import { insertPasskey, lockPasskeys, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
-import { findUser } from "../../../sql/accounts/users.ts";
-import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { data, Instant } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { requireProof } from "../require_proof.ts";
-import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
+import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
   CurrentPassword,
@@ -54,11 +52,7 @@ export const beginPasskey = operation(
     await requireProof(deps, { caller, request, password: body.password });
     const { userId, credential } = caller;
     const begun = await deps.sql.begin(async (tx) => {
-      await lockCaller(tx, caller);
-      await requireRoomForFactor(tx, caller);
-      const user = await findUser(tx, userId);
-      if (!user) throw unauthorized();
-      await auditBegin(tx, { caller, request, kind: "passkey" });
+      const user = await beginAddition(tx, { caller, request, kind: "passkey" });
       const passkeys = await lockPasskeys(tx, userId);
       const { options, challengeHash } = await passkeyCreation(deps.config, { ...user, passkeys });
       const challenge = { userId, sessionId: credential.id, purpose: "add_passkey", challengeHash } as const;

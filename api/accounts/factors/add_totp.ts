@@ -8,13 +8,11 @@ import {
   upsertSessionChallenge,
 } from "../../../sql/accounts/factor_challenges.ts";
 import { insertTotpFactor, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
-import { findUser } from "../../../sql/accounts/users.ts";
-import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { data, Instant } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { requireProof } from "../require_proof.ts";
-import { auditBegin, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
+import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
   CurrentPassword,
@@ -71,11 +69,7 @@ export const beginTotp = operation(
     await requireProof(deps, { caller, request, password: body.password });
     const secret = mintTotpSecret();
     const { email, expiresAt } = await deps.sql.begin(async (tx) => {
-      await lockCaller(tx, caller);
-      await requireRoomForFactor(tx, caller);
-      const user = await findUser(tx, caller.userId);
-      if (!user) throw unauthorized();
-      await auditBegin(tx, { caller, request, kind: "totp" });
+      const user = await beginAddition(tx, { caller, request, kind: "totp" });
       const challenge = {
         userId: user.id,
         sessionId: caller.credential.id,

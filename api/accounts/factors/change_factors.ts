@@ -6,7 +6,7 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { countRecoveryCodes, replaceRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
 import { listSecondFactors, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
 import { markSessionsRevoked, updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
-import { lockActiveUser } from "../../../sql/accounts/users.ts";
+import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
@@ -32,17 +32,25 @@ export async function requireRoomForFactor(tx: Sql, { userId }: Caller): Promise
   throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "factors", limit: FACTORS_MAX } });
 }
 
-/** Adds the audit entry of the first step, which required a password or a factor. */
-export async function auditBegin(
+/**
+ * Precedes the first step of adding a factor: locks the caller's account, makes sure that there is room, and adds an audit
+ * entry, because the step required a password or a factor. Returns the user.
+ */
+export async function beginAddition(
   tx: Sql,
   { caller, request, kind }: { caller: Caller; request: Request; kind: FactorKind },
-): Promise<void> {
+): Promise<UserRow> {
+  await lockCaller(tx, caller);
+  await requireRoomForFactor(tx, caller);
+  const user = await findUser(tx, caller.userId);
+  if (!user) throw unauthorized();
   await insertAuditEntry(tx, {
     ...auditActor(request, caller),
     action: "factor.begin",
     subject: { type: "user", id: caller.userId },
     details: { kind },
   });
+  return user;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { auditRows, login, makeAccount } from "../../helpers/accounts/accounts.ts";
-import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
-import { Clock, withTotp } from "../../helpers/accounts/factors.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";
+import { Clock, withTotp } from "../../../helpers/accounts/factors.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 test("user remove-factors removes everything, ends the sessions, and tells the user", async () => {
   const clock = new Clock();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { runCommand, runFailing, runJson } from "../../helpers/accounts/admin.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { runCommand, runFailing, runJson } from "../../../helpers/accounts/admin.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/catalog.ts";
 
 const sync = (app: TestApp, cost: object) =>
   syncFrom(app.db.sql, documentSource(makeDocument({ acme: { "x/a": { cost } } })), { force: true });

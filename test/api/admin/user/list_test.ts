@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 test("user list and user show tell what there is of accounts, and no secret", async () => {
   await using api = await openTestApp();

@@ -1,16 +1,16 @@
 /** The mails about members, through a real mail server. */
 import { expect, test } from "bun:test";
-import type { OrgRole } from "../../../../shared/vocabulary.ts";
-import { newestMail } from "../../../helpers/accounts/account_mail.ts";
-import { runJson } from "../../../helpers/accounts/admin.ts";
+import type { OrgRole } from "../../../../../shared/vocabulary.ts";
+import { newestMail } from "../../../../helpers/accounts/account_mail.ts";
+import { runJson } from "../../../../helpers/accounts/admin.ts";
 import {
   ask,
   type OrgScene,
   openOrgScene,
   type SignedInPerson,
-} from "../../../helpers/accounts/organization.ts";
-import { openMailServer, parseMail } from "../../../helpers/network/mail_server.ts";
-import { openTestRunner } from "../../../helpers/process/job_runner.ts";
+} from "../../../../helpers/accounts/organization.ts";
+import { openMailServer, parseMail } from "../../../../helpers/network/mail_server.ts";
+import { openTestRunner } from "../../../../helpers/process/job_runner.ts";
 
 const PUBLIC_URL = "https://ulr.example";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { hashPassword } from "../../../../api/accounts/password_rules.ts";
-import { PasswordQueue } from "../../../../api/accounts/sign_in/password_queue.ts";
-import { ApiError } from "../../../../shared/errors.ts";
+import { hashPassword } from "../../../../../api/accounts/password_rules.ts";
+import { PasswordQueue } from "../../../../../api/accounts/sign_in/sign_in_resources.ts";
+import { ApiError } from "../../../../../shared/errors.ts";
 
 /** Cheap, so that the test is about the queue. */
 const CHEAP_HASH = await Bun.password.hash("right", { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
