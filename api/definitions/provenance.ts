@@ -17,7 +17,7 @@ const Contributor = Type.Object(
     agentName: Type.Optional(Nullable(NAME)),
     contributedAt: Type.Optional(Type.String({ description: "ISO 8601 time with an offset" })),
   },
-  { additionalProperties: false },
+  { title: "NewContributor", additionalProperties: false },
 );
 
 /** 1 to 50 contributors. */
@@ -28,7 +28,7 @@ export const Provenance = Type.Object(
     dialecticRounds: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
     optimizationRunId: Type.Optional(Nullable(NAME)),
   },
-  { additionalProperties: false },
+  { title: "NewProvenance", additionalProperties: false },
 );
 
 /** Returns it with times in canonical form. Throws VALIDATION_ERROR. */

@@ -10,7 +10,7 @@ import { queryOf } from "../http/query.ts";
 import { BUNDLE_QUERY, type BundleParameters, parseBundleParameters } from "./export_parameters.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 import type { OpenExport } from "./open_export.ts";
-import { BUNDLE_FAILURES, FILE_HEADERS, PROJECT_EXPORT, STREAM_LIMITS, sendExport } from "./send_export.ts";
+import { BUNDLE_FAILURES, FILE_HEADERS, PROJECT_EXPORT, sendExport } from "./send_export.ts";
 
 export const exportBundle = operation(
   {
@@ -20,7 +20,7 @@ export const exportBundle = operation(
     summary: "Export all datasets of a project as a ZIP",
     description:
       "One file per dataset, all from one database snapshot with one cutoff, and README.md, schema.json and " +
-      `manifest.json, which has rows, bytes and SHA-256 of each file. A truncated download is not a valid ZIP. ${STREAM_LIMITS}`,
+      "manifest.json, which has rows, bytes and SHA-256 of each file. A truncated download is not a valid ZIP.",
     uncheckedQuery: BUNDLE_QUERY,
     response: { 200: { description: "The archive", files: BUNDLE_ARCHIVE } },
     responseHeaders: FILE_HEADERS,

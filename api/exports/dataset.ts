@@ -28,7 +28,6 @@ import {
   PROJECT_FAILURES,
   ProjectParams,
   SHARE_USED_UP,
-  STREAM_LIMITS,
   sendExport,
   WRONG_TIME,
 } from "./send_export.ts";
@@ -95,9 +94,7 @@ export const exportDataset = operation(
     id: "exportDataset",
     path: "/api/v1/export/projects/{project}/{dataset}",
     summary: "Export a dataset of a project",
-    description:
-      "Streams rows ordered by time, then id. Errors are returned as JSON before the first byte; a later failure closes " +
-      `the connection. \`Accept-Encoding: gzip\` or \`zstd\` compresses NDJSON and CSV. ${STREAM_LIMITS}`,
+    description: "Streams rows ordered by time, then id.",
     params: { ...ProjectParams, dataset: Type.String() },
     uncheckedQuery: {},
     response: { 200: Rows },

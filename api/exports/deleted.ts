@@ -19,7 +19,6 @@ import {
   PROJECT_EXPORT,
   PROJECT_FAILURES,
   SHARE_USED_UP,
-  STREAM_LIMITS,
   sendExport,
 } from "./send_export.ts";
 
@@ -38,7 +37,7 @@ const BASE = {
     "Rows that were deleted after `since`, or that the flags exclude since then. To keep a copy current, delete these rows, " +
     "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. Key rows " +
     "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
-    `Ordered by dataset, time and id. ${STREAM_LIMITS}`,
+    "Ordered by dataset, time and id.",
   responseHeaders: FILE_HEADERS,
   fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP],
 } as const;

@@ -22,7 +22,7 @@ import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
 import { mayContinue } from "./open_export.ts";
-import { FILE_HEADERS, SHARE_USED_UP, STREAM_LIMITS } from "./send_export.ts";
+import { FILE_HEADERS, SHARE_USED_UP } from "./send_export.ts";
 
 /** Any member may download, with a session or a key of kind `user`. */
 export const downloadExportJob = operation(
@@ -33,7 +33,7 @@ export const downloadExportJob = operation(
     access: "caller",
     tag: "Export",
     summary: "Download an organization export",
-    description: `Supports one \`Range\` with \`If-Range\`, so that a broken download can be resumed. ${STREAM_LIMITS}`,
+    description: "Supports one `Range` with `If-Range`, so that a broken download can be resumed.",
     params: JobParams,
     uncheckedQuery: {},
     requestHeaders: {

@@ -22,12 +22,6 @@ export const ProjectParams = {
   }),
 };
 
-/** When the service ends an export early. */
-export const STREAM_LIMITS =
-  "A user runs at most `EXPORT_STREAMS_PER_USER` exports at once and an organization `EXPORT_STREAMS_PER_ORG`; more are " +
-  "429. The connection is closed if the caller loses access, if the export takes longer than " +
-  "`EXPORT_STREAM_MAX_MINUTES`, or, while others wait for a slot, if the reader falls 1.5 MiB behind 16 KiB/s.";
-
 /** The error of a file endpoint when a share of the slots is used up. */
 export const SHARE_USED_UP = ["RATE_LIMITED", { share: "user", limit: 2 }] as const;
 

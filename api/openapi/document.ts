@@ -5,12 +5,9 @@ import { TEXT } from "../../shared/json_schema.ts";
 import { DELIVERED_EVENT } from "../events/event_schemas.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/body/json_limits.ts";
 import type { AnyOperation } from "../http/operation.ts";
-import { mapValues, withSchema } from "./complete.ts";
-import { HEADER_COMPONENTS } from "./headers.ts";
-import { describeOperations } from "./operations.ts";
-import { shareParameters } from "./parameters.ts";
-import { createSchemaCollector, type SchemaCollector } from "./schemas.ts";
-import { shareResponses } from "./share_responses.ts";
+import { CREDENTIALS, describeOperations } from "./operations.ts";
+import { collectSchemas } from "./schemas.ts";
+import { shareComponents } from "./share.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./types.ts";
 
 /** In 3.1, schemas are plain JSON Schema. */
@@ -45,7 +42,12 @@ export const OPENAPI_TAGS = [
     name: "Export",
     description:
       "Tracker data of a project or an organization, as a consistent snapshot at a point in time. Requires a paid tier. " +
-      "Bundles and organization exports also require the publisher role, and a session or a key of kind `user`.",
+      "Bundles and organization exports also require the publisher role, and a session or a key of kind `user`.\n\n" +
+      "Errors are returned as JSON before the first byte of a file; a later failure closes the connection. " +
+      "`Accept-Encoding: gzip` or `zstd` compresses NDJSON and CSV. A user runs at most `EXPORT_STREAMS_PER_USER` exports at " +
+      "once, downloads included, and an organization `EXPORT_STREAMS_PER_ORG`; more are 429. The connection is closed if the " +
+      "caller loses access, if the export takes longer than `EXPORT_STREAM_MAX_MINUTES`, or, while others wait for a slot, " +
+      "if the reader falls 1.5 MiB behind 16 KiB/s.",
   },
   { name: "Organizations", description: "Organizations, their members and projects." },
   { name: "Users", description: "Public profiles." },
@@ -98,27 +100,19 @@ export async function buildOpenApi(
   operations: readonly AnyOperation[],
   { sessionCookie, publicUrl }: DocumentOptions,
 ): Promise<OpenApiDocument> {
-  const schemas = createSchemaCollector();
-  const all = describeOperations(operations, schemas);
-  const tags = Object.values(all).flatMap((path) => Object.values(path).flatMap(({ tags = [] }) => tags));
-  const webhooks = { event: { post: completeDelivery(schemas) } };
-  const { paths, responses, examples } = shareResponses(all);
-  const parameters = shareParameters(Object.values(paths).flatMap((path) => Object.values(path)));
+  const described = { paths: describeOperations(operations), webhooks: { event: { post: DELIVERY } } };
+  const { part, schemas } = collectSchemas(described);
+  const { paths, components } = shareComponents(part.paths);
+  const tags = Object.values(paths).flatMap((path) => Object.values(path).flatMap(({ tags = [] }) => tags));
   const documentation = {
     openapi: OPENAPI_VERSION,
     info: { ...INFO, contact: { name: "Security policy and contact", url: `${publicUrl}/security-policy` } },
     servers: [{ url: "/", description: "This service" }],
     tags: listTags(new Set(tags)),
+    security: CREDENTIALS,
     paths,
-    webhooks,
-    components: {
-      securitySchemes: securitySchemes(sessionCookie),
-      headers: HEADER_COMPONENTS,
-      parameters,
-      responses,
-      examples,
-      schemas: schemas.components,
-    },
+    webhooks: part.webhooks,
+    components: { securitySchemes: securitySchemes(sessionCookie), ...components, schemas },
   };
   // A separate app that never listens: the plugin also has a page, which loads scripts from other servers.
   const reader = new Elysia().use(swagger({ specPath: SPEC_PATH, documentation: documentation as object }));
@@ -141,7 +135,7 @@ function header(name: string, description: string, example: string) {
   return { name, in: "header", required: true, description, example, schema: TEXT } as const;
 }
 
-/** The request that the job runner sends. */
+/** The request that the job runner sends: a client sends none of it, so it has no errors and no headers of ours. */
 const DELIVERY: OpenApiOperation = {
   tags: ["Events"],
   operationId: "receiveEvent",
@@ -171,14 +165,5 @@ const DELIVERY: OpenApiOperation = {
     "2XX": { description: "Delivered. The body is not read" },
     default: { description: "Not delivered: the event is sent again, for three days" },
   },
+  security: [],
 };
-
-/** Completes the request that webhooks get: a client sends none of it, so it has no errors and no headers of ours. */
-function completeDelivery(schemas: SchemaCollector): OpenApiOperation {
-  const content = DELIVERY.requestBody?.content ?? {};
-  return {
-    ...DELIVERY,
-    requestBody: { required: true, content: mapValues(content, (media) => withSchema(media, schemas)) },
-    security: [],
-  };
-}

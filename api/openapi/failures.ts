@@ -1,23 +1,14 @@
-/** The error responses in the OpenAPI document: one per status, with an example of each code. */
+/**
+ * The error responses in the OpenAPI document: one per status, with an example of each code. Each code has a schema, so that
+ * a client that compares the code knows the details.
+ */
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
-import type { Failure } from "../http/operation.ts";
-import type { Access } from "../http/route.ts";
-import { errorEnvelope } from "./error_schemas.ts";
-import { headerRef } from "./headers.ts";
+import { type JsonSchema, named, record, TEXT, wordSchema } from "../../shared/json_schema.ts";
+import { maxBodyBytes } from "../http/body/request_body.ts";
+import type { AnyOperation } from "../http/operation.ts";
+import { ERROR_HEADERS } from "./headers.ts";
+import { isApiPath, isRepeatable } from "./parameters.ts";
 import type { OpenApiResponse } from "./types.ts";
-
-/** The properties of an operation that decide which common errors it has. */
-export interface OperationTraits {
-  /** Under /api/v1: requests are authenticated and rate limited. */
-  isApi: boolean;
-  access: Access;
-  isCounted: boolean;
-  /** Null if no body is read. */
-  maxBodyBytes: number | null;
-  writes: boolean;
-  /** Takes an idempotency key. */
-  isRepeatable: boolean;
-}
 
 const EXAMPLE_REQUEST_ID = "3f0c1f5e-5f0e-4f43-9f0b-6a3a8f8f2d10";
 const ASYNC_ENDPOINT = "/api/v1/export/jobs";
@@ -41,29 +32,25 @@ const DETAILS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   EXPORT_PREPARE_TIMEOUT: { asyncEndpoint: ASYNC_ENDPOINT },
 };
 
-/** Response headers by status. */
-const HEADERS: Readonly<Record<number, readonly string[]>> = {
-  401: ["WWW-Authenticate"],
-  429: ["Retry-After"],
-  503: ["Retry-After"],
-};
-
 /** Errors of a repeated idempotency key. */
 const REPEATED = ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_USED", "IDEMPOTENCY_KEY_REUSED"] as const;
 
-/** Returns the errors that any operation with these traits can have. */
-function commonFailures(traits: OperationTraits): ErrorCode[] {
-  const { isApi, access, isCounted, maxBodyBytes, writes, isRepeatable } = traits;
+/** Returns the errors that follow from what an operation declares. */
+function commonFailures(operation: AnyOperation): ErrorCode[] {
+  const { path, method, access, reads, unlimited } = operation;
+  const writes = method !== "GET" && !reads;
   return [
     "VALIDATION_ERROR",
-    ...(isApi ? (["UNAUTHORIZED"] as const) : []),
-    ...(isCounted ? (["RATE_LIMITED"] as const) : []),
+    ...(isApiPath(path) ? (["UNAUTHORIZED"] as const) : []),
+    ...(unlimited ? [] : (["RATE_LIMITED"] as const)),
     ...(access === "session" ? (["SESSION_REQUIRED"] as const) : []),
     // Routes that require a session accept no keys, so there is no scope to check.
     ...(writes && access !== "session" ? (["INSUFFICIENT_SCOPE"] as const) : []),
     ...(writes ? (["FORBIDDEN_ORIGIN"] as const) : []),
-    ...(maxBodyBytes ? (["REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const) : []),
-    ...(isRepeatable ? REPEATED : []),
+    ...(method === "GET"
+      ? []
+      : (["REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const)),
+    ...(isRepeatable(operation) ? REPEATED : []),
     "INTERNAL_SERVER_ERROR",
     "SERVICE_UNAVAILABLE",
   ];
@@ -73,15 +60,13 @@ function commonFailures(traits: OperationTraits): ErrorCode[] {
 const ABOUT_MEMBERS = ["ORG_ACCESS_DENIED", "PROJECT_NOT_FOUND", "EXPORT_JOB_NOT_FOUND"] as const;
 const ORG_IS_CLOSED = [["SECOND_FACTOR_REQUIRED", { organization: "demo" }]] as const;
 
-/** Returns the error responses by status: the common ones and those that the route lists. */
-export function failureResponses(
-  traits: OperationTraits,
-  listed: readonly Failure[],
-): Record<string, OpenApiResponse> {
-  const own = listed.map((failure) => (typeof failure === "string" ? ([failure] as const) : failure));
+/** Returns the error responses by status: the common ones and those that the operation lists. */
+export function failureResponses(operation: AnyOperation): Record<string, OpenApiResponse> {
+  const { path, fails = [], maxBodyBytes: maxSize = maxBodyBytes(path) } = operation;
+  const own = fails.map((failure) => (typeof failure === "string" ? ([failure] as const) : failure));
   const isOwn = (code: ErrorCode) => own.some(([listedCode]) => listedCode === code);
-  const common = commonFailures(traits).filter((code) => !isOwn(code));
-  const defaults: typeof DETAILS = { ...DETAILS, PAYLOAD_TOO_LARGE: { maxSize: traits.maxBodyBytes } };
+  const common = commonFailures(operation).filter((code) => !isOwn(code));
+  const defaults: typeof DETAILS = { ...DETAILS, PAYLOAD_TOO_LARGE: { maxSize } };
   const implied = ABOUT_MEMBERS.some(isOwn) && !isOwn("SECOND_FACTOR_REQUIRED") ? ORG_IS_CLOSED : [];
   const failures = [...common.map((code) => [code] as const), ...own, ...implied].map(
     ([code, details = defaults[code]]) => ({ code, details, status: ERRORS[code].status }),
@@ -104,7 +89,52 @@ function responseOf(
   const codes = [...new Set(failures.map(({ code }) => code))];
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join("\n\n"),
-    headers: Object.fromEntries((HEADERS[status] ?? []).map((header) => [header, headerRef(header)])),
+    headers: ERROR_HEADERS[status] ?? {},
     content: { "application/json": { schema: errorEnvelope(codes), examples } },
   };
+}
+
+/** Such as `ExportTooLarge`. */
+export function pascalCase(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/(?:^|[^a-z0-9]+)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function detailsSchema(code: ErrorCode): JsonSchema {
+  const row = ERRORS[code];
+  return "details" in row ? row.details : { type: "object", additionalProperties: true };
+}
+
+/** Such as `ExportTooLargeError`. */
+function titleOf(code: ErrorCode): string {
+  return `${pascalCase(code).replace(/Error$/, "")}Error`;
+}
+
+function errorSchema(code: ErrorCode): JsonSchema {
+  return named(
+    titleOf(code),
+    record(
+      {
+        code: wordSchema([code]),
+        message: TEXT,
+        requestId: TEXT,
+        details: detailsSchema(code),
+      },
+      ["details"],
+    ),
+  );
+}
+
+/** Describes the body of an error response with one of these codes. */
+function errorEnvelope(codes: readonly ErrorCode[]): JsonSchema {
+  const [only, ...others] = codes;
+  if (only && others.length === 0) return record({ error: errorSchema(only) });
+  const mapping = codes.map((code) => [code, `#/components/schemas/${titleOf(code)}`]);
+  return record({
+    error: {
+      oneOf: codes.map(errorSchema),
+      discriminator: { propertyName: "code", mapping: Object.fromEntries(mapping) },
+    },
+  });
 }

@@ -1,46 +1,30 @@
 /** The paths of the OpenAPI document, made from the operations. */
-import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import { type JsonSchema, TEXT } from "../../shared/json_schema.ts";
-import { maxBodyBytes } from "../http/body/request_body.ts";
+import { type TSchema, Type } from "@sinclair/typebox";
+import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
-import { describeQuery } from "../http/query.ts";
-import { API_PREFIX } from "../http/route.ts";
-import {
-  completeBody,
-  completeParameter,
-  completeResponse,
-  mapValues,
-  withYaml,
-  withYamlParameters,
-} from "./complete.ts";
 import { failureResponses } from "./failures.ts";
 import { commonHeaders } from "./headers.ts";
-import { IDEMPOTENCY_KEY, IF_NONE_MATCH, ORG_SLUG } from "./parameters.ts";
-import type { SchemaCollector } from "./schemas.ts";
+import { describeParameters, isApiPath } from "./parameters.ts";
 import type {
   OpenApiDocument,
   OpenApiMedia,
   OpenApiMethod,
   OpenApiOperation,
-  OpenApiParameter,
   OpenApiPath,
   OpenApiResponse,
 } from "./types.ts";
 
 const ETAG = { description: "Strong; changes when the content does", schema: Type.String() };
-const NOT_MODIFIED = { description: "Not modified: the ETag in `If-None-Match` is current" };
-/** Either is sufficient. */
-const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
+const NOT_MODIFIED: OpenApiResponse = { description: "Not modified: the ETag in `If-None-Match` is current" };
+/** Either is sufficient. An operation that requires one says nothing about it. */
+export const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
 
-export function describeOperations(
-  operations: readonly AnyOperation[],
-  schemas: SchemaCollector,
-): OpenApiDocument["paths"] {
+export function describeOperations(operations: readonly AnyOperation[]): OpenApiDocument["paths"] {
   const paths: Record<string, OpenApiPath> = {};
   for (const operation of operations.flatMap(listForms)) {
     const path = operation.path.replace("{+", "{");
     const method = operation.method.toLowerCase() as OpenApiMethod;
-    paths[path] = { ...paths[path], [method]: describeOperation(operation, schemas) };
+    paths[path] = { ...paths[path], [method]: describeOperation(operation) };
   }
   return paths;
 }
@@ -49,81 +33,51 @@ function listForms({ documentedAs, ...operation }: AnyOperation): AnyOperation[]
   return documentedAs ? documentedAs.map((form: DocumentedForm) => ({ ...operation, ...form })) : [operation];
 }
 
-function describeOperation(operation: AnyOperation, schemas: SchemaCollector): OpenApiOperation {
-  const {
-    id,
-    path,
-    access,
-    tag,
-    summary,
-    description,
-    body = operation.uncheckedBody,
-    fails = [],
-  } = operation;
-  const isApi = path.startsWith(`${API_PREFIX}/`);
-  const parameters = parametersOf(operation).map((parameter) => completeParameter(parameter, schemas));
-  const failures = failureResponses(
-    {
-      isApi,
-      access,
-      isCounted: !operation.unlimited,
-      maxBodyBytes: operation.method === "GET" ? null : (operation.maxBodyBytes ?? maxBodyBytes(path)),
-      writes: operation.method !== "GET" && !operation.reads,
-      isRepeatable: isRepeatable(operation),
-    },
-    fails,
-  );
-  const content = { "application/json": { schema: body } };
+function describeOperation(operation: AnyOperation): OpenApiOperation {
+  const { id, path, access, tag, summary, description } = operation;
+  const isApi = isApiPath(path);
+  const parameters = describeParameters(operation);
+  const requestBody = describeBody(operation);
+  const responses = { ...failureResponses(operation), ...describeResponses(operation) };
   return {
     operationId: id,
     tags: [tag],
     summary,
     description,
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? { requestBody: withYaml(completeBody({ content }, schemas), operation.yamlQuery ? schemas : null) }
-      : {}),
-    responses: mapValues({ ...failures, ...responsesOf(operation) }, (response) =>
-      completeResponse(response, commonHeaders(isApi), schemas),
-    ),
-    security: isApi ? [...(access === "public" ? [{}] : []), ...CREDENTIALS] : [],
+    ...(requestBody ? { requestBody } : {}),
+    responses: mapValues(responses, ({ headers, ...response }) => ({
+      ...response,
+      headers: { ...commonHeaders(isApi), ...headers },
+    })),
+    ...(isApi ? (access === "public" ? { security: [{}, ...CREDENTIALS] } : {}) : { security: [] }),
   };
 }
 
-function isRepeatable({ path, method }: AnyOperation): boolean {
-  return path.startsWith(`${API_PREFIX}/`) && method === "POST";
+const YAML_BODY = {
+  title: "YamlBody",
+  type: "string",
+  description: "The field `yaml` of the JSON body. The other fields are query parameters then.",
+};
+
+/** The body's example, with which Swagger UI prefills the request, is the first of its schema. */
+function describeBody(operation: AnyOperation): OpenApiOperation["requestBody"] {
+  const schema: JsonSchema | undefined = operation.body ?? operation.uncheckedBody;
+  if (!schema) return undefined;
+  const { required = [], examples = [] } = schema as { required?: unknown[]; examples?: unknown[] };
+  const [example] = examples;
+  return {
+    // No body is the same as {}: it is required if one of its fields is.
+    required: required.length > 0,
+    content: {
+      "application/json": { schema, ...(example === undefined ? {} : { example }) },
+      ...(operation.yamlQuery ? { "application/yaml": { schema: YAML_BODY } } : {}),
+    },
+  };
 }
 
-function parametersOf(operation: AnyOperation): NonNullable<OpenApiOperation["parameters"]> {
-  const {
-    params = {},
-    uncheckedQuery = {},
-    query = uncheckedQuery,
-    yamlQuery = null,
-    requestHeaders = {},
-  } = operation;
-  // A form of the path may spell a parameter out.
-  const named = Object.entries(params as TProperties).filter(([name]) => operation.path.includes(`${name}}`));
-  const inPath = named.map(([name, { description, examples, ...schema }]) => ({
-    name,
-    in: "path" as const,
-    required: true,
-    description,
-    example: (examples as readonly unknown[])[0],
-    schema,
-  }));
-  const headers = Object.entries(requestHeaders as Record<string, string>);
-  const org = operation.usesOrg ? [ORG_SLUG] : [];
-  const others = [...inPath, ...org, ...describeQuery(query)] as OpenApiParameter[];
-  return [
-    ...(withYamlParameters(others, yamlQuery) ?? []),
-    ...headers.map(([name, description]) => ({ name, in: "header" as const, description, schema: TEXT })),
-    ...(operation.conditional ? [IF_NONE_MATCH] : []),
-    ...(isRepeatable(operation) ? [IDEMPOTENCY_KEY] : []),
-  ];
-}
-
-function responsesOf({ response, responseHeaders = {}, conditional }: AnyOperation) {
+function describeResponses(operation: AnyOperation): Record<string, OpenApiResponse> {
+  const { response, responseHeaders, conditional } = operation;
   const headers = { ...responseHeaders, ...(conditional ? { ETag: ETAG } : {}) };
   const declared = mapValues(response as Record<string, Content>, (content) => ({
     ...describeContent(content),
@@ -185,4 +139,11 @@ function exampleOfFields(schema: JsonSchema, fields: Readonly<Record<string, Jso
     ([name, field]) => required.includes(name) || "examples" in field,
   );
   return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
+}
+
+function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  map: (value: In) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }

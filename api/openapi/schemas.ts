@@ -7,15 +7,15 @@ const SINGLE = ["items", "additionalProperties", "not", "contentSchema"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "$defs"];
 
-export interface SchemaCollector {
-  /** Returns the schema for the document: a reference if it has a title. */
-  add(schema: unknown): JsonSchema;
-  /** Every schema with a title, by title. */
-  components: Record<string, JsonSchema>;
-}
+/** Values that may have a member `schema` of their own. */
+const VALUES = ["example", "examples"];
 
-export function createSchemaCollector(): SchemaCollector {
-  const components: Record<string, JsonSchema> = {};
+/**
+ * Replaces every `schema` in a part of the document: by a reference if it has a title. Returns the part, and the schemas
+ * with a title by that title.
+ */
+export function collectSchemas<Part>(part: Part): { part: Part; schemas: Record<string, JsonSchema> } {
+  const schemas: Record<string, JsonSchema> = {};
   const texts = new Map<string, string>();
 
   function add(value: unknown): JsonSchema {
@@ -28,11 +28,22 @@ export function createSchemaCollector(): SchemaCollector {
       throw new Error(`Cannot describe the API: two schemas have the title "${title}"`);
     }
     texts.set(title, text);
-    components[title] = schema;
+    schemas[title] = schema;
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  return { add, components };
+  function replaceIn(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(replaceIn);
+    if (typeof node !== "object" || node === null) return node;
+    const entries = Object.entries(node).map(([key, value]) => {
+      if (VALUES.includes(key)) return [key, value];
+      return [key, key === "schema" ? add(value) : replaceIn(value)];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  // Only schemas have changed.
+  return { part: replaceIn(part) as Part, schemas };
 }
 
 /** The schema with every schema in it replaced. */

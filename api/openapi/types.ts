@@ -4,10 +4,13 @@ import type { JsonSchema } from "../../shared/json_schema.ts";
 export const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];
 
-export interface OpenApiExample {
-  value?: unknown;
-  /** Refers to an example of `components`; nothing else is set then. */
+/** Refers to a component; nothing else is set then. */
+interface Referable {
   $ref?: string;
+}
+
+export interface OpenApiExample extends Referable {
+  value?: unknown;
 }
 
 export interface OpenApiMedia {
@@ -16,11 +19,16 @@ export interface OpenApiMedia {
   examples?: Readonly<Record<string, OpenApiExample>>;
 }
 
-export interface OpenApiResponse {
-  /** Refers to a response of `components`; nothing else is set then. */
-  $ref?: string;
+export interface OpenApiHeader extends Referable {
   description?: string;
-  headers?: Readonly<Record<string, object>>;
+  /** Every such response has it. */
+  required?: true;
+  schema?: unknown;
+}
+
+export interface OpenApiResponse extends Referable {
+  description?: string;
+  headers?: Readonly<Record<string, OpenApiHeader>>;
   content?: Record<string, OpenApiMedia>;
 }
 
@@ -33,20 +41,16 @@ export interface OpenApiParameter {
   schema?: unknown;
 }
 
-/** Refers to a parameter of `components`. */
-export interface OpenApiReference {
-  $ref: string;
-}
-
 export interface OpenApiOperation {
   operationId?: string;
   summary?: string;
   description?: string;
   tags?: readonly string[];
-  parameters?: readonly (OpenApiParameter | OpenApiReference)[];
+  /** References once they are shared. */
+  parameters?: readonly OpenApiParameter[];
   requestBody?: { required?: boolean; content: Record<string, OpenApiMedia> };
   responses?: Record<string, OpenApiResponse>;
-  security?: readonly Record<string, readonly string[]>[];
+  security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
 export type OpenApiPath = Partial<Record<OpenApiMethod, OpenApiOperation>>;
@@ -54,12 +58,15 @@ export type OpenApiPath = Partial<Record<OpenApiMethod, OpenApiOperation>>;
 export interface OpenApiDocument {
   openapi: string;
   tags: readonly object[];
+  /** Of operations that say nothing else. */
+  security: NonNullable<OpenApiOperation["security"]>;
   paths: Record<string, OpenApiPath>;
   /** Requests that the service sends. */
   webhooks: Record<string, OpenApiPath>;
   components: {
     schemas: Record<string, JsonSchema>;
-    parameters: Readonly<Record<string, OpenApiParameter>>;
+    headers: Record<string, OpenApiHeader>;
+    parameters: Record<string, OpenApiParameter>;
     responses: Record<string, OpenApiResponse>;
     examples: Record<string, OpenApiExample>;
   };

@@ -4,7 +4,7 @@ import { operation, reply } from "../../../api/http/operation.ts";
 import { limit } from "../../../api/http/query.ts";
 import { createDocsOperations } from "../../../api/openapi/docs.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
-import { readDocument, withInlineResponses } from "../../helpers/http/openapi.ts";
+import { readDocument, withInlineComponents } from "../../helpers/http/openapi.ts";
 
 const Thing = Type.Object({ data: Type.Integer() }, { description: "The thing" });
 
@@ -132,7 +132,7 @@ describe("GET /swagger/json", () => {
       }),
     ];
     await using api = await openTestApp({ routes });
-    const document = withInlineResponses(await readDocument(api));
+    const document = withInlineComponents(await readDocument(api));
     expect(Object.keys(document.paths)).toEqual(["/api/v1/things/{name}", "/api/v1/things"]);
     const read = document.paths["/api/v1/things/{name}"]?.get;
     expect(read).toMatchObject({

@@ -232,7 +232,7 @@ describe("for clients that are generated, the document", () => {
   });
 
   test("has what operations share once", () => {
-    expect(JSON.stringify(document).length).toBeLessThan(640_000);
+    expect(JSON.stringify(document).length).toBeLessThan(580_000);
   });
 
   test("lets a client ask whether something has changed wherever the answer can be 304", () => {

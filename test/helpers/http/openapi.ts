@@ -4,7 +4,6 @@ import type {
   OpenApiMethod,
   OpenApiOperation,
   OpenApiParameter,
-  OpenApiReference,
 } from "../../../api/openapi/types.ts";
 
 export interface DescribedOperation {
@@ -14,7 +13,7 @@ export interface DescribedOperation {
   /** In the document's spelling. */
   key: OpenApiMethod;
   path: string;
-  /** With parameters in place of references. */
+  /** Without references. */
   operation: Omit<OpenApiOperation, "parameters"> & { parameters: readonly OpenApiParameter[] };
 }
 
@@ -24,40 +23,31 @@ export async function readDocument(api: {
   return (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
 }
 
-/** Replaces references to error responses and their examples by their targets. */
-export function withInlineResponses(document: OpenApiDocument): OpenApiDocument {
+/** Replaces references to anything but schemas by their targets, and gives every operation its own security. */
+export function withInlineComponents(document: OpenApiDocument): OpenApiDocument {
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);
     if (typeof node !== "object" || node === null) return node;
     const reference = "$ref" in node ? String(node.$ref) : "";
-    const [, kind = "", name = ""] = /^#\/components\/(responses|examples)\/(.+)$/.exec(reference) ?? [];
+    const [, kind = "", name = ""] = /^#\/components\/(?!schemas)(\w+)\/(.+)$/.exec(reference) ?? [];
     if (kind === "")
       return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
-    const found = document.components[kind as "responses" | "examples"][name];
+    const found = document.components[kind as keyof OpenApiDocument["components"]][name];
     if (!found) throw new Error(`Cannot find ${reference} in the document`);
     return inline(found);
   };
-  return { ...document, paths: inline(document.paths) as OpenApiDocument["paths"] };
+  const paths = inline(document.paths) as OpenApiDocument["paths"];
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  for (const operation of operations) operation.security ??= document.security;
+  return { ...document, paths };
 }
 
 export function listOperations(document: OpenApiDocument): DescribedOperation[] {
-  return Object.entries(withInlineResponses(document).paths).flatMap(([path, operations]) =>
+  return Object.entries(withInlineComponents(document).paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([key, operation]) => {
       const method = key.toUpperCase();
-      const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
-      const resolved = { ...operation, parameters };
-      return { name: `${method} ${path}`, method, key: key as OpenApiMethod, path, operation: resolved };
+      const described = { ...operation, parameters: operation.parameters ?? [] };
+      return { name: `${method} ${path}`, method, key: key as OpenApiMethod, path, operation: described };
     }),
   );
-}
-
-function resolve(
-  document: OpenApiDocument,
-  parameter: OpenApiParameter | OpenApiReference,
-): OpenApiParameter {
-  if (!("$ref" in parameter)) return parameter;
-  const [, name = ""] = /^#\/components\/parameters\/(\w+)$/.exec(parameter.$ref) ?? [];
-  const shared = document.components.parameters[name];
-  if (!shared) throw new Error(`Cannot find ${parameter.$ref} in the document`);
-  return shared;
 }
