@@ -123,15 +123,15 @@ export function normalizeDocument(options: {
   yaml: string;
   includeYaml: boolean;
 }): object {
-  const { yaml, ...rest } = normalize(options);
-  return { ...(options.includeYaml ? { yaml } : {}), ...rest };
-}
-
-function normalize({ type, yaml }: { type: DefinitionType; yaml: string }) {
+  const { type, yaml, includeYaml } = options;
   const parsed = parseDefinition(yaml, { type });
-  const result = parsed.ok
+  const result: NormalForm = parsed.ok
     ? normalizeDefinition(parsed.source)
-    : { ok: false as const, message: parsed.problems[0]?.message ?? "the document does not parse" };
-  if (!result.ok) return { yaml, normalized: null, normalizationError: result.message };
-  return { yaml: result.yaml, normalized: result.normalized };
+    : { ok: false, message: parsed.problems[0]?.message ?? "the document does not parse" };
+  return {
+    ...(includeYaml ? { yaml: result.ok ? result.yaml : yaml } : {}),
+    ...(result.ok
+      ? { normalized: result.normalized }
+      : { normalized: null, normalizationError: result.message }),
+  };
 }

@@ -1,4 +1,5 @@
 /** GET /events: what happened, complete and in order, for readers that keep a cursor. */
+import { createCipheriv, createDecipheriv } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -17,9 +18,12 @@ import { operation, reply } from "../http/operation.ts";
 import { limit, once, words } from "../http/query.ts";
 import { data, listOf } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { decodeCursor, encodeCursor } from "./cursor.ts";
 import { EVENT, type Event } from "./event_schemas.ts";
 
+/** One block: eight zero bytes, which prove that the cursor is ours, and the position. */
+const CIPHER = "aes-128-ecb";
+const BLOCK_BYTES = 16;
+/** A block in base64url. */
 const CURSOR = /^[A-Za-z0-9_-]{22}$/;
 const INVALID_CURSOR = "must be the nextCursor of an earlier response";
 
@@ -98,4 +102,23 @@ function cursorTooOld(): ApiError {
     message: TEXTS.VALIDATION_ERROR.cursor,
     details: { reason: "cursor_too_old" },
   });
+}
+
+/**
+ * Returns the cursor of a position: encrypted, so that it does not tell how many events others have. `key` has 16 bytes and
+ * is the database's, so a cursor of another database is invalid.
+ */
+export function encodeCursor(key: Uint8Array, position: number): string {
+  const block = Buffer.alloc(BLOCK_BYTES);
+  block.writeBigUInt64BE(BigInt(position), 8);
+  return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(block).toString("base64url");
+}
+
+/** Returns the position; null for a text that no response had. */
+export function decodeCursor(key: Uint8Array, cursor: string): number | null {
+  const encrypted = Buffer.from(cursor, "base64url");
+  if (encrypted.byteLength !== BLOCK_BYTES || encrypted.toString("base64url") !== cursor) return null;
+  const block = createDecipheriv(CIPHER, key, null).setAutoPadding(false).update(encrypted);
+  const position = Number(block.readBigUInt64BE(8));
+  return block.readBigUInt64BE(0) === 0n && Number.isSafeInteger(position) ? position : null;
 }

@@ -2,8 +2,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import type { Replica } from "../../sql/connection/replica.ts";
 import { operation, reply } from "../http/operation.ts";
+import { data, oneOf } from "../http/schemas.ts";
 
 /** A load balancer may add a query to a probe. */
 const BASE = {
@@ -14,47 +14,40 @@ const BASE = {
   uncheckedQuery: {},
 } as const;
 
-const Live = Type.Object(
-  { data: Type.Object({ status: Type.Literal("live") }) },
-  { description: "The process is running", examples: [{ data: { status: "live" } }] },
-);
-const Ready = Type.Object(
+const Live = data({ status: Type.Literal("live") }, "The process is running");
+const Ready = data(
   {
-    data: Type.Object({
-      status: Type.Literal("ready"),
-      replica: Type.Optional(
-        Type.Union([Type.Literal("used"), Type.Literal("left-alone")], {
-          description:
-            "Present if a replica is configured. `left-alone`: the replica is unreachable or behind and not read from.",
-        }),
-      ),
-      watermark: Type.Optional(
-        Type.Literal("blind", {
-          description:
-            "Present if the database hides other sessions from the service: exports return 503 while other roles are " +
-            "connected, until an operator grants `pg_read_all_stats`",
-        }),
-      ),
-      tracker: Type.Optional(
-        Type.Literal("missing", {
-          description:
-            "Present if a tracker table or view in `TRACKER_SCHEMA` is missing or not readable: exports fail, everything " +
-            "else works. `admin tracker check` says which.",
-        }),
-      ),
-      artifacts: Type.Optional(
-        Type.Union([Type.Literal("owned-by-another"), Type.Literal("unreachable")], {
-          description:
-            "Present if the artifact store has a problem. While another database owns it, organization exports are not " +
-            "built until an operator runs `admin artifacts adopt`.",
-        }),
-      ),
-    }),
+    status: Type.Literal("ready"),
+    replica: Type.Optional(
+      oneOf(["used", "left-alone"], {
+        description:
+          "Present if a replica is configured. `left-alone`: the replica is unreachable or behind and not read from.",
+        examples: ["used"],
+      }),
+    ),
+    watermark: Type.Optional(
+      Type.Literal("blind", {
+        description:
+          "Present if the database hides other sessions from the service: exports return 503 while other roles are " +
+          "connected, until an operator grants `pg_read_all_stats`",
+      }),
+    ),
+    tracker: Type.Optional(
+      Type.Literal("missing", {
+        description:
+          "Present if a tracker table or view in `TRACKER_SCHEMA` is missing or not readable: exports fail, everything " +
+          "else works. `admin tracker check` says which.",
+      }),
+    ),
+    artifacts: Type.Optional(
+      oneOf(["owned-by-another", "unreachable"], {
+        description:
+          "Present if the artifact store has a problem. While another database owns it, organization exports are not " +
+          "built until an operator runs `admin artifacts adopt`.",
+      }),
+    ),
   },
-  {
-    description: "The process can serve requests",
-    examples: [{ data: { status: "ready", replica: "used" } }],
-  },
+  "The process can serve requests",
 );
 
 export const getLiveness = operation(
@@ -87,21 +80,16 @@ export const getReadiness = operation(
     const database = await checkDatabase();
     if (!database.isUsable) throw notReady(database.checks, database.cause);
     // Only new organization exports depend on the artifact store.
-    const data: Static<typeof Ready>["data"] = {
+    const found: Static<typeof Ready>["data"] = {
       status: "ready",
-      ...replicaStatus(replica),
+      ...(replica ? { replica: replica.isUsed() ? "used" : "left-alone" } : {}),
       ...(database.isBlind ? { watermark: "blind" } : {}),
       ...(database.hasTracker ? {} : { tracker: "missing" }),
       ...(await findArtifactProblem()),
     };
-    return reply(200, { data });
+    return reply(200, { data: found });
   },
 );
-
-function replicaStatus(replica: Replica | null): { replica?: "used" | "left-alone" } {
-  if (!replica) return {};
-  return { replica: replica.isUsed() ? "used" : "left-alone" };
-}
 
 type Check = "ok" | "down" | "pending" | "leaving";
 

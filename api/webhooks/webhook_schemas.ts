@@ -1,10 +1,11 @@
 /** Schemas and examples of the webhook routes. */
 import { Type } from "@sinclair/typebox";
 import { EVENT_TYPES, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
-import { NullableInstant, oneOf } from "../http/schemas.ts";
+import { data, Instant, listOf, Nullable, NullableInstant, oneOf } from "../http/schemas.ts";
 
 const EXAMPLE_ID = "3c9e0a52-61c4-4f57-8d3b-1f2f9d3e7a10";
 const EXAMPLE_URL = "https://ci.example.com/hooks/definitions";
+const EXAMPLE_TYPES = ["definition.published", "export.ready"];
 
 export const OrgAddress = {
   slug: Type.String({ description: "The organization's slug", examples: ["demo"] }),
@@ -26,25 +27,21 @@ const Url = Type.String({
 });
 
 const fields = {
-  id: Type.String({ format: "uuid" }),
-  url: Type.String(),
-  types: Type.Array(oneOf(EVENT_TYPES)),
-  enabled: Type.Boolean({ description: "False after three days of failed deliveries, or by PATCH" }),
-  disabledAt: NullableInstant,
-  createdAt: Type.String({ format: "date-time" }),
-  updatedAt: Type.String({ format: "date-time" }),
+  id: Type.String({ format: "uuid", examples: [EXAMPLE_ID] }),
+  url: Type.String({ examples: [EXAMPLE_URL] }),
+  types: Type.Array(oneOf(EVENT_TYPES), { examples: [EXAMPLE_TYPES] }),
+  enabled: Type.Boolean({
+    description: "False after three days of failed deliveries, or by PATCH",
+    examples: [true],
+  }),
+  disabledAt: Nullable(Instant(), { examples: [null] }),
+  createdAt: Instant(),
+  updatedAt: Instant(),
 };
-
-const EXAMPLE_WEBHOOK = {
-  id: EXAMPLE_ID,
-  url: EXAMPLE_URL,
-  types: ["definition.published", "export.ready"] as const,
-  enabled: true,
-  disabledAt: null,
-  createdAt: "2026-11-20T10:00:00.000Z",
-  updatedAt: "2026-11-20T10:00:00.000Z",
-};
-const example = { ...EXAMPLE_WEBHOOK, types: [...EXAMPLE_WEBHOOK.types] };
+const secret = Type.String({
+  description: "Verifies deliveries. It is not shown again.",
+  examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+});
 
 const Webhook = Type.Object(fields, { title: "Webhook" });
 
@@ -53,7 +50,7 @@ export const NewWebhook = Type.Object(
   {
     title: "NewWebhook",
     additionalProperties: false,
-    examples: [{ url: EXAMPLE_URL, types: ["definition.published", "export.ready"] }],
+    examples: [{ url: EXAMPLE_URL, types: EXAMPLE_TYPES }],
   },
 );
 
@@ -66,56 +63,24 @@ export const WebhookUpdate = Type.Object(
   { title: "WebhookUpdate", additionalProperties: false, examples: [{ enabled: true }] },
 );
 
-export const OneWebhook = Type.Object(
-  { data: Webhook },
-  { description: "The webhook", examples: [{ data: example }] },
-);
+export const OneWebhook = Type.Object({ data: Webhook }, { description: "The webhook" });
 
 export const CreatedWebhook = Type.Object(
-  {
-    data: Type.Object(
-      { ...fields, secret: Type.String({ description: "Verifies deliveries. It is not shown again." }) },
-      { title: "CreatedWebhook" },
-    ),
-  },
-  {
-    description: "Created",
-    examples: [{ data: { ...example, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" } }],
-  },
+  { data: Type.Object({ ...fields, secret }, { title: "CreatedWebhook" }) },
+  { description: "Created" },
 );
+
+const previousSecretExpiresAt = Instant({
+  description: "Until then, the replaced secret signs deliveries too",
+  examples: ["2026-11-21T10:00:00.000Z"],
+});
 
 export const RotatedWebhook = Type.Object(
-  {
-    data: Type.Object(
-      {
-        ...fields,
-        secret: Type.String({ description: "Verifies deliveries. It is not shown again." }),
-        previousSecretExpiresAt: Type.String({
-          format: "date-time",
-          description: "Until then, the replaced secret signs deliveries too",
-        }),
-      },
-      { title: "RotatedWebhook" },
-    ),
-  },
-  {
-    description: "Rotated",
-    examples: [
-      {
-        data: {
-          ...example,
-          secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-          previousSecretExpiresAt: "2026-11-21T10:00:00.000Z",
-        },
-      },
-    ],
-  },
+  { data: Type.Object({ ...fields, secret, previousSecretExpiresAt }, { title: "RotatedWebhook" }) },
+  { description: "Rotated" },
 );
 
-export const WebhookList = Type.Object(
-  { data: Type.Object({ webhooks: Type.Array(Webhook) }) },
-  { description: "Oldest first", examples: [{ data: { webhooks: [example] } }] },
-);
+export const WebhookList = data({ webhooks: listOf(Webhook) }, "Oldest first");
 
 const EXAMPLE_DELIVERY = {
   id: "1f7a4d9c-5a35-4f6b-9a1e-2f0a7b1c3d4e",

@@ -70,28 +70,13 @@ export class Semaphore {
   findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
     this.#forgetEnded();
     const { max, perHolder, perGroup } = this.limits;
-    const isShort = (used: number, limit: number) => used > 0 && used + amount > limit;
-    if (
-      isShort(
-        this.#sum((held) => held.holder === holder),
-        perHolder,
-      )
-    )
-      return "holder";
-    if (
-      group !== null &&
-      isShort(
-        this.#sum((held) => held.group === group),
-        perGroup,
-      )
-    )
-      return "group";
-    return isShort(
-      this.#sum(() => true),
-      max,
-    )
-      ? "all"
-      : null;
+    const isShort = (limit: number, counts: (held: Held) => boolean) => {
+      const used = this.#sum(counts);
+      return used > 0 && used + amount > limit;
+    };
+    if (isShort(perHolder, (held) => held.holder === holder)) return "holder";
+    if (group !== null && isShort(perGroup, (held) => held.group === group)) return "group";
+    return isShort(max, () => true) ? "all" : null;
   }
 
   /** Marks the permits that hold what this claim lacks. */

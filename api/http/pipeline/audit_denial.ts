@@ -8,6 +8,7 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../audit_actor.ts";
 import { createRateLimiter } from "../limits/rate_counter.ts";
+import { boundOrgOf } from "../organization.ts";
 import type { RequestContext } from "../request_context.ts";
 
 /** Entries per user and minute, in each process. */
@@ -33,8 +34,7 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
     if (!caller || !error || !context.writes || error.code === "ORG_ACCESS_DENIED") return;
     if (error.status !== 402 && error.status !== 403) return;
     const { userId, credential } = caller;
-    const boundTo = credential.type === "key" ? credential.orgId : null;
-    const orgId = context.orgId ?? boundTo;
+    const orgId = context.orgId ?? boundOrgOf(caller);
     const route = `${context.method} ${context.route}`;
     const kind = `${userId} ${orgId} ${error.code} ${route}`;
     // Check the user's budget first: otherwise an unrecorded denial would use up its kind's slot for the whole window.

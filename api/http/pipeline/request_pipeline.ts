@@ -45,7 +45,11 @@ export function createHandle(deps: PipelineDeps): Handle {
     try {
       context.url = canonicalUrl(request);
       response = await deps.dispatch(context);
-      if (!context.streamEnd) response = await encodeAndClaim(deps, request, { response, context });
+      if (!context.streamEnd) {
+        const encoded = await deps.encodeResponse(request, response);
+        deps.claimResponse(context, encoded.bytes);
+        response = encoded.response;
+      }
     } catch (error) {
       response = respondError(context, error);
     }
@@ -59,16 +63,6 @@ export function createHandle(deps: PipelineDeps): Handle {
     else deps.finishRequest(context, status);
     return response;
   };
-}
-
-async function encodeAndClaim(
-  deps: PipelineDeps,
-  request: Request,
-  { response, context }: { response: Response; context: RequestContext },
-): Promise<Response> {
-  const encoded = await deps.encodeResponse(request, response);
-  deps.claimResponse(context, encoded.bytes);
-  return encoded.response;
 }
 
 function addHeaders(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeCursor } from "../../../api/events/cursor.ts";
+import { encodeCursor } from "../../../api/events/events.ts";
 import { deleteOldRecords } from "../../../jobs/delete_old_records.ts";
 import { findCursorKey } from "../../../sql/events/event_feed.ts";
 import { runJson } from "../../helpers/accounts/admin.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { decodeCursor, encodeCursor } from "../../../api/events/cursor.ts";
+import { decodeCursor, encodeCursor } from "../../../../api/events/events.ts";
 
 const KEY = Buffer.alloc(16, 7);
 
