@@ -17,6 +17,7 @@ import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { requireFound } from "../http/require_found.ts";
 import type { DefinitionAddress, VersionAddress } from "./address.ts";
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_readable.ts";
 import type { Writer } from "./new_draft.ts";
@@ -64,9 +65,7 @@ async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
   const open = orgs.filter((org) => maySeeOrg(caller.credential, org).ok);
   const writable = open.filter(({ role }) => mayWriteDefinitions(role).ok);
   if (writable.length > 1) throw ambiguousOrganization(address, writable);
-  const org = writable[0] ?? open[0];
-  if (!org) throw definitionNotFound(address, "definition");
-  return org;
+  return requireFound(writable[0] ?? open[0] ?? null, () => definitionNotFound(address, "definition"));
 }
 
 /** Callers who may not see the definition do not learn whether it exists. */
@@ -99,8 +98,8 @@ function ambiguousOrganization(address: DefinitionAddress, orgs: readonly Member
 /** Finds the line of a name in the writer's organization. Throws NOT_FOUND, then INSUFFICIENT_ORG_ROLE. */
 export async function requireOwnLine(sql: Sql, writer: Writer, address: DefinitionAddress): Promise<string> {
   const { orgId, role } = writer.org;
-  const lineId = await findLineId(sql, { orgId, type: address.type, name: address.name });
-  if (lineId === null) throw definitionNotFound(address, "definition");
+  const found = await findLineId(sql, { orgId, type: address.type, name: address.name });
+  const lineId = requireFound(found, () => definitionNotFound(address, "definition"));
   requireAllowed(mayWriteDefinitions(role), writer.org);
   return lineId;
 }
@@ -117,8 +116,7 @@ export async function requireStillWriter(tx: Sql, { actor, org }: Writer): Promi
 /** Finds and locks the version that a write names. Throws NOT_FOUND. */
 export async function lockVersion(sql: Sql, lineId: string, address: VersionAddress): Promise<DefinitionRow> {
   const row = await lockDefinition(sql, { lineId, version: address.version });
-  if (!row) throw definitionNotFound(address, "version");
-  return row;
+  return requireFound(row, () => definitionNotFound(address, "version"));
 }
 
 /**
