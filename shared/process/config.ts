@@ -13,12 +13,13 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Name>;
 
-/** The variables by their names in the code. Those of the bucket are in `s3`. */
+type BucketVariable = `S3_${string}` | `AWS_${string}`;
+
+/** The variables by their names in the code, null if unset without a default. Those of the bucket are in `s3`. */
 type Variables = {
-  [Name in Exclude<
-    keyof Environment,
-    `S3_${string}` | `AWS_${string}`
-  > as CamelCase<Name>]: Environment[Name];
+  [Name in Exclude<keyof Environment, BucketVariable> as CamelCase<Name>]:
+    | NonNullable<Environment[Name]>
+    | (undefined extends Environment[Name] ? null : never);
 };
 
 /** Settings whose values differ from those of their variables. */
@@ -27,8 +28,6 @@ interface Converted {
   databaseUrl: string;
   /** For features that need their own sessions. Same as `databaseUrl` without a pooler. */
   databaseDirectUrl: string;
-  /** Where exports and the catalog are read while the replica is current; null without a replica. */
-  databaseReplicaUrl: string | null;
   exportStreamsPerOrg: number;
   /** Application names of database sessions that do not hold back the cutoff of exports. */
   exportIgnoreApplications: readonly string[];
@@ -38,18 +37,8 @@ interface Converted {
   artifactUrl: string;
   /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
   s3: S3Config | null;
-  /** URL of the mail server, with credentials; null writes mail to files. */
-  smtpUrl: string | null;
   /** In lower case. */
   signUpDomains: readonly string[];
-  /** CIDRs of own networks that webhooks may be delivered to, separated by commas. */
-  webhookAllowedNetworks: string | null;
-  /** Where people report vulnerabilities, a URI; null: the security policy says so. */
-  securityContact: string | null;
-  /** Where people ask for a subscription, a URI; null: no one is named. */
-  supportContact: string | null;
-  /** Where this process serves metrics and health; null: the API serves them on `port`, other processes do not. */
-  metricsPort: number | null;
   /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */
   trustProxy: number;
 }
@@ -127,23 +116,18 @@ function toProxyCount(text: string): number {
 
 function toConfig(env: Environment): Config {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
-  const entries = Object.entries(env).filter(([name]) => !/^(?:S3|AWS)_/.test(name));
+  const names = Object.keys(Environment.properties).filter((name) => !/^(?:S3|AWS)_/.test(name));
+  const values: Readonly<Record<string, unknown>> = env;
   return {
-    ...(Object.fromEntries(entries.map(([name, value]) => [toCamelCase(name), value])) as Variables),
+    ...(Object.fromEntries(names.map((name) => [toCamelCase(name), values[name] ?? null])) as Variables),
     databaseUrl: env.DATABASE_URL ?? "",
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
-    databaseReplicaUrl: env.DATABASE_REPLICA_URL ?? null,
     exportStreamsPerOrg: env.EXPORT_STREAMS_PER_ORG ?? Math.max(1, Math.floor(env.EXPORT_STREAMS_MAX / 2)),
     exportIgnoreApplications: toList(env.EXPORT_IGNORE_APPLICATIONS),
     publicUrl: publicUrl.replace(/\/+$/, ""),
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
     s3: toS3Config(env),
-    smtpUrl: env.SMTP_URL ?? null,
     signUpDomains: toList(env.SIGN_UP_DOMAINS?.toLowerCase()),
-    webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS ?? null,
-    securityContact: env.SECURITY_CONTACT ?? null,
-    supportContact: env.SUPPORT_CONTACT ?? null,
-    metricsPort: env.METRICS_PORT ?? null,
     trustProxy: toProxyCount(env.TRUST_PROXY),
   };
 }

@@ -49,6 +49,7 @@ export const Environment = Type.Object({
     "a postgres:// URL of the same database without the connection pooler",
     POSTGRES_URL,
   ),
+  // Exports and the catalog are read there while it is current.
   DATABASE_REPLICA_URL: optional("a postgres:// URL of one streaming replica of DATABASE_URL", POSTGRES_URL),
   DATABASE_POOL_MAX: integer({ unset: 10, min: 1, max: 1000 }, "connections per process for requests"),
   EXPORT_STREAMS_MAX: integer({ unset: 8, min: 1, max: 1000 }, "concurrent export streams per process"),
@@ -128,6 +129,7 @@ export const Environment = Type.Object({
   ),
   EXPORT_SWEEP_CRON: text({ unset: "*/5 * * * *" }, "five cron fields (UTC) with a date that exists"),
   WEBHOOK_ALLOWED_NETWORKS: optional("a list of networks, such as 10.1.0.0/16,fd00::/8"),
+  // Unset: mails become files.
   SMTP_URL: optional("an smtp:// or smtps:// URL with user and password percent-encoded", "^smtps?://\\S+$"),
   SIGN_UP: word(["off", "invited", "domains", "open"], "invited"),
   SIGN_UP_DOMAINS: optional(
@@ -173,6 +175,7 @@ export const Environment = Type.Object({
     "seconds that the API still accepts requests after SIGTERM",
   ),
   METRICS_HOST: text({ unset: "127.0.0.1", minLength: 1 }, "address of METRICS_PORT"),
+  // Unset: the API serves them on PORT, other processes do not.
   METRICS_PORT: Type.Optional(integer({ min: 0, max: 65_535 }, "port of metrics and health")),
   LOG_LEVEL: word(["fatal", "error", "warn", "info", "debug", "trace", "silent"], "info"),
   LOG_ADDRESSES: word(["full", "network", "none"], "full"),
