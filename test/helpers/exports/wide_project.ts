@@ -9,7 +9,8 @@ export const WIDE_ISSUES = 20_000;
 
 /**
  * Creates a project with this many issues of about 3 KB, 60 MB in all, and a user who may export it. A stalled
- * download, two lanes and their sockets buffer 40 MB at most. Compressed it is 9 MB, more than sockets buffer.
+ * download, two lanes and their sockets buffer 40 MB at most. Compressed it is 20 MB, and the first row group of Parquet
+ * alone is more than sockets buffer.
  */
 export async function makeWideProject({
   db,
@@ -28,7 +29,7 @@ export async function makeWideProject({
       )
       select
         ${project.id}, md5(n::text) || md5(n::text || 'x'), 'Issue ' || n, 'open', 'high',
-        repeat('x', 1800) || (select string_agg(md5(n || ' ' || m), '') from generate_series(1, 20) as m),
+        repeat('x', 520) || (select string_agg(md5(n || ' ' || m), '') from generate_series(1, 60) as m),
         gen_random_uuid(), gen_random_uuid(), timestamptz '2026-01-01' + n * interval '1 second'
       from generate_series(1, ${WIDE_ISSUES}::int) as n`,
   );
