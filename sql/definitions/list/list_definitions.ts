@@ -14,13 +14,7 @@ import {
 } from "./list_scope.ts";
 import { withListSettings } from "./list_transaction.ts";
 import { rankedPage, rankQueries } from "./search_rank.ts";
-import {
-  listHyphenatedNames,
-  matchQuery,
-  possibleNames,
-  readSearchWords,
-  type SearchWords,
-} from "./search_words.ts";
+import { matchQuery, possibleNames, readSearchWords, type SearchWords } from "./search_words.ts";
 import { type DefinitionOrder, type DefinitionSort, orderKeys } from "./sort_columns.ts";
 
 export interface DefinitionListQuery extends PageQuery {
@@ -61,11 +55,10 @@ async function readList(sql: Sql, asking: DefinitionListQuery): Promise<Definiti
   }
   const asked = await readSearchWords(sql, search);
   if (asked.words.length === 0) return { items: "", total: 0 };
-  const names = await listHyphenatedNames(sql, asked.text);
-  const page = await searchPage(sql, query, { ...asked, names });
+  const page = await searchPage(sql, query, asked);
   if (page.total > 0) return page;
   const words = await correctWords(sql, wholeScope(query), asked.words);
-  return words === null ? page : searchPage(sql, query, { ...asked, words, names });
+  return words === null ? page : searchPage(sql, query, { ...asked, words });
 }
 
 type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
@@ -79,12 +72,7 @@ function wholeScope({ ownOrgIds, hasPublic, filters, search }: ListScope): ListS
   return { ownOrgIds, hasPublic, filters: { ...none, ...rest, ...chosen }, search };
 }
 
-interface AskedSearch extends SearchWords {
-  /** Names that match beside the words. */
-  names: readonly string[];
-}
-
-async function searchPage(sql: Sql, query: ScopedQuery, asked: AskedSearch): Promise<DefinitionPage> {
+async function searchPage(sql: Sql, query: ScopedQuery, asked: SearchWords): Promise<DefinitionPage> {
   const words = matchQuery(asked);
   const { names } = asked;
   if (names.length > 0) {

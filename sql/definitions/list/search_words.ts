@@ -3,6 +3,8 @@ import type { Sql } from "../../connection/pool.ts";
 
 /** Further words of a search are ignored. */
 const MAX_WORDS = 8;
+/** Further names are not found by their letters alone. */
+const MAX_HYPHENATED_NAMES = 20;
 /** Shorter words match only as a whole or as a prefix. */
 const MIN_PART_LETTERS = 3;
 /** Maximum length of the suffix lexemes. */
@@ -19,12 +21,23 @@ export interface SearchWords {
   words: readonly SearchWord[];
   /** The whole text in lower case, with one hyphen between words. */
   text: string;
+  /** The names that the text spells without their hyphens: `code-reviewer` for `codereviewer`. They match beside the words. */
+  names: readonly string[];
 }
 
 /** Returns the words of a search; stop words only if there are no others. */
 export async function readSearchWords(sql: Sql, search: string): Promise<SearchWords> {
-  const rows = await sql<{ text: string; word: string; stem: string; isStopWord: boolean }[]>`
-    select definition_search_text(${search}) as text, w.word, w.stem, w.is_stop_word
+  const rows = await sql<
+    { text: string; word: string; stem: string; isStopWord: boolean; names: string[] }[]
+  >`
+    select
+      definition_search_text(${search}) as text, w.word, w.stem, w.is_stop_word,
+      array(
+        select distinct l.name
+        from definition_lines as l
+        where replace(l.name, '-', '') = definition_search_text(${search}) and l.name like '%-%'
+        limit ${MAX_HYPHENATED_NAMES}
+      ) as names
     from definition_words(${search}) as w
     order by w.place`;
   const others = rows.filter(({ isStopWord }) => !isStopWord);
@@ -32,6 +45,7 @@ export async function readSearchWords(sql: Sql, search: string): Promise<SearchW
   return {
     words: words.map(({ word, stem }) => ({ word, stems: [stem], isCorrected: false })),
     text: rows[0]?.text ?? "",
+    names: rows[0]?.names ?? [],
   };
 }
 
@@ -89,18 +103,4 @@ export function possibleNames(search: string): string[] {
   const asked = search.trim().toLowerCase();
   const kebab = asked.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
   return [...new Set([asked, kebab])];
-}
-
-/** Further names are not found by their letters alone. */
-const MAX_HYPHENATED_NAMES = 20;
-
-/** Returns the names that a text spells without their hyphens: `code-reviewer` for `codereviewer`. */
-export async function listHyphenatedNames(sql: Sql, text: string): Promise<string[]> {
-  if (!/^[a-z0-9]+$/.test(text)) return [];
-  const rows = await sql<{ name: string }[]>`
-    select distinct l.name
-    from definition_lines as l
-    where replace(l.name, '-', '') = ${text} and l.name like '%-%'
-    limit ${MAX_HYPHENATED_NAMES}`;
-  return rows.map(({ name }) => name);
 }
