@@ -118,6 +118,7 @@ export class FairQueue {
 
   /** Removes the next task that may begin. Its caller's other tasks move to the end of the line. */
   #takeNext(): Task | null {
+    if (this.#running.size >= this.#options.max) return null;
     const ready = this.#waiting.filter((task) => this.#mayBegin(task));
     if (this.#options.isByTime) ready.sort((a, b) => this.#owedBy(a) - this.#owedBy(b));
     const next = ready.find(({ turn }) => turn.isFirst) ?? ready[0];
@@ -129,15 +130,16 @@ export class FairQueue {
   }
 
   #mayBegin({ turn: { caller } }: Task): boolean {
-    const { max, maxPerCaller } = this.#options;
-    if (this.#running.size >= max) return false;
-    return [...this.#running].filter(({ callers }) => callers.includes(caller)).length < maxPerCaller;
+    let own = 0;
+    for (const { callers } of this.#running) if (callers.includes(caller)) own += 1;
+    return own < this.#options.maxPerCaller;
   }
 
   #rejectOver(): void {
-    const isOver = ({ turn }: Task) => turn.isOver?.() ?? false;
-    for (const { turn, reject } of this.#waiting.filter(isOver)) reject(turn.refuse("over"));
-    this.#waiting = this.#waiting.filter((task) => !isOver(task));
+    const over = this.#waiting.filter(({ turn }) => turn.isOver?.() ?? false);
+    if (over.length === 0) return;
+    this.#waiting = this.#waiting.filter((task) => !over.includes(task));
+    for (const { turn, reject } of over) reject(turn.refuse("over"));
   }
 
   /** Charges the time of a task to the callers that waited for it, in equal shares. */
