@@ -55,6 +55,7 @@ export function readValues<Declared extends Query>(
 
 function findUnknown(value: URLSearchParams, known: readonly string[]): Problem[] {
   const others = [...new Set(value.keys())].filter((name) => !known.includes(name));
+  if (others.length === 0) return [];
   const choice = known.length > 0 ? `the parameters are ${known.join(", ")}` : "there are no parameters";
   return others.map((path) => ({ path, message: `is not a parameter of this endpoint; ${choice}` }));
 }

@@ -73,8 +73,8 @@ function toConditionalResponse(
   { request, caller }: RequestContext,
   reply: AnyReply,
 ): Response {
-  const made = reply.etag === undefined ? toContent(reply) : null;
-  const etag = reply.etag ?? tagOf(made?.body);
+  const tagged = reply.etag === undefined ? toTagged(toContent(reply)) : { etag: reply.etag };
+  const { etag } = tagged;
   const vary = [reply.headers?.["Vary"] ?? [], usesOrg ? "Authorization, Cookie, X-Org-Slug" : []].flat();
   const validators = {
     ETag: etag,
@@ -88,7 +88,7 @@ function toConditionalResponse(
     );
     return new Response(null, { status: 304, headers: { ...Object.fromEntries(others), ...validators } });
   }
-  const { body, type } = made ?? toContent(reply);
+  const { body, type } = "body" in tagged ? tagged : toContent(reply);
   return new Response(body, {
     status: reply.status,
     headers: {
@@ -100,9 +100,13 @@ function toConditionalResponse(
   });
 }
 
-function tagOf(text: unknown): string {
+const ENCODER = new TextEncoder();
+
+/** Encodes a text once, for its tag and for the response. */
+function toTagged({ body: text, type }: ReturnType<typeof toContent>) {
   if (typeof text !== "string") throw new Error("Cannot tag a response: its body is no text");
-  return `"${createHash("sha256").update(text).digest("hex").slice(0, 32)}"`;
+  const body = ENCODER.encode(text);
+  return { etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"`, body, type };
 }
 
 /** Returns the body of a reply, and the content type unless the reply has another. */
