@@ -3,6 +3,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parseAddress } from "../../definitions/address.ts";
 import type { LinkedDefinition } from "../addresses.ts";
+import type { Page, PageResult } from "../page.ts";
 
 /** The definition that a page is about. */
 export interface PageAddress extends LinkedDefinition {
@@ -13,14 +14,14 @@ export interface PageAddress extends LinkedDefinition {
 export type VersionPageAddress = PageAddress & { version: string };
 
 /** Parameters of `/definitions/:type/:org/:name`; the organization begins with `@`. */
-export interface DefinitionPageParams {
+interface DefinitionPageParams {
   type: string;
   org: string;
   name: string;
 }
 
 /** Reads the path parameters. Throws NOT_FOUND for what can be no address: the page is that of any unknown one. */
-export function parsePageAddress(params: DefinitionPageParams): PageAddress {
+function parsePageAddress(params: DefinitionPageParams): PageAddress {
   const type = requireType(params.type);
   try {
     const { orgSlug, name, version } = parseAddress({ type, name: `${params.org}/${params.name}` });
@@ -29,6 +30,11 @@ export function parsePageAddress(params: DefinitionPageParams): PageAddress {
     if (!(error instanceof ApiError)) throw error;
   }
   throw pageNotFound();
+}
+
+/** Returns the view of a page about one definition, of anyone. */
+export function about<P extends Page>(view: (page: P, address: PageAddress) => Promise<PageResult>) {
+  return (page: P, params: DefinitionPageParams) => view(page, parsePageAddress(params));
 }
 
 /** Returns the parameters by which the API's operations name a definition. */

@@ -3,19 +3,13 @@ import { ApiError } from "../../../shared/errors.ts";
 import { parseReadAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
-import { type Page, type PageResult, type PageRoute, seeOther } from "../page.ts";
+import { type Page, type PageRoute, seeOther } from "../page.ts";
 import { downloadPatch, showCompare } from "./compare_page.ts";
 import { showDependencies, showDependents } from "./dependencies_page.ts";
 import { showForks } from "./forks_page.ts";
 import { showList } from "./list_page.ts";
 import { showOverview, showYaml } from "./overview_page.ts";
-import {
-  type DefinitionPageParams,
-  type PageAddress,
-  pageNotFound,
-  parsePageAddress,
-  requireType,
-} from "./page_address.ts";
+import { about, pageNotFound, requireType } from "./page_address.ts";
 import { showUsage } from "./usage_page.ts";
 import { showVersions } from "./versions_page.ts";
 
@@ -33,11 +27,6 @@ export const DEFINITION_PAGES: readonly PageRoute[] = [
   ["GET", "/definitions/:type/:org/:name/forks", "all", about(showForks)],
   ["GET", "/definitions/:type/:org/:name/usage", "all", about(showUsage)],
 ];
-
-/** A page about one definition. */
-function about(view: (page: Page, address: PageAddress) => Promise<PageResult>) {
-  return (page: Page, params: DefinitionPageParams) => view(page, parsePageAddress(params));
-}
 
 /** Redirects to what the name or id means for the visitor. Throws NOT_FOUND. */
 async function redirectToDefinition(page: Page, options: { type: string; org: string }): Promise<Response> {

@@ -99,7 +99,7 @@ ${content}
 
 function renderJobSection(org: PageOrg, jobs: Html | null, isPaying: boolean): Html {
   const isEmpty = jobs?.text.includes("<li") === false;
-  return html`<section class="jobs" aria-labelledby="jobs-title">
+  return html`<section class="jobs stack" aria-labelledby="jobs-title">
       <h2 id="jobs-title" tabindex="-1">Organization exports</h2>
       <p class="quiet">One ZIP with every project of <span class="org-name">${org.name}</span>.</p>
       ${jobs === null && html`<p id="jobs-note" class="notice">${needsRole(org)}</p>`}

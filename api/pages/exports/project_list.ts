@@ -26,7 +26,7 @@ export async function listProjects({ call }: SignedInPage, org: PageOrg): Promis
 /** The section. A script puts the downloads of a project below its name when it is opened. */
 export function renderProjects(org: PageOrg, projects: readonly Project[]): Html {
   const isPaying = org.subscriptionTier !== "free";
-  return html`<section class="projects" aria-labelledby="projects-title">
+  return html`<section class="projects stack" aria-labelledby="projects-title">
   <h2 id="projects-title">Project downloads</h2>
   <p class="quiet">Immediate downloads. Excludes deleted issues, archived runs and superseded analyses.</p>
   ${!isPaying && html`<p id="projects-note" class="notice">${tierNote("Downloads require", org)}</p>`}

@@ -127,7 +127,7 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
 /** The section; it hides the form where the tier does not include exports. */
 export function renderStart(session: PageSession, org: PageOrg, state: StartState): Html {
   const isPaying = org.subscriptionTier !== "free";
-  return html`<section class="start card" id="start" aria-labelledby="start-title" tabindex="-1">
+  return html`<section class="start card stack" id="start" aria-labelledby="start-title" tabindex="-1">
   <h2 id="start-title">Start an export</h2>
   ${isPaying ? renderForm(session, state) : html`<p id="start-note" class="notice">${tierNote("Exports require", org)}</p>`}
 </section>`;

@@ -65,7 +65,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
   return html`<h1>Exports, definitions, models</h1>
 <p class="lead">Download issue tracker data, find and share agent definitions, and look up models and their prices.</p>
 <div class="tiles">
-  <section class="card" aria-labelledby="definitions-title">
+  <section class="card stack" aria-labelledby="definitions-title">
     <h2 id="definitions-title"><a href="/definitions">Definitions</a></h2>
     <p>Agents, commands, workflows and pipelines as versioned YAML. ${countOf(definitions, "definition")}.</p>
     <form class="search" role="search" aria-label="Definitions" method="get" action="/definitions">
@@ -74,7 +74,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
       <button type="submit">Search</button>
     </form>
   </section>
-  <section class="card" aria-labelledby="models-title">
+  <section class="card stack" aria-labelledby="models-title">
     <h2 id="models-title"><a href="/models">Models</a></h2>
     <p>Prices, limits and capabilities. ${countOf(models, "model")}${
       dataDate !== null && html`, data of ${renderDay(dataDate)}`
@@ -85,7 +85,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
       <button type="submit">Search</button>
     </form>
   </section>
-  <section class="card" aria-labelledby="exports-title">
+  <section class="card stack" aria-labelledby="exports-title">
     <h2 id="exports-title"><a href="/dashboard/exports">Exports</a></h2>
     <p>Projects and whole organizations as NDJSON, CSV or Parquet, at one consistent point in time.</p>
     <p>${
@@ -94,7 +94,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
         : html`<a class="button primary" href="/dashboard/sign-in?next=%2Fdashboard%2Fexports">Sign in</a>`
     }</p>
   </section>
-  <section class="card" aria-labelledby="api-title">
+  <section class="card stack" aria-labelledby="api-title">
     <h2 id="api-title"><a href="/swagger">API</a></h2>
     <p>Everything here is an API call. <a href="/swagger/json">OpenAPI document</a>, <a href="/health/ready">health</a>, <a href="/security-policy">security policy</a>.</p>
   </section>

@@ -21,7 +21,7 @@ import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { badge, dataTable, emptyState, numberHeading, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
-import { readWebhookForm, renderState, type WebhookForm, webhookForm } from "./webhook_form.ts";
+import { readWebhookForm, renderState, type WebhookForm, webhookForm } from "./webhooks.ts";
 
 const NOTICES = {
   save: "Webhook saved.",

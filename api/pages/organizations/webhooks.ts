@@ -1,21 +1,26 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
+import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
 import * as webhookOperations from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { attempt, explainUsed, type FormProblems, idempotencyKeyOf, problemSummary } from "../forms.ts";
+import {
+  attempt,
+  choiceGroup,
+  explainUsed,
+  type FormProblems,
+  type FormSession,
+  idempotencyKeyOf,
+  inputField,
+  onceField,
+  problemSummary,
+  tokenField,
+} from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { dataTable, emptyState, renderDay } from "../parts.ts";
+import { badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
-import {
-  EMPTY_WEBHOOK_FORM,
-  readWebhookForm,
-  renderState,
-  type WebhookForm,
-  webhookForm,
-} from "./webhook_form.ts";
 
 type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];
 type Created = ResponseOf<typeof webhookOperations.createWebhook>["data"];
@@ -56,7 +61,7 @@ interface WebhooksView {
 }
 
 function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageResult {
-  const { webhooks, created, form = EMPTY_WEBHOOK_FORM, problems = null } = view;
+  const { webhooks, created, form = { url: "", types: [] }, problems = null } = view;
   return orgPage(page, {
     slug,
     tab: "webhooks",
@@ -101,4 +106,33 @@ function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
 `,
   );
   return dataTable("Webhooks", ["Address", "State", "Events", "Created"], rows);
+}
+
+export interface WebhookForm {
+  url: string;
+  types: readonly string[];
+}
+
+/** Reads what was typed and ticked. */
+export function readWebhookForm(value: URLSearchParams): WebhookForm {
+  return { url: value.get("url")?.trim() ?? "", types: value.getAll("types") };
+}
+
+/** Renders the form. `action` is the text of its button. */
+export function webhookForm(
+  session: FormSession,
+  { form, problems, action }: { form: WebhookForm; problems: FormProblems | null; action: string },
+): Html {
+  const problem = problems?.fields.has("types") ? "Choose at least one event." : undefined;
+  const types = EVENT_TYPES.map((type) => [type, type] as const);
+  return html`<form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="action" value="save">
+  ${inputField({ name: "url", label: "Address", hint: "A public https address.", problems }, html`type="url" maxlength="2048" required autocomplete="off" value="${form.url}"`)}
+  ${choiceGroup("checkbox", { name: "types", label: "Events", problem }, types, form.types)}
+  <div class="actions"><button type="submit" class="primary">${action}</button></div>
+</form>`;
+}
+
+export function renderState({ disabledAt }: { disabledAt: string | null }): Html {
+  if (disabledAt === null) return badge("Enabled", "good");
+  return html`${badge("Paused")} <small>since ${renderInstant(disabledAt)}</small>`;
 }

@@ -1,12 +1,6 @@
 /** Pages on which publishers create, edit, publish, deprecate, archive, delete and fork definitions. */
 import type { PageResult, PageRoute, PageRouteOptions, SignedInPage } from "../../page.ts";
-import {
-  type DefinitionPageParams,
-  type PageAddress,
-  pageNotFound,
-  parsePageAddress,
-  type VersionPageAddress,
-} from "../page_address.ts";
+import { about, type PageAddress, pageNotFound, type VersionPageAddress } from "../page_address.ts";
 import { showEdit, submitEdit } from "./edit_page.ts";
 import { showFork, submitFork } from "./fork_page.ts";
 import { requirePublisher, showNew, submitNew } from "./new_page.ts";
@@ -39,14 +33,9 @@ export const PUBLISHING_PAGES: readonly PageRoute[] = [
   ["POST", "/definitions/:type/:org/:name/delete", "signedIn", version(submitStatusAction("delete"))],
 ];
 
-/** A page about a definition of anyone. */
-function about(view: (page: SignedInPage, address: PageAddress) => Promise<PageResult>) {
-  return (page: SignedInPage, params: DefinitionPageParams) => view(page, parsePageAddress(params));
-}
-
 /** A page for publishers of the definition's organization. */
 function line(view: (page: SignedInPage, address: PageAddress) => Promise<PageResult>) {
-  return about(async (page, address) => {
+  return about<SignedInPage>(async (page, address) => {
     requirePublisher(page, address.organization);
     return view(page, address);
   });
