@@ -19,7 +19,7 @@ const MAX_LINE_LENGTH = 160;
 /** Renders problems as a list. Without JavaScript, links lead to the text area; with it, to the line in it. */
 export function renderProblems(problems: readonly DocumentProblem[], yaml: string): Html {
   const lines = yaml.split("\n");
-  return html`<ol class="document-problems stack">${problems.map(
+  return html`<ol class="stack">${problems.map(
     (problem) => html`
   <li>${renderPlace(problem)} ${problem.message}${renderQuote(problem, lines)}</li>`,
   )}
