@@ -79,8 +79,7 @@ const CONTEXT: Keys = {
         "Tools to read it with",
         {
           name: key.text("Name of the tool", "gh"),
-          purpose: key.prose("What it is for", "List runs"),
-          description: key.prose("The same as `purpose`", "List runs"),
+          "purpose, description": key.prose("What it is for", "List runs"),
           usage: key.text("How to call it", "gh run list"),
         },
         { main: "name" },
@@ -89,8 +88,7 @@ const CONTEXT: Keys = {
         "Commands to read it with",
         {
           command: key.text("The command", "gh run list --limit 30"),
-          purpose: key.prose("What it is for", "Find slow runs"),
-          description: key.prose("The same as `purpose`", "Find slow runs"),
+          "purpose, description": key.prose("What it is for", "Find slow runs"),
         },
         { main: "command" },
       ),
@@ -201,19 +199,17 @@ export const AGENT_KEYS: Keys = {
   cognitive_lens: key.block(
     "The way of thinking that it borrows",
     {
-      thinker: key.text("Whose view it takes", "Ada Lovelace"),
-      name: key.text("The same as `thinker`", "Ada Lovelace"),
-      lens: key.text("The same as `thinker`", "Ada Lovelace"),
+      "thinker, name, lens": key.text("Whose view it takes", "Ada Lovelace"),
       description: key.prose("What the view is", "Separate the machine from what it computes."),
       axioms: key.entries(
         "What it takes for granted",
         {
           id: key.text("Its id", "a1"),
           name: key.text("Its name", "Generality"),
-          axiom: key.prose("The axiom", "A method is worth more than a result."),
-          statement: key.prose("The same as `axiom`", "A method is worth more than a result."),
-          description: key.prose("The same as `axiom`", "A method is worth more than a result."),
-          text: key.prose("The same as `axiom`", "A method is worth more than a result."),
+          "axiom, statement, description, text": key.prose(
+            "The axiom",
+            "A method is worth more than a result.",
+          ),
           consequence: key.prose("What follows", "Look for the method."),
           consequences: key.proses("What follows", "[Look for the method.]"),
         },
@@ -224,10 +220,10 @@ export const AGENT_KEYS: Keys = {
         {
           id: key.text("Its id", "f1"),
           name: key.text("Its name", "Overreach"),
-          signature: key.prose("How to notice it", "Every example becomes a rule."),
-          pattern: key.prose("The same as `signature`", "Every example becomes a rule."),
-          description: key.prose("The same as `signature`", "Every example becomes a rule."),
-          text: key.prose("The same as `signature`", "Every example becomes a rule."),
+          "signature, pattern, description, text": key.prose(
+            "How to notice it",
+            "Every example becomes a rule.",
+          ),
           mitigation: key.prose("What helps", "Ask for a counterexample."),
         },
         { main: "signature", isOpen: true },

@@ -10,10 +10,8 @@ function samples(meaning: string): Key {
       name: key.prose("The same as `description`", "Built query"),
       severity: key.text("How bad it is", "critical"),
       language: key.text("The language of the code", "ts"),
-      code: key.text("The code", "db.query(input)"),
-      example: key.text("The same as `code`", "db.query(input)"),
-      why: key.prose("Why", "Input becomes SQL."),
-      explanation: key.prose("The same as `why`", "Input becomes SQL."),
+      "code, example": key.text("The code", "db.query(input)"),
+      "why, explanation": key.prose("Why", "Input becomes SQL."),
     },
     { main: "description" },
   );
@@ -30,11 +28,9 @@ const KNOWLEDGE: Keys = {
       detection_patterns: key.entries(
         "Patterns that give a problem away",
         {
-          pattern: key.text("The pattern", "eval\\("),
-          regex: key.text("The same as `pattern`", "eval\\("),
+          "pattern, regex": key.text("The pattern", "eval\\("),
           severity: key.text("How bad it is", "high"),
-          description: key.prose("What it finds", "Code from text"),
-          name: key.prose("The same as `description`", "Code from text"),
+          "description, name": key.prose("What it finds", "Code from text"),
         },
         { main: "pattern" },
       ),
@@ -43,12 +39,9 @@ const KNOWLEDGE: Keys = {
       common_mistakes: key.entries(
         "Mistakes, and what to do instead",
         {
-          mistake: key.prose("The mistake", "Trusting a file name"),
-          description: key.prose("The same as `mistake`", "Trusting a file name"),
-          why_wrong: key.prose("Why it is one", "It may hold a path."),
-          why: key.prose("The same as `why_wrong`", "It may hold a path."),
-          correct_approach: key.prose("What to do instead", "Keep the base name only."),
-          instead: key.prose("The same as `correct_approach`", "Keep the base name only."),
+          "mistake, description": key.prose("The mistake", "Trusting a file name"),
+          "why_wrong, why": key.prose("Why it is one", "It may hold a path."),
+          "correct_approach, instead": key.prose("What to do instead", "Keep the base name only."),
         },
         { main: "mistake" },
       ),
@@ -68,10 +61,8 @@ const CRITERION: Keys = {
   failure_taxonomy: key.block(
     "The failure code, or a text",
     {
-      failure_mode: key.text("The code", "T-01"),
-      code: key.text("The same as `failure_mode`", "T-01"),
-      default_severity: key.text("Its usual severity", "high"),
-      severity: key.text("The same as `default_severity`", "high"),
+      "failure_mode, code": key.text("The code", "T-01"),
+      "default_severity, severity": key.text("Its usual severity", "high"),
     },
     { or: ["text"], isOpen: true },
   ),
@@ -94,10 +85,8 @@ const CRITERION: Keys = {
   partial_scores: key.entries(
     "Points for a part",
     {
-      points: key.number("Points", 5),
-      score: key.number("The same as `points`", 5),
-      condition: key.prose("When", "Only the good case is tested."),
-      description: key.prose("The same as `condition`", "Only the good case is tested."),
+      "points, score": key.number("Points", 5),
+      "condition, description": key.prose("When", "Only the good case is tested."),
     },
     { main: "condition" },
   ),
@@ -119,15 +108,12 @@ const SCORING: Keys = {
   calibration_examples: key.entries(
     "Examples with their scores",
     {
-      score: key.text("The score", 85),
-      expected_score: key.text("The same as `score`", 85),
+      "score, expected_score": key.text("The score", 85),
       description: key.prose("The example", "A good change without a migration test"),
       scenario: key.prose("The same as `description`", "A good change"),
       example: key.prose("The same as `description`", "A good change"),
       name: key.prose("The same as `description`", "A good change"),
-      reasoning: key.prose("Why", "One criterion is missing."),
-      why: key.prose("The same as `reasoning`", "One criterion is missing."),
-      rationale: key.prose("The same as `reasoning`", "One criterion is missing."),
+      "reasoning, why, rationale": key.prose("Why", "One criterion is missing."),
     },
     { main: "description" },
   ),
@@ -143,8 +129,7 @@ const DECISIONS: Keys = {
       decision: key.text("A key of `vocabulary`", "positive"),
       min_score: key.number("The lowest score", 80),
       max_score: key.number("The highest score", 100),
-      label: key.text("What it means", "Merge it"),
-      description: key.text("The same as `label`", "Merge it"),
+      "label, description": key.text("What it means", "Merge it"),
     },
     { main: "decision" },
   ),
@@ -157,8 +142,7 @@ const DECISIONS: Keys = {
     "When to choose a word",
     {
       decision: key.text("A key of `vocabulary`", "negative"),
-      condition: key.prose("When", "a test fails"),
-      description: key.prose("The same as `condition`", "a test fails"),
+      "condition, description": key.prose("When", "a test fails"),
       label: key.prose("What it means", "Hold it"),
     },
     { main: "condition" },
@@ -173,9 +157,7 @@ const AUTO_FAIL: Keys = {
     {
       id: key.text("Its id", "secret-in-code"),
       display_id: key.text("The id that people read", "AF-001"),
-      name: key.prose("Its name", "A secret is committed"),
-      description: key.prose("The same as `name`", "A secret is committed"),
-      condition: key.prose("The same as `name`", "A secret is committed"),
+      "name, description, condition": key.prose("Its name", "A secret is committed"),
       severity: key.text("Always critical", "critical"),
       detection: key.block(
         "How it is found, or a text",
@@ -208,8 +190,7 @@ function values(noun: string, more: Keys): Keys {
     id: key.text("Its id", "target"),
     name: key.text("Its name, or what it is", "Folder to format"),
     type: key.text("Its type", "path"),
-    itemType: key.text("The type of its items", "path"),
-    item_type: key.text("The same as `itemType`", "path"),
+    "itemType, item_type": key.text("The type of its items", "path"),
     values: key.texts("The values it can have", "[users, operators]"),
     required: key.flag(`The ${noun} cannot be left out`),
     description: key.text("What it is", "The folder that is formatted."),
@@ -258,9 +239,7 @@ const TASKS: Keys = {
 
 const STEP: Keys = {
   id: key.text("Its id", "read"),
-  action: key.prose("What to do", "Read the change."),
-  name: key.prose("The same as `action`", "Read the change."),
-  description: key.prose("The same as `action`", "Read the change."),
+  "action, name, description": key.prose("What to do", "Read the change."),
   tool: key.text("The tool for it", "Read"),
   command: key.text("A command", "git diff main"),
   condition: key.prose("When to do it", "there is a change"),
@@ -272,8 +251,7 @@ const STEP: Keys = {
 const THOUGHT: Keys = {
   id: key.text("Its id", "facts"),
   name: key.text("Its name", "Facts"),
-  question: key.prose("What to ask", "What has changed?"),
-  description: key.prose("The same as `question`", "What has changed?"),
+  "question, description": key.prose("What to ask", "What has changed?"),
   instruction: key.prose("The same as `question`", "List what has changed."),
   output: key.prose("Its result", "A list of changes"),
 };

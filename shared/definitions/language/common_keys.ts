@@ -68,8 +68,7 @@ export function checks(meaning: string): Key {
     ...LOOK,
     required: key.flag("False: only warn if it does not hold"),
     message: key.prose("What to say if it does not hold", "Commit your changes first."),
-    on_fail: key.word("What to do if it does not hold", ["abort", "stop", "warn", "skip"]),
-    on_mismatch: key.word("The same as `on_fail`", ["abort", "stop", "warn", "skip"]),
+    "on_fail, on_mismatch": key.word("What to do if it does not hold", ["abort", "stop", "warn", "skip"]),
   };
   return key.entries(meaning, keys, { main: "check" });
 }
@@ -93,8 +92,7 @@ export const GATE: Keys = {
     "all",
     "any",
   ]),
-  on_fail: key.word("What to do below the threshold", GATE_ACTIONS),
-  on_failure: key.word("The same as `on_fail`", GATE_ACTIONS),
+  "on_fail, on_failure": key.word("What to do below the threshold", GATE_ACTIONS),
   on_warn: key.word("What to do below `warn_threshold`", GATE_ACTIONS),
   on_success: key.word("What to do when it is passed", GATE_ACTIONS.toReversed()),
 };

@@ -129,15 +129,24 @@ function proses(meaning: string, example: string): Key {
   return list(prose("", ""), meaning, example);
 }
 
-/** A map with known keys. */
+/** A map with known keys. A key named `code, example` is `code`, and `example` is another name for it. */
 function block(meaning: string, keys: Keys, options: Options = {}): Key {
-  return { ...BASE, kind: "map", meaning, keys, ...options };
+  return { ...BASE, kind: "map", meaning, keys: withOtherNames(keys), ...options };
+}
+
+function withOtherNames(keys: Keys): Keys {
+  const entries = Object.entries(keys).flatMap(([names, key]): [string, Key][] => {
+    const [name = "", ...others] = names.split(", ");
+    const same = { ...key, meaning: `The same as \`${name}\``, isRequired: false };
+    return [[name, key], ...others.map((other): [string, Key] => [other, same])];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A list of maps. An entry that is no map stands for its key `main`. */
 function entries(meaning: string, keys: Keys, options: Options & { main: string }): Key {
   const { main, label = "", isOpen = false, ...rest } = options;
-  const item = { ...BASE, kind: "map" as const, keys, main, isOpen };
+  const item = block("", keys, { main, isOpen });
   return { ...BASE, kind: "list", meaning, item, label, ...rest };
 }
 

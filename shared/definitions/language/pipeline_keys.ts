@@ -7,8 +7,7 @@ const SHELL_STEP: Keys = {
   id: key.text("Its id", "build"),
   name: key.text("Its name", "Build"),
   description: key.prose("What it does", "Builds the image."),
-  command: key.text("The command", "bun run build"),
-  run: key.text("The same as `command`", "bun run build"),
+  "command, run": key.text("The command", "bun run build"),
   working_dir: key.text("Where it runs", "services/api"),
   env: environment("Environment variables"),
   timeout: key.integer(TIMEOUT_MS, 600_000),
@@ -192,9 +191,7 @@ function actions(meaning: string): Key {
   return key.entries(
     meaning,
     {
-      description: key.prose("What to do", "Tag the release."),
-      name: key.prose("The same as `description`", "Tag the release."),
-      action: key.prose("The same as `description`", "Tag the release."),
+      "description, name, action": key.prose("What to do", "Tag the release."),
       command: key.text("A command", "git tag v1.2.0"),
     },
     { main: "description", isOpen: true },

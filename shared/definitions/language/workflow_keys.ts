@@ -69,8 +69,7 @@ const ARGUMENTS: Keys = {
     "Examples",
     {
       command: key.text("What the user types", "/checks main"),
-      behavior: key.prose("What happens", "Checks the branch main"),
-      description: key.prose("The same as `behavior`", "Checks the branch main"),
+      "behavior, description": key.prose("What happens", "Checks the branch main"),
     },
     { main: "command" },
   ),
@@ -110,8 +109,7 @@ const EXTRACTION: Keys = {
     or: ["text"],
   }),
   command: key.text("The command, for `command`", "git rev-parse HEAD"),
-  name: key.text("The variable, for `env_var`", "CI"),
-  env: key.text("The same as `name`", "CI"),
+  "name, env": key.text("The variable, for `env_var`", "CI"),
   path: key.text("The file, for fields", "package.json"),
   field: key.text("The field", "version"),
   store_as: key.text("The name of the value", "base"),
@@ -154,8 +152,7 @@ export const WORKFLOW_KEYS: Keys = {
     artifacts: key.entries(
       "Files",
       {
-        id: key.text("Its id", "report"),
-        name: key.text("The same as `id`", "report"),
+        "id, name": key.text("Its id", "report"),
         type: key.word("Its type", ["markdown", "json", "yaml", "html"], { or: ["text"] }),
         path: key.text("Where", "reports/checks.md"),
       },
