@@ -1,5 +1,5 @@
 /** Addresses of definitions in paths: `name`, `@org/name`, both with or without `@version`, or the id of a version. */
-import { isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
+import { type DefinitionName, isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
 import { writtenName } from "../../shared/definitions/references.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
@@ -7,16 +7,9 @@ import { isUuid } from "../../shared/uuid.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 
-interface Params {
-  type: DefinitionType;
-  name: string;
-}
-
-export interface DefinitionAddress {
-  type: DefinitionType;
+export interface DefinitionAddress extends DefinitionName {
   /** The organization that the path names; `null` for a bare name. */
   orgSlug: string | null;
-  name: string;
   version: string | null;
 }
 
@@ -30,17 +23,17 @@ export interface VersionId {
 }
 
 /** Reads the address of a read. Throws VALIDATION_ERROR. */
-export function parseReadAddress(params: Params): DefinitionAddress | VersionId {
+export function parseReadAddress(params: DefinitionName): DefinitionAddress | VersionId {
   return isUuid(params.name) ? { type: params.type, id: params.name.toLowerCase() } : parseAddress(params);
 }
 
 /** Reads the address of a read that concerns all versions of a definition: its name, or any version's id. */
-export function parseLineReadAddress(params: Params): DefinitionAddress | VersionId {
+export function parseLineReadAddress(params: DefinitionName): DefinitionAddress | VersionId {
   return isUuid(params.name) ? parseReadAddress(params) : parseLineAddress(params);
 }
 
 /** Reads an address that is a name. Throws VALIDATION_ERROR. */
-export function parseAddress({ type, name: text }: Params): DefinitionAddress {
+export function parseAddress({ type, name: text }: DefinitionName): DefinitionAddress {
   const { orgSlug, name, version } = splitAddress(text);
   if (orgSlug !== null && !isAccountSlug(orgSlug)) {
     throw invalidInput([{ path: "name", message: "must have an organization's slug between @ and /" }]);
@@ -56,14 +49,14 @@ export function parseAddress({ type, name: text }: Params): DefinitionAddress {
 }
 
 /** Reads the address of one version, which most writes need. Throws VALIDATION_ERROR without a version. */
-export function parseVersionAddress(params: Params): VersionAddress {
+export function parseVersionAddress(params: DefinitionName): VersionAddress {
   const { version, ...address } = parseAddress(params);
   if (version !== null) return { ...address, version };
   throw invalidInput([{ path: "name", message: `must have a version, such as ${params.name}@1.0.0` }]);
 }
 
 /** Reads an address without a version. Throws VALIDATION_ERROR for one with a version. */
-export function parseLineAddress(params: Params): DefinitionAddress {
+export function parseLineAddress(params: DefinitionName): DefinitionAddress {
   const address = parseAddress(params);
   if (address.version === null) return address;
   throw invalidInput([{ path: "name", message: "must not have a version" }]);

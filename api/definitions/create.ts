@@ -1,8 +1,8 @@
 /** Creates a draft from a document, and its line if the name is new. */
-
+import { type DefinitionName, distinctNames } from "../../shared/definitions/name.ts";
 import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { countLines, type DefinitionLineKey, upsertLines } from "../../sql/definitions/lines.ts";
+import { countLines, upsertLines } from "../../sql/definitions/lines.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DefinitionAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
@@ -19,7 +19,8 @@ export async function createDraft(
 ): Promise<ShownDefinitionRow> {
   const { writer, address, body } = options;
   const provenance = readProvenance(body.provenance ?? null);
-  const added = { key: lineKeyOf(writer, address), yamlBytes: Buffer.byteLength(body.yaml) };
+  const { type, name } = address;
+  const added = { type, name, yamlBytes: Buffer.byteLength(body.yaml) };
   await requireDraftQuota(sql, writer, [added]);
   const document = await requireDocument(workOf(documents, writer), body.yaml, address);
   const store = async (tx: Sql) => {
@@ -39,27 +40,14 @@ export async function createDraft(
   return retryOnDeadlock(() => sql.begin(store));
 }
 
-export interface AddedDraft {
-  key: DefinitionLineKey;
-  yamlBytes: number;
-}
-
-/** Returns the line of a name in the writer's organization. */
-export function lineKeyOf(
-  { org }: Writer,
-  { type, name }: Pick<DefinitionLineKey, "type" | "name">,
-): DefinitionLineKey {
-  return { orgId: org.orgId, type, name };
-}
-
 /** Throws QUOTA_EXCEEDED if the organization has no room for these drafts and their lines. */
 export async function requireDraftQuota(
   sql: Sql,
   { org }: Writer,
-  added: readonly AddedDraft[],
+  added: readonly (DefinitionName & { yamlBytes: number })[],
 ): Promise<void> {
-  const keys = new Map(added.map(({ key }) => [`${key.type} ${key.name}`, key]));
-  const lines = keys.size - (await countLines(sql, org.orgId, [...keys.values()]));
+  const names = distinctNames(added);
+  const lines = names.length - (await countLines(sql, org.orgId, names));
   const yamlBytes = added.reduce((sum, draft) => sum + draft.yamlBytes, 0);
   await requireQuota(sql, org, { drafts: added.length, lines, yamlBytes });
 }

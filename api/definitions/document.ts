@@ -1,4 +1,5 @@
-/** Parses and renders the YAML that a client sends. */
+/** Parses, renders and edits the YAML that a client sends. */
+import type { DefinitionChanges, QualifiedName } from "../../shared/definitions/edit.ts";
 import { tooLong } from "../../shared/definitions/fields.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/source.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -14,6 +15,7 @@ import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import type { CatalogCache } from "../models/catalog_cache.ts";
+import type { Warning } from "./schemas.ts";
 
 /** Dependencies of the functions that change definitions. */
 export interface DefinitionDeps {
@@ -65,7 +67,7 @@ export async function readWritten(
   return { ok: false, error: invalidDocument(problems), problems };
 }
 
-export function invalidDocument(problems: readonly DefinitionProblem[]): ApiError {
+function invalidDocument(problems: readonly DefinitionProblem[]): ApiError {
   const [first] = problems;
   return new ApiError("UNPROCESSABLE_ENTITY", {
     ...(first ? { message: TEXTS.UNPROCESSABLE_ENTITY.definition(first.message) } : {}),
@@ -82,6 +84,32 @@ export async function requireDocument(
   const outcome = await readWritten(work, yaml, expected);
   if (outcome.ok) return outcome.document;
   throw outcome.error;
+}
+
+export interface EditedDocument {
+  document: WrittenDocument;
+  /** ALIAS_REPLACED for each alias that no longer has the value of its anchor. */
+  warnings: Warning[];
+}
+
+/**
+ * Writes fields into a document and qualifies its references to `names`; all other bytes stay. Throws
+ * UNPROCESSABLE_ENTITY if the document is invalid, or if other parts would have to change.
+ */
+export async function editDocument(
+  work: DocumentWork,
+  options: { yaml: string; changes: DefinitionChanges; names?: readonly QualifiedName[] },
+  expected: ExpectedDocument,
+): Promise<EditedDocument> {
+  const edited = await work.edit(options);
+  if (!edited.ok) throw invalidDocument(edited.problems);
+  const document = await requireDocument(work, edited.yaml, expected);
+  const warnings = edited.replacedAliases.map((place) => ({
+    code: "ALIAS_REPLACED" as const,
+    details: {},
+    ...place,
+  }));
+  return { document, warnings };
 }
 
 function invalidText(yaml: string): ApiError | null {

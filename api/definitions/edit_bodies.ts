@@ -9,8 +9,8 @@ import {
 } from "../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { Nullable, oneOf } from "../http/schemas.ts";
-import { ExpectedUpdatedAt } from "./edit_conflict.ts";
 import { Provenance } from "./provenance.ts";
+import { ExpectedUpdatedAt } from "./require_state.ts";
 
 export const CreateBody = Type.Object(
   {

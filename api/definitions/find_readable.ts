@@ -8,7 +8,6 @@ import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { listVersionHistory } from "../../sql/definitions/history.ts";
 import { findVisibleLine } from "../../sql/definitions/lines.ts";
 import {
   findVisibleVersion,
@@ -131,16 +130,7 @@ export function requireResolved<Row>(
  */
 export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
   const { address, scope } = target;
-  const resolved = await resolveDefinition(sql, { ...address, ...scope });
-  const line =
-    resolved.definition || address.version !== null
-      ? null
-      : await findVisibleLine(sql, { ...address, ...scope });
-  if (!line) return requireResolved(address, resolved);
-  const { viewer } = scope;
-  const { versions } = await listVersionHistory(sql, { lineId: line.id, viewer, limit: 1, offset: 0 });
-  const version = versions[0]?.version ?? null;
-  return requireDefinition(sql, { address: { ...address, version }, scope: { viewer, orgId: line.orgId } });
+  return requireResolved(address, await resolveDefinition(sql, { ...address, ...scope, anyStatus: true }));
 }
 
 /** Finds the id of the line of a read: the one that has the version, if the address has one. Throws NOT_FOUND. */

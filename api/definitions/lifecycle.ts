@@ -13,11 +13,10 @@ import { operation, reply } from "../http/operation.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
-import { requireMove } from "./check_status_change.ts";
-import { ExpectedUpdatedAt } from "./edit_conflict.ts";
 import { changeVersion, findLineWriter } from "./find_writable.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { publishDraft } from "./publish.ts";
+import { ExpectedUpdatedAt, requireMove } from "./require_state.ts";
 import {
   Definition,
   DOCUMENT_FAILURES,

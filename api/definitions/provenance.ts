@@ -32,33 +32,18 @@ export const Provenance = Type.Object(
 );
 
 /** Returns it with times in canonical form. Throws VALIDATION_ERROR. */
-export function readProvenance(options: Static<typeof Provenance> | null): object | null {
-  if (options === null) return null;
-  const { authorshipType, contributors, dialecticRounds, optimizationRunId } = options;
+export function readProvenance(provenance: Static<typeof Provenance> | null): object | null {
+  if (provenance === null) return null;
   const problems: Problem[] = [];
-  const stored = {
-    authorshipType,
-    contributors: contributors?.map((contributor, index) => readContributor(contributor, index, problems)),
-    dialecticRounds,
-    optimizationRunId,
-  };
+  const contributors = provenance.contributors?.map((contributor, index) => {
+    if (contributor.contributedAt === undefined) return contributor;
+    const contributedAt = parseInstant(contributor.contributedAt);
+    const path = `provenance.contributors.${index}.contributedAt`;
+    if (contributedAt === null) problems.push({ path, message: "must be an ISO 8601 time with an offset" });
+    return { ...contributor, contributedAt };
+  });
   if (problems.length > 0) throw invalidInput(problems);
+  const stored = { ...provenance, ...(contributors && { contributors }) };
   rejectUnstorable({ provenance: stored });
-  return withoutUndefined(stored);
-}
-
-function readContributor(options: Static<typeof Contributor>, index: number, problems: Problem[]): object {
-  const { id, role, type, name, agentName } = options;
-  const contributedAt = options.contributedAt === undefined ? undefined : parseInstant(options.contributedAt);
-  if (contributedAt === null) {
-    problems.push({
-      path: `provenance.contributors.${index}.contributedAt`,
-      message: "must be an ISO 8601 time with an offset",
-    });
-  }
-  return withoutUndefined({ id, role, type, name, agentName, contributedAt });
-}
-
-function withoutUndefined(fields: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  return stored;
 }

@@ -16,8 +16,15 @@ import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, Nullable, Text } from "../http/schemas.ts";
 import { parseVersionAddress, type VersionAddress } from "./address.ts";
-import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
-import { type EditedDocument, editDocument } from "./edit_document.ts";
+import {
+  type DefinitionDeps,
+  type EditedDocument,
+  editDocument,
+  requireDocument,
+  runtimeOf,
+  type WrittenDocument,
+  workOf,
+} from "./document.ts";
 import { findLineWriter, lockVersion, requireOwnLine } from "./find_writable.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";

@@ -18,19 +18,20 @@ import { invalidInput } from "../http/validation_problems.ts";
 import type { VersionAddress } from "./address.ts";
 import {
   type DefinitionDeps,
+  type EditedDocument,
+  editDocument,
   rejectLongFields,
   requireDocument,
   type WrittenDocument,
   workOf,
 } from "./document.ts";
 import type { UpdateDefinition } from "./edit_bodies.ts";
-import { requireUnchanged } from "./edit_conflict.ts";
-import { type EditedDocument, editDocument } from "./edit_document.ts";
 import { lockVersion, requireOwnLine } from "./find_writable.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
+import { requireUnchanged } from "./require_state.ts";
 import type { Warning } from "./schemas.ts";
 
 /** Fields of the body that are part of the document. */

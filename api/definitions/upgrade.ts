@@ -13,8 +13,14 @@ import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseAddress } from "./address.ts";
-import { type DefinitionDeps, requireDocument, type WrittenDocument, workOf } from "./document.ts";
-import { type EditedDocument, editDocument } from "./edit_document.ts";
+import {
+  type DefinitionDeps,
+  type EditedDocument,
+  editDocument,
+  requireDocument,
+  type WrittenDocument,
+  workOf,
+} from "./document.ts";
 import { definitionNotFound } from "./find_readable.ts";
 import { findLineWriter, requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";

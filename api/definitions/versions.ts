@@ -1,7 +1,7 @@
 /** GET …/versions: how a definition came to be what it is. */
 import { Type } from "@sinclair/typebox";
 import { VERSION_FIELDS } from "../../sql/definitions/fields.ts";
-import { listVersionHistory } from "../../sql/definitions/history.ts";
+import { listVersionHistory } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
 import { limit, offset } from "../http/query.ts";
 import { Count, data, listOf } from "../http/schemas.ts";

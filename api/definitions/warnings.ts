@@ -1,11 +1,11 @@
 /** Warnings: non-fatal problems of a new version, reported to its author. */
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
+import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
 import { isRange, RANGE_FORMS } from "../../shared/definitions/pick_version.ts";
 import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
 import { OTHER_ORG_ADVICE } from "../../shared/error_texts.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
-import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {
@@ -248,26 +248,21 @@ function shorten(text: string): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text;
 }
 
-interface NamedDefinition {
-  type: DefinitionType;
-  name: string;
-}
-
 /**
- * Returns a SAME_NAME_ELSEWHERE warning by `type name` for each name that the writer may also change in an organization
+ * Returns a SAME_NAME_ELSEWHERE warning by `nameKey` for each name that the writer may also change in an organization
  * other than theirs. Calls that name their organization get none.
  */
 export async function listSameNames(
   sql: Sql,
   { caller, viewer, org, isOrgNamed }: Writer,
-  definitions: readonly NamedDefinition[],
+  definitions: readonly DefinitionName[],
 ): Promise<Map<string, Warning>> {
   if (isOrgNamed || definitions.length === 0) return new Map();
   const memberships = await listMembershipsByName(sql, { userId: caller.userId, names: definitions });
   const others = memberships
     .filter(({ orgId, role }) => orgId !== org.orgId && mayWriteDefinitions(role).ok)
     .filter(({ requireSecondFactor }) => !(viewer.isUnproven && requireSecondFactor));
-  const byName = Map.groupBy(others, ({ type, name }) => `${type} ${name}`);
+  const byName = Map.groupBy(others, nameKey);
   return new Map(
     [...byName].map(([key, rows]) => {
       const [{ type, name } = { type: "", name: "" }] = rows;

@@ -1,5 +1,20 @@
 /** Names of definitions. */
 import { isUuid } from "../uuid.ts";
+import type { DefinitionType } from "../vocabulary.ts";
+
+/** What a line of an organization is found by. */
+export interface DefinitionName {
+  type: DefinitionType;
+  name: string;
+}
+
+export function nameKey({ type, name }: DefinitionName): string {
+  return `${type} ${name}`;
+}
+
+export function distinctNames<Named extends DefinitionName>(named: readonly Named[]): Named[] {
+  return [...new Map(named.map((one) => [nameKey(one), one])).values()];
+}
 
 export const MAX_DEFINITION_NAME_LENGTH = 100;
 

@@ -12,16 +12,16 @@ export interface ForkRow {
   id: string;
   /** The first version of the forked line. */
   definitionId: string;
-  sourceDefinitionId: string;
+  /** Null if the viewer cannot see the source. */
+  sourceDefinitionId: string | null;
   forkedAt: string;
 }
 
-/** One step from a fork to its source. */
-export interface LineageRow extends Omit<ForkRow, "sourceDefinitionId"> {
-  /** Null, like name and version, if the viewer cannot see the source, or could not before it was deleted. */
-  sourceDefinitionId: string | null;
+/** The source of a fork. */
+export interface LineageStep {
   /** The source's address when it was forked. */
   sourceType: DefinitionType;
+  /** Null, like version and id, if the viewer cannot see the source, or could not before it was deleted. */
   sourceName: string | null;
   sourceVersion: string | null;
   /** Null if it was deleted or the viewer cannot see it. */
@@ -36,7 +36,7 @@ export interface LineageRow extends Omit<ForkRow, "sourceDefinitionId"> {
 export async function listLineage(
   sql: Sql,
   query: { lineId: string; viewer: DefinitionViewer; limit: number },
-): Promise<LineageRow[]> {
+): Promise<{ fork: ForkRow; step: LineageStep }[]> {
   const columns = sql`
     f.id, f.definition_id, f.forked_at, f.source_type, d.line_id as next_line_id,
     case when shown.is_true then f.source_definition_id end as source_definition_id,
@@ -48,7 +48,7 @@ export async function listLineage(
     cross join lateral (
       select d.id is not null or f.source_org_id in (${memberOrgIds(sql, query.viewer)}) as is_true
     ) as shown`;
-  return sql<LineageRow[]>`
+  const rows = await sql<(ForkRow & LineageStep)[]>`
     with recursive steps as (
       select 1 as step, ${columns}
       from definition_forks as f
@@ -66,12 +66,14 @@ export async function listLineage(
       s.source
     from steps as s
     order by s.step`;
+  return rows.map(({ id, definitionId, sourceDefinitionId, forkedAt, ...step }) => {
+    return { fork: { id, definitionId, sourceDefinitionId, forkedAt }, step };
+  });
 }
 
 /** A fork with the version that represents it. */
 export interface ForkedRow {
-  /** The source id is null if the viewer cannot see the source. */
-  fork: Omit<ForkRow, "sourceDefinitionId"> & { sourceDefinitionId: string | null };
+  fork: ForkRow;
   definition: NamedVersion & { displayName: string };
 }
 
@@ -93,10 +95,10 @@ export async function listForks(
       where d.id = f.source_definition_id and ${isVisible(sql, query.viewer)}
     )
   )`;
-  const rows = await sql<(ForkedRow["fork"] & { definition: ForkedRow["definition"] })[]>`
+  const rows = await sql<(ForkRow & { definition: ForkedRow["definition"] })[]>`
     select
-      f.id, f.definition_id, f.forked_at, shown.definition,
-      case when ${isSourceShown} then f.source_definition_id end as source_definition_id
+      f.id, f.definition_id, case when ${isSourceShown} then f.source_definition_id end as source_definition_id,
+      f.forked_at, shown.definition
     from (
       select r.id, r.line_id, r.definition_id, r.source_definition_id, r.source_org_id, r.forked_at
       from definition_forks as r

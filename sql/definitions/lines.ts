@@ -1,18 +1,14 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
-import type { DefinitionType } from "../../shared/vocabulary.ts";
+import type { DefinitionName } from "../../shared/definitions/name.ts";
 import { anyRow, type Fragment, firstRow, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
-export interface DefinitionLineKey {
+export interface DefinitionLineKey extends DefinitionName {
   orgId: string;
-  type: DefinitionType;
-  name: string;
 }
 
 /** A lookup of a name. */
-export interface DefinitionLineQuery {
-  type: DefinitionType;
-  name: string;
+export interface DefinitionLineQuery extends DefinitionName {
   viewer: DefinitionViewer;
   /** Looks in this organization only; null looks in all. */
   orgId: string | null;
@@ -117,17 +113,18 @@ export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<stri
   return row?.id ?? null;
 }
 
+/** Returns names as a table `n (type, name)`. */
+export function namesTable(sql: Sql, names: readonly DefinitionName[]): Fragment {
+  return sql`unnest(
+    ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
+  ) as n (type, name)`;
+}
+
 /** Returns how many of these names have a line in the organization. The names must be distinct. */
-export async function countLines(
-  sql: Sql,
-  orgId: string,
-  names: readonly Pick<DefinitionLineKey, "type" | "name">[],
-): Promise<number> {
+export async function countLines(sql: Sql, orgId: string, names: readonly DefinitionName[]): Promise<number> {
   const [row] = await sql<[{ lines: number }]>`
     select count(*) as lines
-    from unnest(
-      ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
-    ) as n (type, name)
+    from ${namesTable(sql, names)}
     join definition_lines as l on l.org_id = ${orgId} and l.type = n.type and l.name = n.name`;
   return row.lines;
 }
@@ -148,10 +145,6 @@ export async function insertForkLine(
   return row?.id ?? null;
 }
 
-export interface NamedLine extends Pick<DefinitionLineKey, "type" | "name"> {
-  id: string;
-}
-
 /**
  * Returns the lines of these distinct names, and creates the missing ones. Locks them in the order of their names: other
  * writers that add or delete versions wait until this transaction ends. Call inside a transaction.
@@ -159,14 +152,12 @@ export interface NamedLine extends Pick<DefinitionLineKey, "type" | "name"> {
 export async function upsertLines(
   sql: Sql,
   orgId: string,
-  names: readonly Pick<DefinitionLineKey, "type" | "name">[],
-): Promise<NamedLine[]> {
-  return sql<NamedLine[]>`
+  names: readonly DefinitionName[],
+): Promise<(DefinitionName & { id: string })[]> {
+  return sql<(DefinitionName & { id: string })[]>`
     insert into definition_lines (org_id, type, name)
     select ${orgId}, n.type, n.name
-    from unnest(
-      ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
-    ) as n (type, name)
+    from ${namesTable(sql, names)}
     order by n.type collate "C", n.name collate "C"
     on conflict on constraint definition_lines_org_id_type_name_key do update
     set name = excluded.name

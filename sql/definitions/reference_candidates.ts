@@ -1,7 +1,6 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
-import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { chosenLine } from "./lines.ts";
+import { chosenLine, type DefinitionLineKey } from "./lines.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /** A viewer who sees only what everyone sees. */
@@ -46,22 +45,11 @@ export function targetOrg(sql: Sql, viewer: DefinitionViewer) {
     end`;
 }
 
-/** The line that a reference refers to. */
-export interface ReferenceKey {
-  orgId: string;
-  type: DefinitionType;
-  name: string;
-}
-
 /** A version that a reference may resolve to. */
-export interface ReferenceCandidateRow {
-  keyIndex: number;
+export interface ReferenceCandidateRow extends DefinitionLineKey {
   id: string;
-  orgId: string;
   /** The organization's slug. */
   organization: string;
-  type: DefinitionType;
-  name: string;
   version: string;
   status: "published" | "deprecated" | "archived";
 }
@@ -69,18 +57,18 @@ export interface ReferenceCandidateRow {
 /** Returns the versions that the viewer can see, without drafts and quarantined ones; the caller applies the range. */
 export async function listReferenceCandidates(
   sql: Sql,
-  { keys, viewer }: { keys: readonly ReferenceKey[]; viewer: DefinitionViewer },
+  { keys, viewer }: { keys: readonly DefinitionLineKey[]; viewer: DefinitionViewer },
 ): Promise<ReferenceCandidateRow[]> {
   if (keys.length === 0) return [];
   return sql<ReferenceCandidateRow[]>`
-    select k.position::int - 1 as key_index, d.id, d.org_id, o.slug as organization, d.type, d.name, d.version, d.status
+    select d.id, d.org_id, o.slug as organization, d.type, d.name, d.version, d.status
     from unnest(
       ${keys.map(({ orgId }) => orgId)}::uuid[], ${keys.map(({ type }) => type)}::text[],
       ${keys.map(({ name }) => name)}::text[]
-    ) with ordinality as k (org_id, type, name, position)
+    ) as k (org_id, type, name)
     join definition_lines as l on l.org_id = k.org_id and l.type = k.type and l.name = k.name
     join definitions as d on d.line_id = l.id
     join organizations as o on o.id = d.org_id
     where d.status <> 'draft' and d.quarantined_at is null and ${isVisible(sql, viewer)}
-    order by k.position, d.version_major desc, d.version_minor desc, d.version_patch desc`;
+    order by d.line_id, d.version_major desc, d.version_minor desc, d.version_patch desc`;
 }

@@ -1,10 +1,18 @@
 /** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
+import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 import { selectFields } from "./field_type.ts";
-import { type Definition, type DefinitionRow, ROW_FIELDS, type TranslationErrorJson } from "./fields.ts";
+import {
+  type Definition,
+  type DefinitionRow,
+  ROW_FIELDS,
+  type TranslationErrorJson,
+  VERSION_FIELDS,
+  type Version,
+} from "./fields.ts";
 import { joinDefinition } from "./json.ts";
-import { type DefinitionLineQuery, visibleLine } from "./lines.ts";
+import { type DefinitionLineQuery, namesTable, visibleLine } from "./lines.ts";
 import { type DefinitionViewer, isVisible, type memberOrgIds } from "./visibility.ts";
 
 const COLUMNS = selectFields(ROW_FIELDS, "sql");
@@ -108,8 +116,13 @@ export interface ResolvedDefinition<Row = DefinitionRow> {
   definition: Row | null;
 }
 
-/** A name to resolve; without a version, the highest published one. */
-export type DefinitionQuery = DefinitionLineQuery & { version: string | null };
+/** A name to resolve. */
+export interface DefinitionQuery extends DefinitionLineQuery {
+  /** Null for the highest published version. */
+  version: string | null;
+  /** Without a version: if none is published or deprecated, takes the highest in any status. */
+  anyStatus?: boolean;
+}
 
 /** Resolves a name on a read to a version with all its columns. */
 export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promise<ResolvedDefinition> {
@@ -126,10 +139,9 @@ export async function resolveName<Row extends { id: string }>(
   query: DefinitionQuery,
   select: ReturnType<typeof selectDefinitions> | ReturnType<typeof memberOrgIds>,
 ): Promise<ResolvedDefinition<Row>> {
+  const isResolvable = sql`d.status in ('published', 'deprecated') and d.quarantined_at is null`;
   const isNamed =
-    query.version === null
-      ? sql`d.status in ('published', 'deprecated') and d.quarantined_at is null`
-      : sql`d.version = ${query.version}`;
+    query.version !== null ? sql`d.version = ${query.version}` : query.anyStatus ? sql`true` : isResolvable;
   const [row] = await sql<(Row | { id: null })[]>`
     with line as (${visibleLine(sql, query, query.version === null ? [] : [query.version])})
     select found.*
@@ -137,11 +149,33 @@ export async function resolveName<Row extends { id: string }>(
     left join lateral (
       ${select}
       where d.line_id = line.id and ${isVisible(sql, query.viewer)} and ${isNamed}
-      order by d.status = 'published' desc, d.version_major desc, d.version_minor desc, d.version_patch desc
+      order by (${isResolvable}) desc, d.status = 'published' desc,
+        d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as found on true`;
   if (!row) return { hasLine: false, definition: null };
   return { hasLine: true, definition: row.id === null ? null : (row as Row) };
+}
+
+/** Returns a page of the versions of a line visible to the viewer, in any status, highest first, and their total number. */
+export async function listVersionHistory(
+  sql: Sql,
+  query: { lineId: string; viewer: DefinitionViewer; limit: number; offset: number },
+): Promise<{ total: number; versions: Version[] }> {
+  const visible = sql`d.line_id = ${query.lineId} and ${isVisible(sql, query.viewer)}`;
+  const rows = await sql<(Version & { total: number })[] | { id: null; total: number }[]>`
+    select counted.total, page.*
+    from (select count(*) as total from definitions as d where ${visible}) as counted
+    left join lateral (
+      select ${sql.unsafe(selectFields(VERSION_FIELDS, "sql"))}
+      from definitions as d
+      where ${visible}
+      order by d.version_major desc, d.version_minor desc, d.version_patch desc
+      limit ${query.limit} offset ${query.offset}
+    ) as page on true`;
+  // An outer join, so that a page after the last one still has a row with the total.
+  const found = rows.filter((row) => row.id !== null);
+  return { total: rows[0]?.total ?? 0, versions: found.map(({ total: _, ...version }) => version) };
 }
 
 /** Returns the versions of a line, lowest first. */
@@ -163,12 +197,10 @@ export async function listVersionNumbersOf(
 }
 
 /** A version of a line, in any status. */
-export interface LineVersionRow {
+export interface LineVersionRow extends DefinitionName {
   id: string;
   orgId: string;
   lineId: string;
-  type: DefinitionType;
-  name: string;
   version: string;
   /** Whether a range can resolve to it: published or deprecated, visible and not quarantined. */
   isResolvable: boolean;
@@ -177,20 +209,14 @@ export interface LineVersionRow {
 /** Returns the versions of the organization's lines of these distinct names, those of each line in ascending order. */
 export async function listLineVersions(
   sql: Sql,
-  options: {
-    orgId: string;
-    names: readonly { type: DefinitionType; name: string }[];
-    viewer: DefinitionViewer;
-  },
+  options: { orgId: string; names: readonly DefinitionName[]; viewer: DefinitionViewer },
 ): Promise<LineVersionRow[]> {
   return sql<LineVersionRow[]>`
     select
       d.id, d.org_id, d.line_id, d.type, d.name, d.version,
       d.status in ('published', 'deprecated') and d.quarantined_at is null and ${isVisible(sql, options.viewer)}
         as is_resolvable
-    from unnest(
-      ${options.names.map(({ type }) => type)}::text[], ${options.names.map(({ name }) => name)}::text[]
-    ) as n (type, name)
+    from ${namesTable(sql, options.names)}
     join definition_lines as l on l.org_id = ${options.orgId} and l.type = n.type and l.name = n.name
     join definitions as d on d.line_id = l.id
     order by d.line_id, d.version_major, d.version_minor, d.version_patch`;

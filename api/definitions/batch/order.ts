@@ -1,4 +1,5 @@
 /** The order of a batch: dependencies come before the documents that need them. */
+import { nameKey } from "../../../shared/definitions/name.ts";
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import type { DefinitionReference } from "../../../shared/definitions/references.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
@@ -15,11 +16,7 @@ export interface Batch {
 }
 
 export function makeBatch(orgSlug: string, documents: readonly WrittenDocument[]): Batch {
-  return { orgSlug, documents, lines: Map.groupBy(documents, lineKey), found: new Map() };
-}
-
-function lineKey({ type, name }: Pick<WrittenDocument, "type" | "name">): string {
-  return `${type} ${name}`;
+  return { orgSlug, documents, lines: Map.groupBy(documents, nameKey), found: new Map() };
 }
 
 type ReferenceName = Pick<DefinitionReference, "type" | "orgSlug" | "name" | "range">;
@@ -30,7 +27,7 @@ export function findInBatch(
   reference: ReferenceName,
 ): WrittenDocument | null {
   if (reference.orgSlug !== null && reference.orgSlug !== orgSlug) return null;
-  const line = lineKey(reference);
+  const line = nameKey(reference);
   const documents = lines.get(line);
   if (!documents) return null;
   const key = `${line} ${reference.range}`;

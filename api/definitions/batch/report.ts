@@ -1,6 +1,7 @@
 /** What a validation reports about a document besides errors and warnings. */
 
 import semver from "semver";
+import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import { writtenName } from "../../../shared/definitions/references.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
@@ -35,13 +36,12 @@ export async function readLineStates(
   { org, viewer }: Writer,
   documents: readonly WrittenDocument[],
 ): Promise<LineState[]> {
-  const keyOf = ({ type, name }: Pick<WrittenDocument, "type" | "name">) => `${type} ${name}`;
-  const names = [...new Map(documents.map((document) => [keyOf(document), document])).values()];
+  const names = distinctNames(documents);
   const rows = await listLineVersions(sql, { orgId: org.orgId, names, viewer });
-  const lines = Map.groupBy(rows, keyOf);
+  const lines = Map.groupBy(rows, nameKey);
   const states: LineState[] = [];
   for (const document of documents) {
-    const line = lines.get(keyOf(document)) ?? [];
+    const line = lines.get(nameKey(document)) ?? [];
     const predecessor = findPredecessor(line, document.version);
     states.push({ versions: line.map(({ version }) => version), predecessor });
     // Comparing thousands of versions takes milliseconds.

@@ -1,4 +1,5 @@
 /** Documents that a client submits together, and what is found wrong with each of them. */
+import { nameKey } from "../../../shared/definitions/name.ts";
 import type { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
@@ -60,7 +61,7 @@ async function warnOfSameNames(
   const documents = items.flatMap(({ document }) => (document ? [document] : []));
   const warnings = await listSameNames(sql, writer, documents);
   for (const { document, earlyWarnings } of items) {
-    const warning = document && warnings.get(`${document.type} ${document.name}`);
+    const warning = document && warnings.get(nameKey(document));
     if (warning) earlyWarnings.push(warning);
   }
 }

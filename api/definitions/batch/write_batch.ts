@@ -1,4 +1,5 @@
 /** Creates and publishes documents in one transaction, or tries to and rolls back. */
+import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -9,7 +10,7 @@ import { upsertLines } from "../../../sql/definitions/lines.ts";
 import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import { splitAddress } from "../address.ts";
-import { lineKeyOf, requireDraftQuota } from "../create.ts";
+import { requireDraftQuota } from "../create.ts";
 import type { WrittenDocument } from "../document.ts";
 import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
@@ -68,10 +69,9 @@ export async function applyBatch(
   { items, batch, options }: { items: readonly SubmittedItem[]; batch: Batch; options: BatchOptions },
 ): Promise<WrittenItem[]> {
   const read = items.filter(isRead);
-  const added = read.map(({ document }) => ({
-    key: lineKeyOf(writer, document),
-    yamlBytes: Buffer.byteLength(document.content.yaml),
-  }));
+  const added = read.map(({ document: { type, name, content } }) => {
+    return { type, name, yamlBytes: Buffer.byteLength(content.yaml) };
+  });
   if (added.length === 0) return [];
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
   const { sorted, circles } = await sortBatch(batch);
@@ -141,28 +141,28 @@ async function placeDrafts(
   writer: Writer,
   { read, options }: { read: readonly ReadItem[]; options: BatchOptions },
 ): Promise<(PlacedDraft & { item: ReadItem })[]> {
-  const names = new Map(read.map(({ document }) => [nameOf(document), document]));
-  const lines = await upsertLines(tx, writer.org.orgId, [...names.values()]);
-  const lineIds = new Map(lines.map((line) => [nameOf(line), line.id]));
+  const names = distinctNames(read.map(({ document }) => document));
+  const lines = await upsertLines(tx, writer.org.orgId, names);
+  const lineIds = new Map(lines.map((line) => [nameKey(line), line.id]));
   const stored = await listVersionNumbersOf(tx, [...lineIds.values()]);
   const placed: (PlacedDraft & { item: ReadItem })[] = [];
   const firsts = new Map<string, number>();
   for (const item of read) {
-    const lineId = lineIds.get(nameOf(item.document));
-    if (lineId === undefined) throw new Error(`Cannot find the line of ${nameOf(item.document)}`);
+    const lineId = lineIds.get(nameKey(item.document));
+    if (lineId === undefined) throw new Error(`Cannot find the line of ${nameKey(item.document)}`);
     const versions = stored.get(lineId) ?? [];
     const { visibility, provenance } = item.submission;
     await collect([item], async () => {
       const place = (document: WrittenDocument) => {
         requireFirstInBatch(document, {
           versions,
-          first: firsts.get(`${nameOf(document)}@${document.version}`),
+          first: firsts.get(`${nameKey(document)}@${document.version}`),
         });
         requireFreeVersion(writer, document, versions);
         const draft = { lineId, document, visibility, provenance, action: "definition.create" } as const;
         placed.push({ item, draft, versions });
         stored.set(lineId, [...versions, document.version]);
-        firsts.set(`${nameOf(document)}@${document.version}`, item.index);
+        firsts.set(`${nameKey(document)}@${document.version}`, item.index);
       };
       try {
         place(item.document);
@@ -189,10 +189,6 @@ function requireFirstInBatch(
     message: TEXTS.VERSION_EXISTS.batch({ type, address: `${name}@${version}` }, first),
     details: { nextAvailable: nextPatch(version, versions) },
   });
-}
-
-function nameOf({ type, name }: Pick<WrittenDocument, "type" | "name">): string {
-  return `${type} ${name}`;
 }
 
 function nextAvailable(error: unknown): string | null {

@@ -1,10 +1,10 @@
 /** Resolves the references of a version for a reader. */
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import type { DefinitionLineKey } from "../../../sql/definitions/lines.ts";
 import {
   listReferenceCandidates,
   type ReferenceCandidateRow,
-  type ReferenceKey,
 } from "../../../sql/definitions/reference_candidates.ts";
 import type { DefinitionReferenceRow } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
@@ -26,20 +26,17 @@ export async function resolveReferences<Reference extends ReferenceLike>(
   sql: Sql,
   options: { references: readonly Reference[]; viewer: DefinitionViewer },
 ): Promise<ResolvedReference<Reference>[]> {
-  const keys = new Map<string, ReferenceKey & { index: number }>();
-  for (const { type, name, targetOrgId } of options.references) {
-    if (targetOrgId === null) continue;
-    const key = { orgId: targetOrgId, type, name };
-    if (!keys.has(textOf(key))) keys.set(textOf(key), { ...key, index: keys.size });
+  const keys = new Map<string, DefinitionLineKey>();
+  for (const { type, name, targetOrgId: orgId } of options.references) {
+    if (orgId !== null) keys.set(textOf({ orgId, type, name }), { orgId, type, name });
   }
   const rows = await listReferenceCandidates(sql, { keys: [...keys.values()], viewer: options.viewer });
-  const candidates = Map.groupBy(rows, ({ keyIndex }) => keyIndex);
+  const candidates = Map.groupBy(rows, textOf);
   const resolved: ResolvedReference<Reference>[] = [];
   let compared = 0;
   for (const reference of options.references) {
-    const { type, name, range, targetOrgId } = reference;
-    const key = targetOrgId === null ? undefined : keys.get(textOf({ orgId: targetOrgId, type, name }));
-    const versions = key ? (candidates.get(key.index) ?? []) : [];
+    const { type, name, range, targetOrgId: orgId } = reference;
+    const versions = orgId === null ? [] : (candidates.get(textOf({ orgId, type, name })) ?? []);
     compared += versions.length;
     if (compared > VERSIONS_PER_TURN) {
       await nextTurn();
@@ -72,6 +69,6 @@ export async function resolveInPieces<Reference extends ReferenceLike>(
   return resolved;
 }
 
-function textOf({ orgId, type, name }: ReferenceKey): string {
+function textOf({ orgId, type, name }: DefinitionLineKey): string {
   return `${orgId} ${type} ${name}`;
 }

@@ -19,8 +19,7 @@ import { listOf, oneOf } from "../../http/schemas.ts";
 import { rejectUnstorable } from "../../http/storable_text.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
-import { type DefinitionDeps, rejectLongFields, workOf } from "../document.ts";
-import { editDocument } from "../edit_document.ts";
+import { type DefinitionDeps, editDocument, rejectLongFields, workOf } from "../document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_readable.ts";
 import { findWriter, requireStillWriter } from "../find_writable.ts";
 import { addDraft, type Writer } from "../new_draft.ts";
@@ -36,7 +35,7 @@ import {
 } from "../schemas.ts";
 import { listWarnings } from "../warnings.ts";
 import { requireForkable } from "./forkable.ts";
-import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, presentFork } from "./forks.ts";
+import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource } from "./forks.ts";
 
 const FIRST_VERSION = "1.0.0";
 
@@ -135,7 +134,7 @@ export const forkDefinition = operation(
     return reply(201, {
       data: {
         definition: definition.shown,
-        fork: presentFork(fork),
+        fork,
         source: { id, type, name, version, authorId, orgId },
         warnings,
       },

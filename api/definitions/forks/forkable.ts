@@ -1,4 +1,5 @@
 /** Who may fork what: the same response for those who ask and for those who do it. */
+import { allowsOperation } from "../../../shared/definitions/lifecycle.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
@@ -6,14 +7,12 @@ import type { ForkDenial } from "../../../shared/vocabulary.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
-import { listVersionHistory } from "../../../sql/definitions/history.ts";
-import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import type { Caller } from "../../http/caller.ts";
 import { resolveOrg } from "../../http/organization.ts";
 import { type DefinitionAddress, formatAddress, type VersionId } from "../address.ts";
-import { findTarget, type ReadTarget, requireLine, viewerOf } from "../find_readable.ts";
+import { findTarget, type ReadTarget, requireAnyVersion, viewerOf } from "../find_readable.ts";
 
 /** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
 export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
@@ -45,17 +44,11 @@ export async function findForkDenial(
 }
 
 async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
-  const { viewer } = target.scope;
-  const { definition } = await resolveDefinition(sql, { ...target.address, ...target.scope });
-  if (definition) return sourceOf(sql, definition, viewer);
-  const lineId = await requireLine(sql, target);
-  const { versions } = await listVersionHistory(sql, { lineId, viewer, limit: 1, offset: 0 });
+  const row = await requireAnyVersion(sql, target);
+  const isResolvable = row.quarantinedAt === null && allowsOperation(row.status, "fork");
+  if (target.address.version !== null || isResolvable) return sourceOf(sql, row, target.scope.viewer);
   // A name without a version stands for a published one: being a member does not make one of it.
-  return {
-    status: versions[0]?.status === "archived" ? "archived" : null,
-    isOwn: false,
-    isQuarantined: false,
-  };
+  return { status: row.status === "archived" ? "archived" : null, isOwn: false, isQuarantined: false };
 }
 
 async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<ForkOrigin> {

@@ -1,8 +1,8 @@
 /** GET …/forkable, …/lineage and …/forks: whether and from what definitions were made. */
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { FORK_DENIALS } from "../../../shared/vocabulary.ts";
 import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
-import { type ForkedRow, listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
+import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
 import { countLineForks } from "../../../sql/definitions/lines.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { choice } from "../../http/query.ts";
@@ -117,15 +117,8 @@ export const getLineage = operation(
     const target = await findReadTarget(sql, { address, visitor: caller, request });
     const lineId = await requireLine(sql, target);
     const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
-    const chain = steps.map(({ sourceType, sourceName, sourceVersion, source }) => ({
-      sourceType,
-      sourceName,
-      sourceVersion,
-      source,
-      sourceAvailable: source !== null,
-    }));
-    const [first] = steps;
-    const fork = first ? presentFork(first) : null;
+    const chain = steps.map(({ step }) => ({ ...step, sourceAvailable: step.source !== null }));
+    const fork = steps[0]?.fork ?? null;
     const source = chain[0]?.source ?? null;
     return reply(200, { data: { isFork: fork !== null, fork, source, chain } });
   },
@@ -157,21 +150,10 @@ export const listForks = operation(
     const address = parseReadAddress(params);
     const target = await findReadTarget(sql, { address, visitor: caller, request });
     const lineId = await requireLine(sql, target);
-    const [found, totalForks] = await Promise.all([
+    const [forks, totalForks] = await Promise.all([
       listForkRows(sql, { lineId, ...target.scope, limit: MAX_FORKS_SHOWN }),
       countLineForks(sql, lineId),
     ]);
-    const forks = found.map(({ fork, definition }) => ({ fork: presentFork(fork), definition }));
     return reply(200, { data: { forks, totalForks } });
   },
 );
-
-/** The source id is null if the caller cannot see the source. */
-export function presentFork({
-  id,
-  definitionId,
-  sourceDefinitionId,
-  forkedAt,
-}: ForkedRow["fork"]): Static<typeof Fork> {
-  return { id, definitionId, sourceDefinitionId, forkedAt };
-}

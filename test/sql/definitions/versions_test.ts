@@ -137,13 +137,13 @@ test("listReferenceCandidates() has the versions of each line, but drafts and wh
       { type: "agent", name: "helper", orgId },
     ] as const;
     const rows = await listReferenceCandidates(db.sql, { keys, viewer: ANONYMOUS });
-    return rows.map(({ keyIndex, orgId: owner, version }) => [keyIndex, owner, version]);
+    return rows.map(({ name, orgId: owner, version }) => [name, owner, version]);
   };
   expect(await candidates(first.org.id)).toEqual([
-    [1, first.org.id, "1.1.0"],
-    [1, first.org.id, "0.9.0"],
+    ["helper", first.org.id, "1.1.0"],
+    ["helper", first.org.id, "0.9.0"],
   ]);
-  expect(await candidates(second.org.id)).toEqual([[1, second.org.id, "1.0.0"]]);
+  expect(await candidates(second.org.id)).toEqual([["helper", second.org.id, "1.0.0"]]);
 });
 
 describe("a published version", () => {
