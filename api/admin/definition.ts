@@ -9,10 +9,9 @@ import { findLineId } from "../../sql/definitions/lines.ts";
 import {
   findVersionId,
   lockLineQuarantine,
-  markQuarantined,
-  markReleased,
   type QuarantineChange,
   type QuarantineTarget,
+  updateQuarantine,
 } from "../../sql/definitions/quarantine.ts";
 import { AdminError, type CommandResult, defineCommand, UsageError } from "./command/command.ts";
 import { requireOrg } from "./command/lookups.ts";
@@ -48,7 +47,7 @@ export const quarantineDefinitionCommand = defineCommand({
     const change = await changeQuarantine(sql, named, {
       action: "definition.quarantine",
       details: { reason },
-      apply: (tx, target) => markQuarantined(tx, { ...target, reason }),
+      apply: (tx, target) => updateQuarantine(tx, { ...target, reason }),
       problem: `Cannot quarantine ${type} "${name}": it is already quarantined`,
     });
     return present(named, { ...change, reason });
@@ -70,7 +69,7 @@ export const releaseDefinitionCommand = defineCommand({
             `Cannot release ${type} "${name}" alone: the whole definition is quarantined. Release it without a version.`,
           );
         }
-        return markReleased(tx, target);
+        return updateQuarantine(tx, { ...target, reason: null });
       },
       problem: `Cannot release ${type} "${name}": it is not quarantined`,
     });

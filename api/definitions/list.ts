@@ -17,9 +17,9 @@ import { hasSqlState, type Pool, QUERY_CANCELED, type Sql } from "../../sql/conn
 import {
   type DefinitionListQuery,
   type DefinitionPage,
+  LIST_TIMEOUT_MS,
   listDefinitions as listPage,
 } from "../../sql/definitions/list/list_definitions.ts";
-import { LIST_TIMEOUT_MS } from "../../sql/definitions/list/list_transaction.ts";
 import { DEFINITION_SORTS } from "../../sql/definitions/list/sort_columns.ts";
 import { unavailable } from "../http/error_handler.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";

@@ -19,7 +19,7 @@ export interface ManifestFile extends ContentDigest {
 const encoder = new TextEncoder();
 
 /** Fields of full exports and increments. */
-interface Head {
+export interface ManifestHead {
   asOf: string;
   /** The start of an increment; null for a full export. */
   since: string | null;
@@ -35,7 +35,7 @@ interface ProjectContents {
   deleted: ManifestFile | null;
 }
 
-export interface BundleContents extends Head, ProjectContents {}
+export interface BundleContents extends ManifestHead, ProjectContents {}
 
 /** Name of the entry with the rows that left the export, whatever the format of the others. */
 export const DELETED_ENTRY = "deleted.ndjson";
@@ -46,22 +46,8 @@ export function entryName(dataset: ExportDatasetName, format: ExportFormat): str
 
 /** Returns the text of a bundle's manifest. The order of keys is fixed, so that equal bundles have equal bytes. */
 export function bundleManifest(contents: BundleContents): string {
-  const { asOf, since, format, project, organization, visibility, files, deleted } = contents;
-  const manifest = {
-    schemaVersion: MANIFEST_SCHEMA_VERSION,
-    kind: "project",
-    asOf,
-    since,
-    nextSince: asOf,
-    coherence: COHERENCE,
-    format,
-    project,
-    organization,
-    visibility,
-    rowCounts: countRows(files),
-    files,
-    ...(deleted && { deleted }),
-  };
+  const { project } = contents;
+  const manifest = { ...describeHead("project", contents, { project }), ...describeFiles(contents) };
   return `${escapeLineEnds(JSON.stringify(manifest, null, 2))}\n`;
 }
 
@@ -70,7 +56,7 @@ export interface ManifestProject extends ProjectContents {
   directory: string;
 }
 
-export interface OrganizationContents extends Head {
+export interface OrganizationContents extends ManifestHead {
   projects: readonly ManifestProject[];
 }
 
@@ -78,37 +64,39 @@ export interface OrganizationContents extends Head {
 export async function* organizationManifest(
   contents: OrganizationContents,
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { asOf, since, format, organization, visibility, projects } = contents;
-  const head = {
-    schemaVersion: MANIFEST_SCHEMA_VERSION,
-    kind: "organization",
-    asOf,
-    since,
-    nextSince: asOf,
-    coherence: COHERENCE,
-    format,
-    organization,
-    visibility,
-  };
+  const { projects } = contents;
+  const head = describeHead("organization", contents, {});
   yield encoder.encode(`${toJsonLine(head).slice(0, -1)},\n"projects":[`);
   const totals = { projects: projects.length, rows: 0, bytes: 0 };
-  for (const [index, { directory, project, files, deleted }] of projects.entries()) {
-    for (const { rows, bytes } of Object.values(files)) {
+  for (const [index, contents] of projects.entries()) {
+    for (const { rows, bytes } of Object.values(contents.files)) {
       totals.rows += rows;
       totals.bytes += bytes;
     }
-    const part = toJsonLine({
-      directory,
-      project,
-      rowCounts: countRows(files),
-      files,
-      ...(deleted && { deleted }),
-    });
+    const { directory, project } = contents;
+    const part = toJsonLine({ directory, project, ...describeFiles(contents) });
     yield encoder.encode(`${index === 0 ? "" : ","}\n${part}`);
   }
   yield encoder.encode(`\n],\n"totals":${JSON.stringify(totals)}}\n`);
 }
 
-function countRows(files: BundleContents["files"]): Record<string, number> {
-  return Object.fromEntries(Object.entries(files).map(([dataset, file]) => [dataset, file.rows]));
+function describeHead(kind: string, contents: ManifestHead, subject: object) {
+  const { asOf, since, format, organization, visibility } = contents;
+  return {
+    schemaVersion: MANIFEST_SCHEMA_VERSION,
+    kind,
+    asOf,
+    since,
+    nextSince: asOf,
+    coherence: COHERENCE,
+    format,
+    ...subject,
+    organization,
+    visibility,
+  };
+}
+
+function describeFiles({ files, deleted }: Pick<ProjectContents, "files" | "deleted">) {
+  const rowCounts = Object.fromEntries(Object.entries(files).map(([dataset, { rows }]) => [dataset, rows]));
+  return { rowCounts, files, ...(deleted && { deleted }) };
 }

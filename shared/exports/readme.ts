@@ -2,9 +2,8 @@
 import type { ExportFormat } from "../vocabulary.ts";
 import { canExceed } from "./column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDatasetName } from "./datasets.ts";
-import { entryName, type ManifestFile } from "./manifest.ts";
+import { type BundleContents, entryName, type ManifestHead } from "./manifest.ts";
 import { rowJsonSchema } from "./row_schema.ts";
-import type { ExportVisibility } from "./selection.ts";
 
 const CONTENTS: Readonly<Record<ExportDatasetName, string>> = {
   issues: "Findings, one row per issue",
@@ -72,21 +71,8 @@ For a spreadsheet, export as CSV.
 `,
 };
 
-interface Head {
-  asOf: string;
-  since: string | null;
-  format: ExportFormat;
-  organization: { slug: string; name: string };
-  visibility: ExportVisibility;
-}
-
 /** Returns the text of a project's README.md. Deterministic. */
-export function projectReadme(
-  bundle: Head & {
-    project: { name: string };
-    files: Readonly<Partial<Record<ExportDatasetName, ManifestFile>>>;
-  },
-): string {
+export function projectReadme(bundle: Omit<BundleContents, "deleted">): string {
   const rows = EXPORT_DATASET_NAMES.map((dataset) => {
     const file = bundle.files[dataset];
     return `| ${entryName(dataset, bundle.format)} | ${file?.rows ?? 0} | ${CONTENTS[dataset]} |`;
@@ -105,7 +91,7 @@ export function projectReadme(
 /**
  * Returns the text of an organization export's README.md. Projects are listed in the manifest: there may be thousands.
  */
-export function organizationReadme(contents: Head & { projects: number }): string {
+export function organizationReadme(contents: ManifestHead & { projects: number }): string {
   const rows = EXPORT_DATASET_NAMES.map(
     (dataset) => `| ${entryName(dataset, contents.format)} | ${CONTENTS[dataset]} |`,
   );
@@ -134,7 +120,7 @@ function describeLongColumns(): string {
 const OTHER_FILES = `\`schema.json\` has the JSON Schema of a row of each dataset. \`manifest.json\` has the rows, bytes and SHA-256 of every file.`;
 
 /** Returns how to apply an increment; empty for a full export. */
-function describeIncrement({ since, asOf }: Head, gone: string): string[] {
+function describeIncrement({ since, asOf }: ManifestHead, gone: string): string[] {
   if (since === null) return [];
   return [
     `## How to apply this increment
@@ -155,7 +141,7 @@ const GONE_PROJECTS = `
 - Delete the rows of projects that \`manifest.json\` does not list.
 - Take a full bundle of listed projects that the copy does not have: they are new or were restored.`;
 
-function describeHead({ asOf, organization, visibility }: Head): string {
+function describeHead({ asOf, organization, visibility }: ManifestHead): string {
   const excluded = [
     ...(visibility.includeDeleted ? [] : ["deleted issues"]),
     ...(visibility.includeArchived ? [] : ["archived runs"]),

@@ -36,49 +36,33 @@ export async function lockLineQuarantine(sql: Sql, lineId: string): Promise<stri
   return row?.quarantinedAt ?? null;
 }
 
-/** Quarantines a line or version; null if nothing changes. Call inside a transaction that has locked the line. */
-export async function markQuarantined(
+/**
+ * Quarantines a line or version, or releases it if there is no reason; null if nothing changes. Call inside a transaction that
+ * has locked the line.
+ */
+export async function updateQuarantine(
   sql: Sql,
-  { lineId, version, reason }: QuarantineTarget & { reason: string },
+  { lineId, version, reason }: QuarantineTarget & { reason: string | null },
 ): Promise<QuarantineChange | null> {
+  const isRelease = reason === null;
+  const change = sql`quarantined_at = ${isRelease ? sql`null` : sql`now()`}, quarantine_reason = ${reason}`;
+  const isChanged = isRelease ? sql`quarantined_at is not null` : sql`quarantined_at is null`;
   const [line] =
     version === null
-      ? await sql<{ id: string; quarantinedAt: string }[]>`
+      ? await sql<Omit<QuarantineChange, "versions">[]>`
           update definition_lines
-          set quarantined_at = now(), quarantine_reason = ${reason}
-          where id = ${lineId} and quarantined_at is null
+          set ${change}
+          where id = ${lineId} and ${isChanged}
           returning id, quarantined_at`
       : [];
-  const versions = await sql<{ id: string; quarantinedAt: string }[]>`
-    update definitions
-    set quarantined_at = now(), quarantine_reason = ${reason}
-    where line_id = ${lineId} and quarantined_at is null and (${version}::text is null or version = ${version})
-    returning id, quarantined_at`;
-  const changed = version === null ? line : versions[0];
-  return changed ? { ...changed, versions: versions.length } : null;
-}
-
-/** Releases a line or version; null if nothing changes. Call inside a transaction that has locked the line. */
-export async function markReleased(
-  sql: Sql,
-  { lineId, version }: QuarantineTarget,
-): Promise<QuarantineChange | null> {
-  const [line] =
-    version === null
-      ? await sql<{ id: string }[]>`
-          update definition_lines
-          set quarantined_at = null, quarantine_reason = null
-          where id = ${lineId} and quarantined_at is not null
-          returning id`
-      : [];
   if (version === null && !line) return null;
-  const versions = await sql<{ id: string }[]>`
+  const versions = await sql<Omit<QuarantineChange, "versions">[]>`
     update definitions
-    set quarantined_at = null, quarantine_reason = null
-    where line_id = ${lineId} and quarantined_at is not null and (${version}::text is null or version = ${version})
-    returning id`;
+    set ${change}
+    where line_id = ${lineId} and ${isChanged} and (${version}::text is null or version = ${version})
+    returning id, quarantined_at`;
   const changed = line ?? versions[0];
-  return changed ? { id: changed.id, quarantinedAt: null, versions: versions.length } : null;
+  return changed ? { ...changed, versions: versions.length } : null;
 }
 
 /** Returns the id of a version of a line, or null. */

@@ -47,12 +47,8 @@ export function checkKeys(
   }
   walkKeys(source, (place) => {
     const path = [source.type, ...place.path];
-    if (place.key === null) add(path, unknownKey(place, source.type));
-    else
-      add(
-        path,
-        checkValue({ ...place, key: place.key }, () => nodeAt(path)),
-      );
+    const { key } = place;
+    add(path, key ? checkValue({ ...place, key }, () => nodeAt(path)) : unknownKey(place, source.type));
   });
   return warnings;
 }
@@ -98,7 +94,7 @@ function checkValue(place: KnownPlace, nodeOf: NodeOf): Finding | null {
     if (key.kind !== "text") return booleanWord(name, value, flag);
     if (nodeOf()?.type === "PLAIN") return textOfBoolean(name, value, flag);
   }
-  if (![key.kind, ...key.or].some((kind) => fits(kind, key, value))) return unexpected(name, key, value);
+  if (![key.kind, ...key.or].some((kind) => fits(kind, key, value))) return otherKind(name, key, value);
   return name === "description" ? checkDescription(place) : null;
 }
 
@@ -148,47 +144,36 @@ const EXPECTED: Readonly<Record<Kind, string>> = {
   free: "any value",
 };
 
-function unexpected(name: string, key: Key, value: unknown): Finding {
+function otherKind(name: string, key: Key, value: unknown): Finding {
   const text = scalarText(value)?.trim() ?? null;
   if (key.kind === "word" && text !== null) {
     const suggestion = suggestNames(text, key.words)[0] ?? null;
-    return {
-      code: "UNEXPECTED_VALUE",
-      message: `${name} has no word ${quoteValue(text)}. Use one of: ${key.words.join(", ")}.`,
-      details: { expected: "word", words: key.words, suggestion },
-    };
+    const message = `${name} has no word ${quoteValue(text)}. Use one of: ${key.words.join(", ")}.`;
+    return unexpected(message, { expected: "word", words: key.words, suggestion });
   }
   const kinds = [...new Set([key.kind, ...key.or].map((kind) => EXPECTED[kind]))];
   const shown = text === null ? kindOf(value) : `${kindOf(value)}, ${quoteValue(value)}`;
-  return {
-    code: "UNEXPECTED_VALUE",
-    message: `${name} should be ${kinds.join(" or ")}, but is ${shown}. Example: ${exampleOfKey(key)}`,
-    details: { expected: key.kind, suggestion: null },
-  };
+  const message = `${name} should be ${kinds.join(" or ")}, but is ${shown}. Example: ${exampleOfKey(key)}`;
+  return unexpected(message, { expected: key.kind, suggestion: null });
 }
 
 function booleanWord(name: string, value: unknown, flag: boolean): Finding {
-  return {
-    code: "UNEXPECTED_VALUE",
-    message: `${name} is read as ${flag}, but ${quoteValue(value)} is a text. Write ${flag}, without quotes.`,
-    details: { expected: "boolean", suggestion: String(flag) },
-  };
+  const message = `${name} is read as ${flag}, but ${quoteValue(value)} is a text. Write ${flag}, without quotes.`;
+  return unexpected(message, { expected: "boolean", suggestion: String(flag) });
 }
 
 function textOfBoolean(name: string, value: unknown, flag: boolean): Finding {
-  return {
-    code: "UNEXPECTED_VALUE",
-    message: `${name} is read as the text ${quoteValue(value)}. Quote it if you mean that; for a boolean, write ${flag}.`,
-    details: { expected: "text", suggestion: String(flag) },
-  };
+  const message = `${name} is read as the text ${quoteValue(value)}. Quote it if you mean that; for a boolean, write ${flag}.`;
+  return unexpected(message, { expected: "text", suggestion: String(flag) });
 }
 
 function tilde(name: string): Finding {
-  return {
-    code: "UNEXPECTED_VALUE",
-    message: `A plain "~" is no value in YAML, so nothing is rendered for ${name}. Quote it to mean the character, or leave it out.`,
-    details: { expected: "text", suggestion: '"~"' },
-  };
+  const message = `A plain "~" is no value in YAML, so nothing is rendered for ${name}. Quote it to mean the character, or leave it out.`;
+  return unexpected(message, { expected: "text", suggestion: '"~"' });
+}
+
+function unexpected(message: string, details: Finding["details"]): Finding {
+  return { code: "UNEXPECTED_VALUE", message, details };
 }
 
 function checkDescription({ path, value }: KeyPlace): Finding | null {

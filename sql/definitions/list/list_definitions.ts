@@ -3,7 +3,6 @@ import type { Fragment, Pool, Sql } from "../../connection/pool.ts";
 import { joinSummary } from "../json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
-import { firstRows } from "./first_rows.ts";
 import {
   countListed,
   type DefinitionFilters,
@@ -12,10 +11,9 @@ import {
   type ListScope,
   type Matching,
 } from "./list_scope.ts";
-import { withListSettings } from "./list_transaction.ts";
 import { rankedPage, rankQueries } from "./search_rank.ts";
 import { matchQuery, possibleNames, readSearchWords, type SearchWords } from "./search_words.ts";
-import { type DefinitionOrder, type DefinitionSort, orderKeys } from "./sort_columns.ts";
+import { type DefinitionOrder, type DefinitionSort, firstRows, orderKeys } from "./sort_columns.ts";
 
 export interface DefinitionListQuery extends PageQuery {
   viewer: DefinitionViewer;
@@ -41,9 +39,35 @@ export interface DefinitionPage {
   total: number;
 }
 
+/** Timeout of one statement of a list. */
+export const LIST_TIMEOUT_MS = 5_000;
+
 /** Lists a page and counts all matches. Rejects with SQLSTATE 57014 if that takes longer than `LIST_TIMEOUT_MS`. */
 export function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
   return withListSettings(sql, (tx) => readList(tx, query));
+}
+
+/**
+ * Runs `read` in a read-only transaction. Rejects with SQLSTATE 57014 if a statement takes longer than `LIST_TIMEOUT_MS`.
+ *
+ * Statements are planned for their values, because the number of matches decides which index is best. Rows are mostly in
+ * memory, where reading a page is cheap and comparing the words of a row is the main cost.
+ */
+async function withListSettings<Result>(sql: Pool, read: (tx: Sql) => Promise<Result>): Promise<Result> {
+  const result = await sql.begin("read only", async (tx) => {
+    // Sent together with the first statement of `read`, which saves a round trip.
+    const settings = tx`
+      select
+        set_config('statement_timeout', ${String(LIST_TIMEOUT_MS)}, true),
+        set_config('plan_cache_mode', 'force_custom_plan', true),
+        set_config('random_page_cost', '0.1', true),
+        set_config('seq_page_cost', '0.1', true),
+        set_config('max_parallel_workers_per_gather', '0', true),
+        set_config('jit', 'off', true)`.execute();
+    const [value] = await Promise.all([read(tx), settings]);
+    return { value };
+  });
+  return result.value;
 }
 
 async function readList(sql: Sql, asking: DefinitionListQuery): Promise<DefinitionPage> {

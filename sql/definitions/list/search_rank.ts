@@ -1,9 +1,8 @@
 /** The order of search results: matches in the name first, then in the display name, then anywhere. */
 import type { Fragment, Sql } from "../../connection/pool.ts";
-import { firstRows } from "./first_rows.ts";
 import type { ListScope } from "./list_scope.ts";
 import { beginning, every, type SearchWords, whole } from "./search_words.ts";
-import { type DefinitionOrder, orderKeys } from "./sort_columns.ts";
+import { type DefinitionOrder, firstRows, orderKeys } from "./sort_columns.ts";
 
 /** Maximum number of ranked matches. */
 const RANKED_MATCHES = 1000;

@@ -1,5 +1,6 @@
-/** Sort orders of lists. */
+/** Sort orders of lists, and the first rows in each of them. */
 import type { Fragment, Sql } from "../../connection/pool.ts";
+import { type ListScope, listedRows, selectListed } from "./list_scope.ts";
 
 export const DEFINITION_SORTS = [
   "name",
@@ -28,12 +29,12 @@ const SORT_COLUMNS: Readonly<Record<DefinitionSort, string>> = {
  * Returns the columns that `orderKeys` sorts by. Executions are counted on the line; the other orders are read from their
  * index alone, which has no line.
  */
-export function orderColumns(sql: Sql, order: DefinitionOrder): Fragment {
+function orderColumns(sql: Sql, order: DefinitionOrder): Fragment {
   const line = isOfLine(order) ? "v.line_id, " : "";
   return sql.unsafe(`v.definition_id, ${line}${SORT_COLUMNS[order.sortBy]} as sort_key`);
 }
 
-export function joinLine(sql: Sql, order: DefinitionOrder): Fragment {
+function joinLine(sql: Sql, order: DefinitionOrder): Fragment {
   return isOfLine(order) ? sql`join definition_lines as l on l.id = v.line_id` : sql``;
 }
 
@@ -46,4 +47,12 @@ export function orderKeys(sql: Sql, order: DefinitionOrder): Fragment {
 
 function isOfLine({ sortBy }: DefinitionOrder): boolean {
   return sortBy === "executionCount" || sortBy === "uniqueExecutionCount";
+}
+
+/** Returns a function that selects the first rows in an order, or somewhat more: up to `count` of each kind of row. */
+export function firstRows(sql: Sql, scope: ListScope, order: DefinitionOrder) {
+  const listed = listedRows(sql, scope);
+  const [columns, join, keys] = [orderColumns(sql, order), joinLine(sql, order), orderKeys(sql, order)];
+  return ({ condition, count }: { condition: Fragment; count: Fragment }): Fragment =>
+    selectListed(sql, listed, { columns, join, condition, rest: sql`order by ${keys} limit ${count}` });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../../../sql/connection/pool.ts";
-import { lockLineQuarantine, markQuarantined } from "../../../../../sql/definitions/quarantine.ts";
+import { lockLineQuarantine, updateQuarantine } from "../../../../../sql/definitions/quarantine.ts";
 import { errorOf, makeDefinition, write } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { waitFor } from "../../../../helpers/wait_for.ts";
@@ -13,7 +13,7 @@ interface Source {
 const CHANGES: Readonly<Record<string, (tx: Sql, source: Source) => Promise<unknown>>> = {
   quarantined: async (tx, { lineId }) => {
     await lockLineQuarantine(tx, lineId);
-    await markQuarantined(tx, { lineId, version: null, reason: "malware" });
+    await updateQuarantine(tx, { lineId, version: null, reason: "malware" });
   },
   archived: (tx, { id }) =>
     tx`update definitions set status = 'archived', archived_at = now() where id = ${id}`,
