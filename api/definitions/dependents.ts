@@ -63,8 +63,7 @@ export const getDependents = operation(
     },
   },
   async ({ params, caller, request }, { sql }) => {
-    const address = parseReadAddress(params);
-    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
     const row = await requireAnyVersion(sql, target);
     const { viewer } = target.scope;
     const isOneVersion = target.address.version !== null;

@@ -1,6 +1,6 @@
 /** GET …/diff: what differs between two versions of a definition. */
-import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
+import { digest } from "../../shared/definitions/hash_definition.ts";
 import { SIGNIFICANCES } from "../../shared/definitions/significance.ts";
 import { withoutVersion } from "../../shared/definitions/translate/markdown_file.ts";
 import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
@@ -130,9 +130,12 @@ export const diffVersions = operation(
     fails: [...READ.fails, "SUBSCRIPTION_REQUIRED"],
   },
   async ({ params, query, caller, request }, { sql, documents }) => {
-    const address = parseLineReadAddress(params);
     const { from: fromVersion, to: toVersion, ...mode } = query;
-    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const target = await findReadTarget(sql, {
+      address: parseLineReadAddress(params),
+      visitor: caller,
+      request,
+    });
     const [from, to] = await requireTwoVersions(sql, target, [fromVersion, toVersion]);
     const { viewer } = target.scope;
     if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, viewer)));
@@ -167,8 +170,7 @@ function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow 
 
 /** Returns the digest of a rendering without the version that it carries; otherwise every two versions would differ. */
 function hashPrompt(runtimeMd: string | null): string | null {
-  if (runtimeMd === null) return null;
-  return `sha256:${createHash("sha256").update(withoutVersion(runtimeMd)).digest("hex")}`;
+  return runtimeMd === null ? null : digest(withoutVersion(runtimeMd));
 }
 
 /** Whether a response of this mode shows what documents say, and not only where they differ. */

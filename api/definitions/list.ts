@@ -13,21 +13,17 @@ import {
   DEFINITION_VISIBILITIES,
 } from "../../shared/vocabulary.ts";
 import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
-import { hasSqlState, type Pool, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
-import {
-  type DefinitionListQuery,
-  type DefinitionPage,
-  LIST_TIMEOUT_MS,
-  listDefinitions as listPage,
-} from "../../sql/definitions/list/list_definitions.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { LIST_TIMEOUT_MS, listDefinitions as listPage } from "../../sql/definitions/list/list_definitions.ts";
 import { DEFINITION_SORTS } from "../../sql/definitions/list/sort_columns.ts";
-import { unavailable } from "../http/error_handler.ts";
+import { withinTimeout } from "../http/error_handler.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { choice, flag, limit, mapped, offset, text, texts, uuid, word } from "../http/query.ts";
 import { data, listOf } from "../http/schemas.ts";
 import { readScope } from "./find_readable.ts";
 import { DefinitionSummary, READ } from "./schemas.ts";
 
+const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.list(LIST_TIMEOUT_MS / 1000);
 const MAX_TAGS = 50;
 const MAX_TAG_LENGTH = 500;
 const MAX_SEARCH_LENGTH = 500;
@@ -115,7 +111,9 @@ export const listDefinitions = operation(
       filters: { ...filters, organization: filters.organization ?? written?.orgSlug ?? null, tags: tag },
       ...scope,
     };
-    const { items, total } = await turns.lists(request, () => requirePage(sql, page));
+    const { items, total } = await turns.lists(request, () =>
+      withinTimeout(TOO_LONG, () => listPage(sql, page)),
+    );
     const hasMore = offset + limit < total;
     const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
     return reply(200, jsonText(`{"data":{"definitions":[${items}],${rest}}`));
@@ -139,15 +137,4 @@ async function readWrittenName(
   if (given === null) return name === null ? null : { orgSlug: null, name };
   // A text such as ci/cd is two words.
   return isAccountSlug(given) && (await findDefinitionOwnerId(sql, given)) ? { orgSlug: given, name } : null;
-}
-
-/** Lists a page. Throws SERVICE_UNAVAILABLE if the database takes too long. */
-async function requirePage(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
-  try {
-    return await listPage(sql, query);
-  } catch (error) {
-    if (!hasSqlState(error, QUERY_CANCELED)) throw error;
-    const seconds = LIST_TIMEOUT_MS / 1000;
-    throw unavailable(error, TEXTS.SERVICE_UNAVAILABLE.list(seconds));
-  }
 }

@@ -37,7 +37,8 @@ export interface NewDraft {
   /** Columns that the document has no field for. */
   columns?: Partial<Pick<DefinitionContent, "subdomain" | "tags">>;
   visibility: DefinitionVisibility;
-  provenance: object | null;
+  /** As `readProvenance` returned it, or as it is stored in another version. */
+  provenance: unknown;
   changeSummary?: string | null;
   /** The action in the audit log. */
   action: `definition.${string}`;

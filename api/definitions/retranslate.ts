@@ -227,8 +227,7 @@ async function storeRetranslated(
       document: draft.document,
       columns: { subdomain: row.subdomain, tags: row.tags },
       visibility: row.visibility,
-      // Validated when it was first stored.
-      provenance: row.provenance as object | null,
+      provenance: row.provenance,
       changeSummary: `Retranslated by translator ${TRANSLATOR_VERSION}`,
       action: "definition.create",
     });

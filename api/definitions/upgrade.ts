@@ -173,8 +173,7 @@ async function addUpgraded(
     document,
     columns: columnsOf(latest, document),
     visibility: latest.visibility,
-    // Validated when it was first stored.
-    provenance: latest.provenance as object | null,
+    provenance: latest.provenance,
     changeSummary: `Upgraded from ${latest.version}`,
     action: "definition.upgrade",
   });

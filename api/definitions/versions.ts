@@ -36,8 +36,11 @@ export const listVersions = operation(
     },
   },
   async ({ params, query: page, caller, request }, { sql }) => {
-    const address = parseLineReadAddress(params);
-    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const target = await findReadTarget(sql, {
+      address: parseLineReadAddress(params),
+      visitor: caller,
+      request,
+    });
     const lineId = await requireLine(sql, target);
     const { total, versions } = await listVersionHistory(sql, { lineId, ...target.scope, ...page });
     return reply(200, { data: { versions, total, ...page } });

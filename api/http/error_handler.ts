@@ -3,6 +3,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
+import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
 import type { RequestContext } from "./request_context.ts";
 
 export interface ErrorBody {
@@ -20,6 +21,15 @@ export function unavailable(cause: unknown, message?: string): ApiError {
     ...(message === undefined ? {} : { message }),
     cause,
   });
+}
+
+/** Throws SERVICE_UNAVAILABLE with the message if a statement of the task takes longer than it may. */
+export async function withinTimeout<Result>(message: string, task: () => Promise<Result>): Promise<Result> {
+  try {
+    return await task();
+  } catch (error) {
+    throw hasSqlState(error, QUERY_CANCELED) ? unavailable(error, message) : error;
+  }
 }
 
 /** Codes of open connections that broke: a commit may already have been sent. */

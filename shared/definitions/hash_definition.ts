@@ -17,7 +17,8 @@ export function hashStoredYaml(yaml: string): string {
   return read.ok && isRecord(read.document.value) ? hashDefinition(read.document.value) : digest(yaml);
 }
 
-function digest(text: string): string {
+/** Returns `sha256:` and the hex digest of a text in UTF-8. */
+export function digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 

@@ -73,9 +73,7 @@ export async function listEvents(
   const { deletedPosition, settledPosition } = first;
   const found = rows.filter((row) => row.id !== null);
   return {
-    rows: found.map(({ id, position, type, createdAt, organization, data }) => ({
-      ...{ id, position, type, createdAt, organization, data },
-    })),
+    rows: found.map(({ deletedPosition: _, settledPosition: __, ...event }) => event),
     deletedPosition,
     settledPosition,
   };

@@ -3,9 +3,9 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import { dryRun } from "../../../sql/connection/dry_run.ts";
-import { hasSqlState, QUERY_CANCELED, type Sql } from "../../../sql/connection/pool.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
-import { unavailable } from "../../http/error_handler.ts";
+import { withinTimeout } from "../../http/error_handler.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { Writer } from "../new_draft.ts";
 import { type PublishDeps, riskProfileOf } from "../publish.ts";
@@ -49,21 +49,13 @@ export async function storeBatch(deps: PublishDeps, input: SubmitRequest): Promi
       requireNoErrors(items);
       return written;
     });
-  return deps.turns.publications(request, () => limited(() => retryOnDeadlock(store)));
+  return deps.turns.publications(request, () => withinTimeout(TOO_LONG, () => retryOnDeadlock(store)));
 }
 
 /** Timeout of one statement of a batch, locks included. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!hasSqlState(error, QUERY_CANCELED)) throw error;
-    const seconds = STATEMENT_TIMEOUT_MS / 1000;
-    throw unavailable(error, TEXTS.SERVICE_UNAVAILABLE.batch(seconds));
-  }
-}
+const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.batch(STATEMENT_TIMEOUT_MS / 1000);
 
 /** Details of errors that concern the batch rather than one of its documents. */
 function requireNoErrors(items: readonly SubmittedItem[]): void {
@@ -103,7 +95,9 @@ export async function tryBatch(
       for (const [index, item] of items.entries()) item.errors = [...(errors[index] ?? [])];
       return tryItems(tx, writer, { items, options });
     });
-  const tried = await deps.turns.publications(request, () => limited(() => retryOnDeadlock(attempt)));
+  const tried = await deps.turns.publications(request, () =>
+    withinTimeout(TOO_LONG, () => retryOnDeadlock(attempt)),
+  );
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });
   const reports: { item: SubmittedItem; report: Report }[] = [];
   for (const item of items) {

@@ -28,18 +28,6 @@ export interface DependencyTree extends DependencyNode {
   dependencies: DependencyTree[];
 }
 
-export interface DependencyGraph {
-  graph: DependencyTree;
-  /** Each definition once, at its smallest depth; nearest first, the root left out. */
-  flat: (DependencyNode & { context: string; depth: number })[];
-  /** How many definitions there are in `flat`. */
-  totalCount: number;
-  /** The deepest level found; 0 for a definition that needs nothing. */
-  maxDepth: number;
-  /** True when there was more than the limits let through. */
-  truncated: boolean;
-}
-
 /** The most nodes of a tree, without its root. */
 export const MAX_DEPENDENCY_NODES = 5_000;
 
@@ -56,10 +44,11 @@ interface Place {
 export function expandDependencies(
   map: DependencyMap,
   options: { rootId: string; maxDepth?: number; maxNodes?: number },
-): DependencyGraph {
+) {
   const { rootId, maxDepth = Number.POSITIVE_INFINITY, maxNodes = MAX_DEPENDENCY_NODES } = options;
   const graph: DependencyTree = { ...requireNode(map, rootId), dependencies: [] };
-  const flat = new Map<string, DependencyGraph["flat"][number]>();
+  /** Each definition at its smallest depth, the nearest first. */
+  const flat = new Map<string, DependencyNode & { context: string; depth: number }>();
   const places: Place[] = [{ tree: graph, depth: 0, above: null }];
   /** What was opened somewhere: only that can be opened above. */
   const opened = new Set<string>();

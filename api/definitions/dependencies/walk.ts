@@ -8,7 +8,12 @@ import {
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
-import { type DependencyEdge, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
+import {
+  type DependencyEdge,
+  type DependencyMap,
+  type DependencyNode,
+  MAX_DEPENDENCY_NODES,
+} from "./graph.ts";
 import { resolveInPieces } from "./resolve_references_for_reader.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
@@ -17,11 +22,7 @@ const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
 /** The name is as it is written: `reviewer` or `@acme/reviewer`. */
 export type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
 
-export interface DependencyWalk {
-  /** Definitions by id, the roots among them. */
-  nodes: ReadonlyMap<string, DependencyNode>;
-  /** What each of them needs, in document order. */
-  edges: ReadonlyMap<string, readonly DependencyEdge[]>;
+export interface DependencyWalk extends DependencyMap {
   /** References to what does not exist for the viewer, each once, the nearest first. */
   unresolved: readonly UnresolvedReference[];
   /** True if the depth or the number of references cut off any. */

@@ -34,8 +34,7 @@ import {
   WRITE_FAILURES,
 } from "../schemas.ts";
 import { listWarnings } from "../warnings.ts";
-import { requireForkable } from "./forkable.ts";
-import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource } from "./forks.ts";
+import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, requireForkable } from "./forks.ts";
 
 const FIRST_VERSION = "1.0.0";
 
@@ -189,8 +188,7 @@ export async function forkVersion(
       // A workflow has these two in columns only; other documents contain them.
       columns: { subdomain: original.subdomain, tags: original.tags },
       visibility,
-      // Validated when it was first stored.
-      provenance: original.provenance as object | null,
+      provenance: original.provenance,
       // No source name here: readers of the history may not be allowed to see the source. The lineage checks that.
       changeSummary: "Forked",
       action: "definition.fork",

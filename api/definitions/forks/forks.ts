@@ -1,16 +1,33 @@
 /** GET …/forkable, …/lineage and …/forks: whether and from what definitions were made. */
+
 import { Type } from "@sinclair/typebox";
-import { FORK_DENIALS } from "../../../shared/vocabulary.ts";
-import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
+import { allowsOperation } from "../../../shared/definitions/lifecycle.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
+import { FORK_DENIALS, type ForkDenial } from "../../../shared/vocabulary.ts";
+import { findMembership } from "../../../sql/accounts/organization_members.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
 import { countLineForks } from "../../../sql/definitions/lines.ts";
+import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { resolveOrg } from "../../http/organization.ts";
 import { choice } from "../../http/query.ts";
 import { Count, data, Instant, listOf, Nullable, oneOf } from "../../http/schemas.ts";
-import { parseReadAddress } from "../address.ts";
-import { findReadTarget, requireLine } from "../find_readable.ts";
+import { type DefinitionAddress, formatAddress, parseReadAddress, type VersionId } from "../address.ts";
+import {
+  findReadTarget,
+  findTarget,
+  type ReadTarget,
+  requireAnyVersion,
+  requireLine,
+  viewerOf,
+} from "../find_readable.ts";
 import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "../schemas.ts";
-import { findForkDenial } from "./forkable.ts";
 
 /** Further back nobody looks. */
 const MAX_LINEAGE = 100;
@@ -75,6 +92,56 @@ export const getForkable = operation(
   },
 );
 
+/** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
+export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
+  const reason = forkDenialOfSource(await sourceOf(sql, row, viewer));
+  if (reason === null) return;
+  const status = row.quarantinedAt === null ? row.status : null;
+  throw new ApiError("NOT_FORKABLE", {
+    message: TEXTS.NOT_FORKABLE({ type: row.type, address: formatAddress(row) }, status),
+    details: { reason },
+  });
+}
+
+/**
+ * Why a caller cannot fork what an address names; `null` when they can. `X-Org-Slug` names the organization that gets
+ * the fork, and not where to look. Throws NOT_FOUND, ORG_ACCESS_DENIED, or UNAUTHORIZED for a header without a
+ * credential.
+ */
+async function findForkDenial(
+  sql: Sql,
+  options: { address: DefinitionAddress | VersionId; visitor: Caller | null; request: Request },
+): Promise<ForkDenial | null> {
+  const { address, visitor, request } = options;
+  if (!visitor && request.headers.has("x-org-slug")) {
+    throw unauthorized(TEXTS.UNAUTHORIZED.org);
+  }
+  const org = visitor ? await resolveOrg(sql, visitor, request) : null;
+  const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(visitor)));
+  return forkDenial(source, org?.role ?? null);
+}
+
+async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
+  const row = await requireAnyVersion(sql, target);
+  const isResolvable = row.quarantinedAt === null && allowsOperation(row.status, "fork");
+  if (target.address.version !== null || isResolvable) return sourceOf(sql, row, target.scope.viewer);
+  // A name without a version stands for a published one: being a member does not make one of it.
+  return { status: row.status === "archived" ? "archived" : null, isOwn: false, isQuarantined: false };
+}
+
+async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<ForkOrigin> {
+  const { status, quarantinedAt } = row;
+  return { status, isOwn: await isOwn(sql, row, viewer), isQuarantined: quarantinedAt !== null };
+}
+
+/** Whether a version belongs to an organization that the viewer is a member of. */
+async function isOwn(sql: Sql, { orgId }: DefinitionRow, viewer: DefinitionViewer): Promise<boolean> {
+  const { userId, boundOrgId, isUnproven } = viewer;
+  if (userId === null || (boundOrgId !== null && boundOrgId !== orgId)) return false;
+  const membership = await findMembership(sql, { userId, orgId });
+  return membership !== null && !(isUnproven && membership.requireSecondFactor);
+}
+
 const LineageStep = Type.Object(
   {
     sourceType: TypeName,
@@ -113,8 +180,7 @@ export const getLineage = operation(
     response: { 200: Type.Object({ data: Lineage }, { description: "The lineage" }) },
   },
   async ({ params, caller, request }, { sql }) => {
-    const address = parseReadAddress(params);
-    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
     const lineId = await requireLine(sql, target);
     const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
     const chain = steps.map(({ step }) => ({ ...step, sourceAvailable: step.source !== null }));
@@ -147,8 +213,7 @@ export const listForks = operation(
     },
   },
   async ({ params, caller, request }, { sql }) => {
-    const address = parseReadAddress(params);
-    const target = await findReadTarget(sql, { address, visitor: caller, request });
+    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
     const lineId = await requireLine(sql, target);
     const [forks, totalForks] = await Promise.all([
       listForkRows(sql, { lineId, ...target.scope, limit: MAX_FORKS_SHOWN }),

@@ -1,5 +1,6 @@
 /** From a parsed definition to the Markdown that coding agents read. Pure: the same input gives the same bytes. */
 import type { DefinitionType } from "../../vocabulary.ts";
+import { digest } from "../hash_definition.ts";
 import { renderAgent } from "./agent.ts";
 import { renderCommand } from "./command.ts";
 import { missingDescription, readSource, type Source, type TranslatableDefinition } from "./markdown_file.ts";
@@ -43,8 +44,7 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
     checkDocumentSize(definition.body, type);
     const runtimeMd = render(definition);
     if (Buffer.byteLength(runtimeMd) > MAX_RENDERED_BYTES) throw markdownTooLarge();
-    const promptHash = `sha256:${new Bun.CryptoHasher("sha256").update(runtimeMd).digest("hex")}`;
-    return { ok: true, runtimeMd, promptHash, translatorVersion: TRANSLATOR_VERSION };
+    return { ok: true, runtimeMd, promptHash: digest(runtimeMd), translatorVersion: TRANSLATOR_VERSION };
   } catch (error) {
     if (error instanceof TranslationFailure) {
       const others = error.others.map((other) => toFailure(other, type));
