@@ -120,7 +120,7 @@ export interface ResolvedDefinition<Row = DefinitionRow> {
 export interface DefinitionQuery extends DefinitionLineQuery {
   /** Null for the highest published version. */
   version: string | null;
-  /** Without a version: if none is published or deprecated, takes the highest in any status. */
+  /** Without a version: if none resolves, takes the highest in any status, quarantined ones too. */
   anyStatus?: boolean;
 }
 
@@ -149,7 +149,7 @@ export async function resolveName<Row extends { id: string }>(
     left join lateral (
       ${select}
       where d.line_id = line.id and ${isVisible(sql, query.viewer)} and ${isNamed}
-      order by (${isResolvable}) desc, d.status = 'published' desc,
+      order by case when ${isResolvable} then d.status = 'published' end desc nulls last,
         d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as found on true`;

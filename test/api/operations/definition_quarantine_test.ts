@@ -163,6 +163,16 @@ test("a quarantined line takes all of its versions with it, those that come late
   expect(await statuses(api, null, paths)).toEqual([200, 200, 200]);
 });
 
+test("if only a quarantined version is published, a name means the highest version in any status", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person();
+  await publishAgent(api, own(owner), { name: "helper", visibility: "public" });
+  await createAgent(api, own(owner), { name: "helper", version: "1.1.0" });
+  await quarantine(api, `@${owner.org.slug}/helper@1.0.0`, "Malicious");
+  const dependents = await ask(api, "/agent/helper/dependents", own(owner));
+  expect(await dependents.json()).toMatchObject({ data: { definition: { version: "1.1.0" } } });
+});
+
 test("a reference bound to a quarantined line is unresolved, and resolves to no other line", async () => {
   await using api = await openTestApp();
   const [owner, stranger, author] = [
