@@ -16,7 +16,7 @@ import type {
 
 const ETAG = { description: "Strong; changes when the content does", schema: Type.String() };
 const NOT_MODIFIED: OpenApiResponse = { description: "Not modified: the ETag in `If-None-Match` is current" };
-/** Either is sufficient. An operation that requires one says nothing about it. */
+/** Either is sufficient. Only operations with other rules have a `security` of their own. */
 export const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
 
 export function describeOperations(operations: readonly AnyOperation[]): OpenApiDocument["paths"] {

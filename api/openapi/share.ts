@@ -1,4 +1,4 @@
-/** Moves what several operations have to `components`, where it stands once. */
+/** Moves parts that operations repeat to `components`. */
 import { pascalCase } from "./failures.ts";
 import type { OpenApiDocument, OpenApiResponse } from "./types.ts";
 
@@ -21,7 +21,7 @@ const STATUS_NAMES: Readonly<Record<string, string>> = {
   429: "TooManyRequests",
 };
 
-/** Members of a document that have no parts, or values that look like some. */
+/** Members without parts; some have values that look like parts. */
 const UNREAD = ["schema", "example", "value", "requestBody"];
 
 /** Returns the paths with references, and the components that these refer to. */

@@ -58,7 +58,7 @@ export type OpenApiPath = Partial<Record<OpenApiMethod, OpenApiOperation>>;
 export interface OpenApiDocument {
   openapi: string;
   tags: readonly object[];
-  /** Of operations that say nothing else. */
+  /** For operations without a `security` of their own. */
   security: NonNullable<OpenApiOperation["security"]>;
   paths: Record<string, OpenApiPath>;
   /** Requests that the service sends. */

@@ -55,7 +55,7 @@ export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
   if (isRecord(content)) writeBullets(w, Object.entries(content));
 }
 
-/** A bullet for each entry. Below it stand what `writeBelow` writes and what nobody has read. */
+/** Writes a bullet for each entry; below it, what `writeBelow` writes and then the unread fields. */
 export function writeEntries(
   w: MarkdownWriter,
   entries: readonly Fields[],

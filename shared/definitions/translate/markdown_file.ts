@@ -48,7 +48,7 @@ export function missingDescription({ description }: Source, type: DefinitionType
 /** Writes one part of the text. */
 export type Section<Of extends Source = Source> = (w: MarkdownWriter, source: Of) => void;
 
-/** Returns the section about one block: its heading, what `write` says, and what of the block nobody has read. */
+/** Returns the section about one block: its heading, what `write` writes, and then the unread fields. */
 export function block<Of extends Source>(
   key: string,
   heading: Inline,

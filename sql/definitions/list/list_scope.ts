@@ -91,8 +91,8 @@ export function selectListed(sql: Sql, listed: readonly ListedRows[], select: Li
 }
 
 /**
- * Counts listed rows. Public rows are counted whoever owns them, and those of the viewer's organizations subtracted: there
- * are few, and comparing the organization of every row would take longer than counting them.
+ * Counts listed rows: all public rows, minus those of the viewer's organizations, plus the rows that members list. The
+ * viewer's organizations have few, and comparing the organization of every public row would take longer than counting them.
  */
 export function countListed(sql: Sql, scope: ListScope, { matches, counted }: Matching): Fragment {
   const filters = filterConditions(sql, scope.filters);
