@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
 
 const NAME = /"([a-z_]+\.[a-z_]+)"/g;
+/** What `sendMail` of jobs/mail.ts is called with, and what it adds. */
+const MAIL = /event: "([a-z]+_mail)"/g;
+const OUTCOMES = ["sent", "failed", "refused"] as const;
 
 async function listLogged(): Promise<string[]> {
   const events = new Set<string>();
@@ -11,6 +14,8 @@ async function listLogged(): Promise<string[]> {
     const text = await Bun.file(join(ROOT, path)).text();
     for (const line of text.split("\n").filter((line) => /\b(?:event\b|warn\("|rest\()/.test(line))) {
       for (const [, name = ""] of line.matchAll(NAME)) events.add(name);
+      for (const [, mail = ""] of line.matchAll(MAIL))
+        for (const end of OUTCOMES) events.add(`${mail}.${end}`);
     }
   }
   return [...events].sort();

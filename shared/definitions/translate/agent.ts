@@ -15,11 +15,11 @@ import { writeSpecialCases } from "./agent/special_cases.ts";
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
 import type { Fields } from "./field_reader.ts";
 import { md } from "./inline.ts";
-import { block, renderFile, type Section, type Source } from "./markdown_file.ts";
+import { block, type MarkdownSection, renderFile, type Source } from "./markdown_file.ts";
 import { modelAlias } from "./model_alias.ts";
 
 /** In the order of the text (definition-languages, section 4). */
-const SECTIONS: readonly Section<Agent>[] = [
+const SECTIONS: readonly MarkdownSection<Agent>[] = [
   writeOpening,
   writePurpose,
   writeLimits,

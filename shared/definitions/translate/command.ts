@@ -4,10 +4,10 @@ import { writeAfterwards, writeCommandReport, writeRecord } from "./command/afte
 import { commandArgumentHint, writeCommandArguments, writeInputs } from "./command/arguments.ts";
 import { writeCommandPreflight, writeRepeat, writeRun } from "./command/run.ts";
 import { md } from "./inline.ts";
-import { block, renderFile, type Section, type Source, writeDescription } from "./markdown_file.ts";
+import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import { bareModelAlias } from "./model_alias.ts";
 
-const SECTIONS: readonly Section[] = [
+const SECTIONS: readonly MarkdownSection[] = [
   writeDescription,
   writeCommandArguments,
   writeInputs,

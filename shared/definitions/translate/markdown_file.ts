@@ -46,14 +46,14 @@ export function missingDescription({ description }: Source, type: DefinitionType
 }
 
 /** Writes one part of the text. */
-export type Section<Of extends Source = Source> = (w: MarkdownWriter, source: Of) => void;
+export type MarkdownSection<Of extends Source = Source> = (w: MarkdownWriter, source: Of) => void;
 
 /** Returns the section about one block: its heading, what `write` writes, and then the unread fields. */
 export function block<Of extends Source>(
   key: string,
   heading: Inline,
   write: (w: MarkdownWriter, block: Fields, source: Of) => void,
-): Section<Of> {
+): MarkdownSection<Of> {
   return (w, source) => {
     const fields = source.body.map(key);
     if (!fields) return;
@@ -72,7 +72,7 @@ export function writeDescription(w: MarkdownWriter, { description }: Source): vo
 export function renderFile<Of extends Source>(
   source: Of,
   frontMatter: readonly (readonly [key: string, value: string | null])[],
-  sections: readonly Section<Of>[],
+  sections: readonly MarkdownSection<Of>[],
 ): string {
   // JSON strings are YAML, too. White space is collapsed before, so no reader finds a line break in one.
   const lines = frontMatter.flatMap(([key, value]) =>

@@ -1,18 +1,18 @@
 /** Runtime Markdown of pipelines. */
 import { readSequence } from "./dependency_levels.ts";
 import { md } from "./inline.ts";
-import { block, renderFile, type Section, type Source, writeDescription } from "./markdown_file.ts";
+import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import { writeArtifacts, writeNotifications, writePostflight, writeState } from "./pipeline/afterwards.ts";
 import { writeEnvironment } from "./pipeline/environment.ts";
 import { writeRollback } from "./pipeline/rollback.ts";
-import { type Pipeline, writeOrder, writeStages } from "./pipeline/stages.ts";
+import { type Pipeline, writeStageOrder, writeStages } from "./pipeline/stages.ts";
 import { writeTriggers } from "./pipeline/triggers.ts";
 
-const SECTIONS: readonly Section<Pipeline>[] = [
+const SECTIONS: readonly MarkdownSection<Pipeline>[] = [
   writeDescription,
   writeTriggers,
   block("environment", md`Environment`, writeEnvironment),
-  writeOrder,
+  writeStageOrder,
   writeStages,
   block("rollback", md`Undo`, writeRollback),
   block("notifications", md`Tell`, writeNotifications),

@@ -4,23 +4,23 @@ import { readSequence } from "./dependency_levels.ts";
 import { Fields } from "./field_reader.ts";
 import { writeLeftovers } from "./generic_section.ts";
 import { given, md } from "./inline.ts";
-import { block, renderFile, type Section, type Source, writeDescription } from "./markdown_file.ts";
+import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
 import { workflowArgumentHint, writeWorkflowArguments } from "./workflow/arguments.ts";
 import { writeContext, writeWorkflowPreflight } from "./workflow/context.ts";
-import { type Workflow, writeOrder } from "./workflow/order.ts";
+import { type Workflow, writePhaseOrder } from "./workflow/order.ts";
 import { writePhases } from "./workflow/phases.ts";
 import { writeOutcome, writeOutputs, writeResult } from "./workflow/result.ts";
 
-const SECTIONS: readonly Section<Workflow>[] = [
+const SECTIONS: readonly MarkdownSection<Workflow>[] = [
   writeDescription,
   writeFacts,
   block("arguments", md`Arguments`, writeWorkflowArguments),
   writePreflightList,
   block("preflight", md`Before you start`, writeWorkflowPreflight),
   block("context", md`Look around first`, writeContext),
-  writeOrder,
+  writePhaseOrder,
   writePhases,
   (w, { orchestration }) => writeLeftovers(w, orchestration),
   block("aggregation", md`Result`, writeResult),

@@ -19,7 +19,7 @@ export interface Pipeline extends Source {
   levels: readonly (readonly Ordered[])[];
 }
 
-export function writeOrder(w: MarkdownWriter, { levels }: Pipeline): void {
+export function writeStageOrder(w: MarkdownWriter, { levels }: Pipeline): void {
   w.heading(2, md`Order`);
   writeLevels(w, levels);
 }

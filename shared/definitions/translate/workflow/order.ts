@@ -25,7 +25,7 @@ const MODES: Readonly<Record<string, Inline>> = {
   parallel: md`Unless told otherwise, run together what may run together.`,
 };
 
-export function writeOrder(w: MarkdownWriter, { orchestration, phases, levels }: Workflow): void {
+export function writePhaseOrder(w: MarkdownWriter, { orchestration, phases, levels }: Workflow): void {
   w.heading(2, md`Order`);
   writeLevels(w, levels);
   const mode = orchestration.map("execution_mode");
