@@ -6,6 +6,7 @@ import {
   listDependents,
   listReferencedRanges,
   listVersionCandidates,
+  MAX_REFERENCED_RANGES,
 } from "../../sql/definitions/dependents.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
@@ -24,6 +25,8 @@ import {
 } from "./dependencies.ts";
 import { findReadTarget, requireAnyVersion } from "./find_readable.ts";
 import { READ, VersionOrId } from "./schemas.ts";
+
+const RANGES_A_TURN = 20;
 
 const Dependent = Type.Object(
   {
@@ -48,7 +51,8 @@ export const getDependents = operation(
     summary: "List the dependents of a definition",
     description:
       "Lists the versions that depend directly on this version or, for a name without a version, on any version of the " +
-      "definition. Versions that you would not find in a list are left out. At most 5,000 are shown.",
+      "definition. Versions that you would not find in a list are left out. At most 5,000 are shown, and of more than 1,000 " +
+      "different ranges only those of most organizations count.",
     params: VersionOrId,
     response: {
       200: data(
@@ -78,9 +82,9 @@ async function findDependents(
 ) {
   const [candidates, named] = await Promise.all([
     listVersionCandidates(sql, { lineId: row.lineId, viewer }),
-    listReferencedRanges(sql, row),
+    listReferencedRanges(sql, { target: row, viewer }),
   ]);
-  const ranges = named.filter((range) => {
+  const ranges = await filterRanges(named, (range) => {
     const picked = pickVersion(range, candidates);
     return isOneVersion ? picked?.id === row.id : picked !== null;
   });
@@ -89,6 +93,19 @@ async function findDependents(
       ? { total: 0, dependents: [] }
       : await listDependents(sql, { target: row, ranges, viewer, limit: MAX_DEPENDENCY_NODES });
   await nextTurn();
-  const truncated = total > dependents.length;
+  const truncated = total > dependents.length || named.length === MAX_REFERENCED_RANGES;
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
+}
+
+/** Keeps the ranges that fit, and yields to the event loop: each may be compared with thousands of versions. */
+export async function filterRanges(
+  ranges: readonly string[],
+  fits: (range: string) => boolean,
+): Promise<string[]> {
+  const kept: string[] = [];
+  for (const [index, range] of ranges.entries()) {
+    if (index % RANGES_A_TURN === RANGES_A_TURN - 1) await nextTurn();
+    if (fits(range)) kept.push(range);
+  }
+  return kept;
 }

@@ -13,16 +13,36 @@ export interface DependencyTarget {
   name: string;
 }
 
-/** Returns the distinct ranges with which documents of any organization refer to the name. */
+/** Most ranges that dependents are looked for with: documents of others can add any number. */
+export const MAX_REFERENCED_RANGES = 1_000;
+
+/**
+ * Returns the distinct ranges with which versions that the viewer finds in lists refer to this line: at most
+ * `MAX_REFERENCED_RANGES`, those of most organizations first, so that the ranges of one cannot replace those of all others.
+ */
 export async function listReferencedRanges(
   sql: Sql,
-  { type, name }: Pick<DependencyTarget, "type" | "name">,
+  { target, viewer }: { target: Omit<DependencyTarget, "lineId">; viewer: DefinitionViewer },
 ): Promise<string[]> {
   const rows = await sql<{ range: string }[]>`
-    select distinct r.range
+    select r.range
     from definition_references as r
-    where r.type = ${type} and r.name = ${name} and r.in_tree and char_length(r.range) <= ${MAX_RANGE_LENGTH}`;
+    join definitions as d on d.id = r.definition_id
+    where ${isDependent(sql, { target, viewer })} and char_length(r.range) <= ${MAX_RANGE_LENGTH}
+    group by r.range
+    order by count(distinct d.org_id) desc, count(*) desc, r.range
+    limit ${MAX_REFERENCED_RANGES}`;
   return rows.map(({ range }) => range);
+}
+
+/** True for a reference `r` of a version `d` that refers to this line, if the viewer finds the version in lists. */
+function isDependent(
+  sql: Sql,
+  { target, viewer }: { target: Omit<DependencyTarget, "lineId">; viewer: DefinitionViewer },
+) {
+  return sql`
+    r.type = ${target.type} and r.name = ${target.name} and r.in_tree
+    and ${targetOrg(sql, viewer)} = ${target.orgId} and ${isListed(sql, viewer)}`;
 }
 
 /** A version that a range may resolve to. */
@@ -80,9 +100,7 @@ export async function listDependents(
       from definition_references as r
       join definitions as d on d.id = r.definition_id
       join organizations as o on o.id = d.org_id
-      where r.type = ${target.type} and r.name = ${target.name} and r.in_tree
-        and r.range = any(${[...options.ranges]}::text[])
-        and ${targetOrg(sql, viewer)} = ${target.orgId} and ${isListed(sql, viewer)}
+      where ${isDependent(sql, { target, viewer })} and r.range = any(${[...options.ranges]}::text[])
         ${options.isPublished ? sql`and d.status = 'published'` : sql``}
       order by d.id, r.position
     )

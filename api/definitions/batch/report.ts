@@ -10,6 +10,7 @@ import { listDependents, listReferencedRanges } from "../../../sql/definitions/d
 import { findYaml, type LineVersionRow, listLineVersions } from "../../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
+import { filterRanges } from "../dependents.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import { type Batch, findInBatch } from "./order.ts";
@@ -92,18 +93,14 @@ export async function reportBreaks(
   if (!predecessor?.isPublished || semver.gte(predecessor.version, version)) return [];
   const accepts = (range: string, candidate: string) =>
     pickVersion(range, [{ version: candidate, status: "published" as const }]) !== null;
-  const ranges = (await listReferencedRanges(sql, { type, name })).filter(
+  const { orgId, lineId } = predecessor;
+  const target = { orgId, lineId, type, name };
+  const ranges = await filterRanges(
+    await listReferencedRanges(sql, { target, viewer }),
     (range) => accepts(range, predecessor.version) && !accepts(range, version),
   );
   if (ranges.length === 0) return [];
-  const { orgId, lineId } = predecessor;
-  const given = {
-    target: { orgId, lineId, type, name },
-    ranges,
-    viewer,
-    limit: MAX_BREAKS,
-    isPublished: true,
-  };
+  const given = { target, ranges, viewer, limit: MAX_BREAKS, isPublished: true };
   const { dependents } = await listDependents(sql, given);
   return dependents.map(({ organization, type, name, version: own, range }) => {
     return { organization, type, name, version: own, range };

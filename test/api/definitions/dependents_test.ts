@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
+import { MAX_REFERENCED_RANGES } from "../../../sql/definitions/dependents.ts";
 import {
   agentNeeding,
   ask,
@@ -242,3 +243,33 @@ test("an unknown definition has no dependents and no dependencies", async () => 
     expect((await errorOf(response)).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
   }
 });
+
+test("a document with thousands of ranges hides no dependents of others, and a stranger's draft counts for nothing", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person();
+  const flooder = await api.make.person();
+  const users = [await api.make.person(), await api.make.person()];
+  await makeDefinition(api.db.sql, owner, { name: "helper", status: "published", visibility: "public" });
+  for (const user of users) {
+    const open = { name: "helped", status: "published", visibility: "public" } as const;
+    await addReferences(api, (await makeDefinition(api.db.sql, user, open)).id, owner, ["^1.0.0"]);
+  }
+  const ranges = Array.from({ length: MAX_REFERENCED_RANGES }, (_, patch) => `<1.0.${patch + 1}`);
+  const draft = await makeDefinition(api.db.sql, flooder, { name: "draft" });
+  await addReferences(api, draft.id, owner, ranges);
+  const before = await dependentsOf(api, "/agent/helper");
+  expect(before).toMatchObject({ totalCount: 2, truncated: false });
+  const published = { name: "flood", status: "published", visibility: "public" } as const;
+  await addReferences(api, (await makeDefinition(api.db.sql, flooder, published)).id, owner, ranges);
+  const after = await dependentsOf(api, "/agent/helper");
+  expect(after.dependents.map(({ name }) => name)).toEqual(["flood", "helped", "helped"]);
+  expect(after).toMatchObject({ totalCount: 3, truncated: true });
+});
+
+/** Adds references to an agent "helper" of an organization to a version, in SQL. */
+async function addReferences(api: TestApp, definitionId: string, { org }: Person, ranges: readonly string[]) {
+  await api.db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree, org_slug, target_org_id)
+    select ${definitionId}, r.position, 'agent', 'helper', r.range, 'dependencies.requires', true, ${org.slug}, ${org.id}
+    from unnest(${api.db.sql.array([...ranges])}::text[]) with ordinality as r (range, position)`;
+}
