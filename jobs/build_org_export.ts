@@ -1,8 +1,8 @@
 /** Job `build_org_export`: builds the ZIP of an organization and records the outcome in the job's row. */
 import type { JobPayloads } from "../shared/jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
-import { markExportJobRunning } from "../sql/exports/build_attempts.ts";
 import { WrongTimeError } from "../sql/exports/rows.ts";
+import { takeOverBuild } from "../sql/exports/take_over_build.ts";
 import type { QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import {
@@ -27,7 +27,7 @@ export async function buildOrgExport(
   { exportJobId, traceparent }: JobPayloads["build_org_export"],
   claim: QueueClaim & { signal: AbortSignal },
 ): Promise<void> {
-  const job = await markExportJobRunning(deps.sql, { id: exportJobId, maxAttempts: MAX_ATTEMPTS });
+  const job = await takeOverBuild(deps.sql, { id: exportJobId, maxAttempts: MAX_ATTEMPTS });
   if (!job) return failExhausted(deps, exportJobId);
   const build: Build = {
     job,

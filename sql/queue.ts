@@ -2,8 +2,7 @@
 import { type ConstructorOptions, type Db, PgBoss } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import type { Sql } from "./connection/pool.ts";
-import { QUEUE_SETTINGS } from "./queue_policies.ts";
-import { SUPERVISE_SECONDS } from "./take_over.ts";
+import { QUEUE_SETTINGS, SUPERVISE_SECONDS } from "./queue_policies.ts";
 
 export type Boss = PgBoss;
 

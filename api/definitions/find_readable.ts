@@ -18,7 +18,7 @@ import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/organization.ts";
-import { requireFound } from "../http/require_found.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import { type DefinitionAddress, formatAddress, type VersionId } from "./address.ts";
 
 /** What reads of definitions need. */
@@ -99,7 +99,7 @@ export async function findTarget(
 ): Promise<ReadTarget> {
   if ("id" in address) return findVersionTarget(sql, address, { viewer, orgId: null });
   if (address.orgSlug === null) return { address, scope: { viewer, orgId: null } };
-  const orgId = requireFound(await findDefinitionOwnerId(sql, address.orgSlug), () =>
+  const orgId = requireVisible(await findDefinitionOwnerId(sql, address.orgSlug), () =>
     definitionNotFound(address, "definition"),
   );
   return { address, scope: { viewer, orgId } };
@@ -107,7 +107,7 @@ export async function findTarget(
 
 async function findVersionTarget(sql: Sql, { type, id }: VersionId, scope: ReadScope): Promise<ReadTarget> {
   const found = await findVisibleVersion(sql, { type, id, ...scope });
-  const { orgId, orgSlug, name, version } = requireFound(found, () => versionIdNotFound(type, id));
+  const { orgId, orgSlug, name, version } = requireVisible(found, () => versionIdNotFound(type, id));
   return { address: { type, orgSlug, name, version }, scope: { viewer: scope.viewer, orgId } };
 }
 
@@ -121,7 +121,7 @@ export function requireResolved<Row>(
   address: DefinitionAddress,
   { hasLine, definition }: ResolvedDefinition<Row>,
 ): Row {
-  return requireFound(definition, () => definitionNotFound(address, hasLine ? "version" : "definition"));
+  return requireVisible(definition, () => definitionNotFound(address, hasLine ? "version" : "definition"));
 }
 
 /**
@@ -137,7 +137,7 @@ export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<D
 export async function requireLine(sql: Sql, { address, scope }: ReadTarget): Promise<string> {
   if (address.version !== null) return (await requireDefinition(sql, { address, scope })).lineId;
   const line = await findVisibleLine(sql, { ...address, ...scope });
-  return requireFound(line, () => definitionNotFound(address, "definition")).id;
+  return requireVisible(line, () => definitionNotFound(address, "definition")).id;
 }
 
 /** Finds two versions of one line. Throws NOT_FOUND. */
@@ -146,7 +146,7 @@ export async function requireTwoVersions(
   { address, scope }: ReadTarget,
   versions: readonly [string, string],
 ): Promise<[DefinitionRow, DefinitionRow]> {
-  const { orgId } = requireFound(await findVisibleLine(sql, { ...address, ...scope }, versions), () =>
+  const { orgId } = requireVisible(await findVisibleLine(sql, { ...address, ...scope }, versions), () =>
     definitionNotFound({ ...address, version: versions[0] }, "definition"),
   );
   const find = (version: string) =>

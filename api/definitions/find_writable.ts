@@ -17,7 +17,7 @@ import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { requireFound } from "../http/require_found.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import type { DefinitionAddress, VersionAddress } from "./address.ts";
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_readable.ts";
 import type { Writer } from "./new_draft.ts";
@@ -65,7 +65,7 @@ async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
   const open = orgs.filter((org) => maySeeOrg(caller.credential, org).ok);
   const writable = open.filter(({ role }) => mayWriteDefinitions(role).ok);
   if (writable.length > 1) throw ambiguousOrganization(address, writable);
-  return requireFound(writable[0] ?? open[0] ?? null, () => definitionNotFound(address, "definition"));
+  return requireVisible(writable[0] ?? open[0] ?? null, () => definitionNotFound(address, "definition"));
 }
 
 /** Callers who may not see the definition do not learn whether it exists. */
@@ -99,7 +99,7 @@ function ambiguousOrganization(address: DefinitionAddress, orgs: readonly Member
 export async function requireOwnLine(sql: Sql, writer: Writer, address: DefinitionAddress): Promise<string> {
   const { orgId, role } = writer.org;
   const found = await findLineId(sql, { orgId, type: address.type, name: address.name });
-  const lineId = requireFound(found, () => definitionNotFound(address, "definition"));
+  const lineId = requireVisible(found, () => definitionNotFound(address, "definition"));
   requireAllowed(mayWriteDefinitions(role), writer.org);
   return lineId;
 }
@@ -116,7 +116,7 @@ export async function requireStillWriter(tx: Sql, { actor, org }: Writer): Promi
 /** Finds and locks the version that a write names. Throws NOT_FOUND. */
 export async function lockVersion(sql: Sql, lineId: string, address: VersionAddress): Promise<DefinitionRow> {
   const row = await lockDefinition(sql, { lineId, version: address.version });
-  return requireFound(row, () => definitionNotFound(address, "version"));
+  return requireVisible(row, () => definitionNotFound(address, "version"));
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { requireFound } from "../http/require_found.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import { Instant, oneOf, Text } from "../http/schemas.ts";
 import { EXAMPLE_AS_OF } from "./export_parameters.ts";
 import { Visibility } from "./manifest_schema.ts";
@@ -130,7 +130,7 @@ export async function requireExportJob(
 ): Promise<ReadableExportJobRow> {
   const { userId, credential } = access.caller;
   const orgId = credential.type === "key" ? credential.orgId : null;
-  const job = requireFound(
+  const job = requireVisible(
     isUuid(access.jobId) ? await findReadableExportJob(sql, { id: access.jobId, userId, orgId }) : null,
     () => new ApiError("EXPORT_JOB_NOT_FOUND"),
   );

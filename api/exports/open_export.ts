@@ -24,7 +24,7 @@ import type { OperationDeps } from "../http/operation.ts";
 import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { announceStream } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { requireFound } from "../http/require_found.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import type { StreamWatch } from "../http/response/stream_cutoff.ts";
 import { settleCutoff } from "./cutoff.ts";
 import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
@@ -282,14 +282,14 @@ async function findProject(
   const { userId } = caller;
   if (isUuid(name)) {
     const project = await findReadableProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
-    return requireFound(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
+    return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
   }
   const { orgId, slug } = await resolveOrg(sql, caller, request);
   if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
     throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
   }
   const project = await findReadableProjectByName(sql, { name, userId, orgId });
-  return requireFound(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
+  return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
 }
 
 function notFound(message: string): ApiError {

@@ -1,6 +1,6 @@
 /** Sends the file of an export while it is generated: counts its rows, records it in the audit log, streams it. */
 import { Type } from "@sinclair/typebox";
-import { ApiError, type ErrorCode } from "../../shared/errors.ts";
+import type { ErrorCode } from "../../shared/errors.ts";
 import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/exports/file_names.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -13,7 +13,8 @@ import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
 import { countBytes, responseStream } from "../http/response/stream.ts";
 import { Instant, Text } from "../http/schemas.ts";
-import { ASYNC_ENDPOINT, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { countWithinLimit } from "./row_limit.ts";
 
 export const ProjectParams = {
   project: Type.String({
@@ -206,14 +207,4 @@ function fileHeaders(
     ...(kind === "dataset" ? { Vary: "Accept-Encoding" } : {}),
     ...(encoding ? { "Content-Encoding": encoding } : {}),
   };
-}
-
-/** Counts the rows of a file, but not much further than the limit. Throws EXPORT_TOO_LARGE beyond it. */
-async function countWithinLimit(
-  limit: number,
-  count: (countUpTo: number) => Promise<number>,
-): Promise<number> {
-  const rows = await count(limit + 1);
-  if (rows <= limit) return rows;
-  throw new ApiError("EXPORT_TOO_LARGE", { details: { rows, limit, asyncEndpoint: ASYNC_ENDPOINT } });
 }

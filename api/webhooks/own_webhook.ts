@@ -11,7 +11,7 @@ import { requireActorRole, requireOwnOrg } from "../accounts/require_own_org.ts"
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { requireFound } from "../http/require_found.ts";
+import { requireVisible } from "../http/require_visible.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
 
@@ -54,7 +54,7 @@ export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise
 export function requireWebhookRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
   const notFound = () =>
     new ApiError("NOT_FOUND", { message: TEXTS.NOT_FOUND.webhook(slug), details: { reason: "webhook" } });
-  return requireFound(row, notFound);
+  return requireVisible(row, notFound);
 }
 
 export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {

@@ -2,8 +2,7 @@
 import { type BlockList, isIP } from "node:net";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { isLoopbackHost } from "../../shared/network/public_address.ts";
-import { isDeliverable } from "../../shared/network/webhook_targets.ts";
+import { isDeliverable, isLoopbackHost } from "../../shared/network/public_address.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 
 const MAX_LENGTH = 2048;

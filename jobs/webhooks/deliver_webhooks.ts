@@ -1,6 +1,6 @@
 /** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
 import { setTimeout as delay } from "node:timers/promises";
-import { openNetworks } from "../../shared/network/webhook_targets.ts";
+import { openNetworks } from "../../shared/network/public_address.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";

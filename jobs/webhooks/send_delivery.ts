@@ -5,7 +5,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { type BlockList, isIP, type LookupFunction } from "node:net";
 import { Webhook } from "standardwebhooks";
-import { isDeliverable } from "../../shared/network/webhook_targets.ts";
+import { isDeliverable } from "../../shared/network/public_address.ts";
 
 const TIMEOUT_MS = 10_000;
 /** Of names without an address, and of a resolver that cannot tell. */

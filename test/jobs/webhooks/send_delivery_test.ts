@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
-import { openNetworks } from "../../../shared/network/webhook_targets.ts";
+import { openNetworks } from "../../../shared/network/public_address.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -5,7 +5,7 @@
 import type { ApiError } from "../../shared/errors.ts";
 
 /** Returns what a query found. Throws `notFound()` if that is nothing. */
-export function requireFound<Found>(found: Found | null, notFound: () => ApiError): Found {
+export function requireVisible<Found>(found: Found | null, notFound: () => ApiError): Found {
   if (found !== null) return found;
   throw notFound();
 }
