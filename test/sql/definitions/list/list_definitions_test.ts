@@ -99,6 +99,38 @@ test("drafts of a stranger are not read by a search, and leave no words behind",
   expect(left).toEqual({ count: 0 });
 });
 
+test("a member of an organization with many versions reaches a page far down", async () => {
+  await using db = await openTestDatabase();
+  const make = createFactory(db.sql);
+  const [member, stranger] = [await make.person(), await make.person()];
+  // A hash table of this size has no room for the member's versions.
+  await db.admin.unsafe(`alter database ${new URL(db.url).pathname.slice(1)} set work_mem = '64kB'`);
+  await addListings(db, member.org.id, 40_000);
+  await addListings(db, stranger.org.id, 6_000);
+  await using lists = openLists(db);
+  const viewer = { userId: member.user.id, boundOrgId: null };
+  const filters = { ...ALL_DEFINITIONS, latestOnly: false };
+  const { total } = await listDefinitions(lists.listSql, { ...ALL, viewer, filters, offset: 45_990 });
+  expect(total).toBe(46_000);
+});
+
+/** Adds public listings without their versions. */
+async function addListings({ admin }: TestDatabase, orgId: string, count: number): Promise<void> {
+  await admin.begin(async (tx) => {
+    await tx`set local session_replication_role = replica`;
+    await tx`
+      insert into definition_listings (
+        definition_id, line_id, org_id, author_id, created_at, updated_at, is_public, is_public_latest, is_fork, type,
+        name, status, visibility, tier, domain, tags, words
+      )
+      select
+        gen_random_uuid(), gen_random_uuid(), ${orgId}, gen_random_uuid(), now(), now(), true, false, false, 'agent',
+        'listed-' || number, 'published', 'public', 'free', 'software', '{}', ''
+      from generate_series(1, ${count}::int) as number`;
+  });
+  await admin`analyze definition_listings`;
+}
+
 test("a search of the latest public versions reads no rows of other versions, for its total neither", async () => {
   await using db = await openTestDatabase();
   await using lists = openLists(db);
