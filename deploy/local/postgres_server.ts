@@ -85,7 +85,6 @@ export async function startServer(
     const server = await spawnServer(cluster, options, port);
     if (await isAccepting(cluster, server)) return { server, port };
     await server.stop();
-    await server.exited;
     const reasons = server.lastLines.filter((line) => /\b(FATAL|PANIC|ERROR|HINT):/.test(line));
     const text = (reasons.length > 0 ? reasons : server.lastLines).slice(-4).join("\n");
     if (attempt === ATTEMPTS || !RETRYABLE.test(text)) throw new Error(`Cannot start PostgreSQL: ${text}`);

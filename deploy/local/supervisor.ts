@@ -1,6 +1,4 @@
 /** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
-import { createInterface } from "node:readline";
-import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
@@ -42,7 +40,7 @@ export interface Child extends AsyncDisposable {
   hasExited(): boolean;
   /** Its last lines, oldest first, without empty ones; none if it writes to our own output. */
   lastLines: readonly string[];
-  /** Ends the child and waits for its end. Safe to call twice. */
+  /** Ends the child and waits until its output has been read. Safe to call twice. */
   stop(): Promise<void>;
 }
 
@@ -87,7 +85,14 @@ async function readLines(
   onLine: (line: string) => void,
 ): Promise<void> {
   if (!(stream instanceof ReadableStream)) return;
-  for await (const line of createInterface(Readable.fromWeb(stream))) onLine(line);
+  let rest = "";
+  // Only LF ends a line of a log: `readline` also splits at U+2028, which texts of users contain.
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(line);
+  }
+  if (rest) onLine(rest);
 }
 
 function launch(options: ChildOptions): Bun.Subprocess {
@@ -126,19 +131,25 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
     subprocess.kill(signal);
     return settlesWithin(subprocess.exited, timeoutMs);
   };
-  const stop = async () => {
+  const exited = subprocess.exited.then(async () => {
+    // A grandchild may hold the pipe open; its later output is not waited for.
+    await settlesWithin(read, 1000);
+    return { code: subprocess.exitCode, signal: subprocess.signalCode };
+  });
+  const end = async () => {
     if (hasExited()) return;
     if (!force.aborted && (await untilAborted(endBy(polite, graceMs), force).catch(() => false))) return;
     for (const signal of [...stronger, "SIGKILL" as const]) if (await endBy(signal, 5000)) return;
   };
+  const stop = async () => {
+    await end();
+    // We may exit next, and its last lines belong in its log.
+    if (hasExited()) await exited;
+  };
   return {
     name,
     pid: subprocess.pid,
-    exited: subprocess.exited.then(async () => {
-      // A grandchild may hold the pipe open; its later output is not waited for.
-      await settlesWithin(read, 1000);
-      return { code: subprocess.exitCode, signal: subprocess.signalCode };
-    }),
+    exited,
     hasExited,
     lastLines,
     stop,

@@ -37,6 +37,29 @@ test("stop() waits for a child that ends politely, and passes on its last lines"
   await child.stop();
 });
 
+test("stop() waits for output that arrives after the end of the child", async () => {
+  await using supervisor = openSupervisor({ force: NEVER });
+  const lines: string[] = [];
+  const child = await spawnShell(supervisor, "(sleep 0.05; echo late) & exit 0", lines);
+  await child.stop();
+  expect(lines).toEqual(["set", "late"]);
+});
+
+test("only LF ends a line", async () => {
+  await using supervisor = openSupervisor({ force: NEVER });
+  const lines: string[] = [];
+  const child = await supervisor.spawn({
+    name: "printf",
+    command: "/usr/bin/printf",
+    args: ["a\u2028b\\rc\\n\\nd"],
+    cwd: "/",
+    env: {},
+    output: (line) => lines.push(line),
+  });
+  await child.exited;
+  expect(lines).toEqual(["a\u2028b\rc", "", "d"]);
+});
+
 test("stop() kills a child that does not end in its time", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const child = await spawnShell(supervisor, "echo no", [], 50);
