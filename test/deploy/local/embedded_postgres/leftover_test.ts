@@ -1,9 +1,20 @@
 /** The embedded PostgreSQL on a directory whose server was killed, or outlived a killed start. */
 import { expect, test } from "bun:test";
-import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../../deploy/local/embedded_postgres.ts";
 import { commandLineOf, parentOf } from "../../../../deploy/local/machine.ts";
+import { findPostgresBinaries } from "../../../../deploy/local/postgres_files.ts";
 import { openSupervisor, type Supervisor } from "../../../../deploy/local/supervisor.ts";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { identifyProcess } from "../../../helpers/process/identity.ts";
@@ -61,6 +72,34 @@ test("startEmbeddedPostgres() replaces a server that still runs there", async ()
   expect(next.urls).toEqual(left.urls);
   expect(next.pid).not.toBe(left.pid);
   expect(identifyProcess(left.pid)).toBeNull();
+});
+
+test("startEmbeddedPostgres() starts where a server ends by itself just before it would be stopped", async () => {
+  using directory = makeDataDirectory();
+  await using first = openUnforcedSupervisor();
+  const left = await start(first, directory.path);
+  const path = realpathSync(join(directory.path, "postgres"));
+  const { uid, gid } = statSync(path);
+  const { bin } = findPostgresBinaries({ uid, gid });
+  const binDirectory = mkdtempSync(join(tmpdir(), "ulr-bin-"));
+  try {
+    for (const program of ["initdb", "postgres"])
+      symlinkSync(join(bin, program), join(binDirectory, program));
+    const pidFile = `"${path}/postmaster.pid"`;
+    const end = `kill -INT ${left.pid}; while [ -e ${pidFile} ]; do sleep 0.02; done`;
+    writeFileSync(join(binDirectory, "pg_ctl"), `#!/bin/sh\n${end}\nexec "${join(bin, "pg_ctl")}" "$@"\n`);
+    chmodSync(join(binDirectory, "pg_ctl"), 0o755);
+    chmodSync(binDirectory, 0o755);
+    await using second = openUnforcedSupervisor();
+    const next = await startEmbeddedPostgres({
+      supervisor: second,
+      dataDirectory: directory.path,
+      binDirectory,
+    });
+    expect(next.urls).toEqual(left.urls);
+  } finally {
+    rmSync(binDirectory, { recursive: true });
+  }
 });
 
 test("startEmbeddedPostgres() accepts a folder with shell characters in its name", async () => {
