@@ -19,6 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "this user may not use the port",
   EADDRNOTAVAIL: "the address is not one of this machine",
   ERR_OUT_OF_RANGE: "there is no such port",
+  ENOTFOUND: "the address is not known",
 };
 
 /** Returns the text of a file; null if it cannot be read. */
@@ -51,8 +52,9 @@ export function findListenProblem(host: string, port: number): string | null {
     Bun.listen({ hostname: host, port, exclusive: true, socket: { data() {} } }).stop(true);
     return null;
   } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    return `Cannot listen on ${host}:${port}: ${REASONS[code ?? ""] ?? code ?? message}`;
+    // Bun's error has no code if the name of a host cannot be resolved.
+    const { code = "ENOTFOUND" } = error as { code?: string };
+    return `Cannot listen on ${host}:${port}: ${REASONS[code] ?? code}`;
   }
 }
 

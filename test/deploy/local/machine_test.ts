@@ -1,7 +1,7 @@
-/** Free ports: which ones are chosen. */
+/** Free ports: which ones are chosen, and why a server cannot listen. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
-import { chooseFreePort } from "../../../deploy/local/machine.ts";
+import { chooseFreePort, findListenProblem } from "../../../deploy/local/machine.ts";
 
 const HOST = "127.0.0.1";
 const EPHEMERAL = "/proc/sys/net/ipv4/ip_local_port_range";
@@ -13,4 +13,10 @@ test("chooseFreePort() chooses none of the ports that outgoing connections get",
   const ports = Array.from({ length: 50 }, () => chooseFreePort(HOST));
   expect(Math.max(...ports)).toBeLessThan(Number.parseInt(range, 10));
   expect(new Set(ports).size).toBeGreaterThan(40);
+});
+
+test("findListenProblem() says so if the host has no address", () => {
+  expect(findListenProblem("nowhere.invalid", 3000)).toBe(
+    "Cannot listen on nowhere.invalid:3000: the address is not known",
+  );
 });
