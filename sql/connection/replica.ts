@@ -202,7 +202,11 @@ export interface ReplayOptions {
 /** The replica responds but must not be used; the message says why. */
 class UnusableReplica extends Error {}
 
-/** Reads the primary's position, behind everything committed before the call. Throws if the server is not a primary. */
+/**
+ * Reads the primary's position, behind everything committed before the call. Throws if the server is not a primary. It is the
+ * end of what is inserted into the WAL, because a commit is visible before it is flushed; and it is flushed first, because
+ * replicas receive nothing else (docs/replica.md).
+ */
 export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {
   const [position] = await sql<[WalPosition]>`
     select

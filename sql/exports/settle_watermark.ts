@@ -89,8 +89,8 @@ interface Scope {
 }
 
 /**
- * Settles `asOf`, or chooses the newest settled watermark if it is undefined (default_as_of.ts). Call it outside a transaction, and take the snapshot to read from
- * afterwards. Throws NodeUnavailable if a node cannot be asked.
+ * Settles `asOf`, or chooses the newest settled watermark if it is undefined (default_as_of.ts). Call it outside a transaction,
+ * and take the snapshot to read from afterwards. Throws NodeUnavailable if a node cannot be asked.
  */
 export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Promise<WatermarkResult> {
   const { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal } = options;

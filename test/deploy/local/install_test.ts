@@ -30,12 +30,11 @@ test("a package under another name is installed when its own version is there", 
   expect(runEntry(folder.root).stdout.toString()).toBe("");
 });
 
-test("a missing package is installed, and one of another version is replaced", async () => {
-  const local = (version: string) => ({
+test("a missing package is installed", async () => {
+  await using folder = await openFolder({
     "package.json": { name: "x", version: "1.0.0", dependencies: { local: "file:./local" } },
-    "local/package.json": { name: "local", version },
+    "local/package.json": { name: "local", version: "1.0.0" },
   });
-  await using folder = await openFolder(local("1.0.0"));
   expect(isInstalled(folder.root)).toBe(false);
   expect(Bun.spawnSync([process.execPath, "install", "--lockfile-only"], { cwd: folder.root }).success).toBe(
     true,
