@@ -100,9 +100,13 @@ export async function describeMachine({ env }: Command, serverUrl: string): Prom
   };
 }
 
-/** The commit that is measured; `-dirty` if files differ from it. */
-export function describeCommit({ env, root }: Command): Promise<string> {
-  return firstLine(["git", "-C", root, "describe", "--always", "--dirty", "--exclude", "*"], env);
+/** The commit that is measured; `-dirty` if files differ from it, other than the results that a section before has written. */
+export async function describeCommit({ env, root }: Command): Promise<string> {
+  const git = ["git", "-C", root];
+  const commit = await firstLine([...git, "rev-parse", "--short=8", "HEAD"], env);
+  const results = ":(exclude)test/bench/RESULTS.md";
+  const changed = await firstLine([...git, "status", "--porcelain", "--untracked-files=no", results], env);
+  return changed === "" ? commit : `${commit}-dirty`;
 }
 
 async function systemName(): Promise<string> {
