@@ -10,18 +10,11 @@ import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
 import { readSessionTokens } from "../http/session_cookie.ts";
-import { changed, orgPath, withQuery } from "./addresses.ts";
+import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
-import {
-  chosenSlug,
-  findOrg,
-  missingSessionPath,
-  orgCookie,
-  type PageOrg,
-  type PageSession,
-} from "./page_session.ts";
+import { chosenSlug, findOrg, orgCookie, type PageOrg, type PageSession } from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page extends ApiClient {
@@ -119,6 +112,11 @@ export function toPageRoute(
       return result instanceof Response ? result : respondPage(page, result, deps.config);
     },
   };
+}
+
+/** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
+function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
+  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }
 
 /** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */

@@ -2,7 +2,6 @@
 import type { Config } from "../../shared/process/config.ts";
 import type { getMe } from "../accounts/me.ts";
 import type { RequestContext } from "../http/request_context.ts";
-import { signInPath } from "./addresses.ts";
 import type { ResponseOf } from "./api_client.ts";
 import { pageCookie, readCookie } from "./cookies.ts";
 
@@ -63,9 +62,4 @@ export function findOrg(
     organizations[0] ??
     null
   );
-}
-
-/** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
-export function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
-  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }

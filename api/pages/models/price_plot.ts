@@ -2,7 +2,7 @@
 import { type Html, html } from "../html.ts";
 import { countOf } from "../parts.ts";
 import { formatDay, formatPrice } from "./format.ts";
-import { type Period, type PriceStep, priceRange, round, stepPath } from "./price_steps.ts";
+import { type Period, type PriceStep, priceRange } from "./price_steps.ts";
 
 export interface PriceSeries {
   label: string;
@@ -143,4 +143,29 @@ function describeCourse(steps: readonly PriceStep[]): string {
   if (changes === 0) return `unchanged at ${formatPrice(last)}`;
   const first = steps[0]?.price ?? null;
   return `from ${formatPrice(first)} to ${formatPrice(last)} in ${countOf(changes, "change")}`;
+}
+
+/**
+ * Returns the path data of a step line that ends at `end`. `x` and `y` map a time and a price to coordinates; the line has
+ * a gap while there is no price.
+ */
+export function stepPath(
+  steps: readonly PriceStep[],
+  { x, y, end }: { x: (at: number) => number; y: (price: number) => number; end: number },
+): string {
+  let path = "";
+  let isDrawing = false;
+  for (const [index, { at, price }] of steps.entries()) {
+    if (price !== null) {
+      path += isDrawing ? `V${round(y(price))}` : `M${round(x(at))} ${round(y(price))}`;
+      path += `H${round(x(steps[index + 1]?.at ?? end))}`;
+    }
+    isDrawing = price !== null;
+  }
+  return path;
+}
+
+/** One tenth of a unit is less than a pixel. */
+function round(coordinate: number): number {
+  return Math.round(coordinate * 10) / 10;
 }

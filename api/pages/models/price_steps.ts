@@ -71,31 +71,6 @@ export function priceRange(steps: readonly PriceStep[]): { min: number; max: num
   return { min: Math.min(...prices), max: Math.max(...prices) };
 }
 
-/**
- * Returns the path data of a step line that ends at `end`. `x` and `y` map a time and a price to coordinates; the line has
- * a gap while there is no price.
- */
-export function stepPath(
-  steps: readonly PriceStep[],
-  { x, y, end }: { x: (at: number) => number; y: (price: number) => number; end: number },
-): string {
-  let path = "";
-  let isDrawing = false;
-  for (const [index, { at, price }] of steps.entries()) {
-    if (price !== null) {
-      path += isDrawing ? `V${round(y(price))}` : `M${round(x(at))} ${round(y(price))}`;
-      path += `H${round(x(steps[index + 1]?.at ?? end))}`;
-    }
-    isDrawing = price !== null;
-  }
-  return path;
-}
-
-/** One tenth of a unit is less than a pixel. */
-export function round(coordinate: number): number {
-  return Math.round(coordinate * 10) / 10;
-}
-
 const DAY_MS = 86_400_000;
 
 /** Returns the time from the first of these instants until now, but at least the last 90 days. */

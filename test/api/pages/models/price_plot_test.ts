@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type PriceSeries, pricePlot } from "../../../../api/pages/models/price_plot.ts";
+import { type PriceSeries, pricePlot, stepPath } from "../../../../api/pages/models/price_plot.ts";
 
 const DAY = 86_400_000;
 const from = Date.parse("2026-09-01T00:00:00Z");
@@ -51,4 +51,18 @@ test("series share the scale, differ in style, and have a legend; labels are esc
   expect(text).toContain("&lt;b&gt;a&lt;/b&gt;</li>");
   expect(text).not.toContain("<b>");
   expect(text).not.toMatch(/NaN|Infinity/);
+});
+
+test("the path goes right, then up or down, and has gaps without a price", () => {
+  const x = (at: number) => at;
+  const y = (price: number) => 10 - price;
+  const path = (...prices: (number | null)[]) =>
+    stepPath(
+      prices.map((price, at) => ({ at: at * 10, price })),
+      { x, y, end: 50 },
+    );
+  expect(path(3)).toBe("M0 7H50");
+  expect(path(3, 1)).toBe("M0 7H10V9H50");
+  expect(path(3, null, 0)).toBe("M0 7H10M20 10H50");
+  expect(path(null)).toBe("");
 });

@@ -4,7 +4,6 @@ import {
   priceRange,
   priceSteps,
   recentPeriod,
-  stepPath,
 } from "../../../../api/pages/models/price_steps.ts";
 
 const DAY = 86_400_000;
@@ -77,18 +76,4 @@ test("a history of thousands of changes keeps its lowest, highest and last price
   expect(steps.map(({ at }) => at)).toEqual(steps.map(({ at }) => at).toSorted((a, b) => a - b));
   expect(priceRange(steps)).toEqual({ min: 3, max: 99 });
   expect(steps.at(-1)?.price).toBe(values.at(-1) ?? null);
-});
-
-test("the path goes right, then up or down, and has gaps without a price", () => {
-  const x = (at: number) => at;
-  const y = (price: number) => 10 - price;
-  const path = (...prices: (number | null)[]) =>
-    stepPath(
-      prices.map((price, at) => ({ at: at * 10, price })),
-      { x, y, end: 50 },
-    );
-  expect(path(3)).toBe("M0 7H50");
-  expect(path(3, 1)).toBe("M0 7H10V9H50");
-  expect(path(3, null, 0)).toBe("M0 7H10M20 10H50");
-  expect(path(null)).toBe("");
 });
