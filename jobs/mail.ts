@@ -68,7 +68,7 @@ export async function sendMail(
   }
 }
 
-const MAIL_STORED = "the mail became a file, because SMTP_URL is not set: nobody has received it";
+const MAIL_STORED = "wrote a mail into a file, because SMTP_URL is not set; nobody received it";
 
 export interface MailerOptions {
   /** With credentials; `null`: messages become files `<id>.eml`. */

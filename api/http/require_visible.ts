@@ -1,6 +1,6 @@
 /**
- * What a caller may not see does not exist for them. Queries look only among what the caller may see, and what they do not
- * find is the same 404, whether it is a stranger's or nobody's.
+ * What a caller may not see does not exist for them. Queries look only among what the caller may see, so a row of a stranger
+ * and a row that does not exist give the same 404.
  */
 import type { ApiError } from "../../shared/errors.ts";
 

@@ -151,7 +151,7 @@ function findAccount(): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const account of ACCOUNTS) {
     const entry = new RegExp(`^${account}:[^:]*:(-?\\d+):(-?\\d+):`, "m").exec(readText("/etc/passwd") ?? "");
-    // The ids of macOS's `nobody` are -2.
+    // On macOS, the account `nobody` has the ids -2.
     if (entry) return { uid: Number(entry[1]) >>> 0, gid: Number(entry[2]) >>> 0 };
   }
   throw new StartError(

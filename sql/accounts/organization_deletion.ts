@@ -31,8 +31,8 @@ export interface DueOrgRow {
 }
 
 /**
- * Locks an organization that is due for deletion; null if there is none, or other transactions have locked them all. An owner
- * who restores it at the same time waits, and is too late. Call inside a transaction.
+ * Locks an organization whose deletion is due; null if there is none, or if other transactions have locked them all. An
+ * owner who restores it at this moment waits, and is too late. Call inside a transaction.
  */
 export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
   return firstRow(tx<DueOrgRow[]>`

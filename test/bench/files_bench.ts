@@ -51,7 +51,9 @@ export async function benchBundle(run: BenchRun): Promise<FigureTable[]> {
     for (const format of TEXT_EXPORT_FORMATS) {
       rows.push(await benchFormat({ run, db, ours, peer, person, project, directory }, format));
     }
-    return [{ title: `A bundle of ${issues} issues and what hangs on them`, header: HEADER, rows }];
+    return [
+      { title: `A bundle of ${issues} issues, with the rows of the other datasets`, header: HEADER, rows },
+    ];
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

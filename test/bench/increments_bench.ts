@@ -47,7 +47,7 @@ async function benchIncrement(run: BenchRun): Promise<FigureTable> {
   });
   const ratio = read.increment.seconds / read.full.seconds;
   return {
-    title: `${issues.toLocaleString("en")} issues of which one in a hundred has changed`,
+    title: `${issues.toLocaleString("en")} issues, one percent of them changed`,
     header: ["", "full, s", "increment, s", "increment ÷ full"],
     rows: [
       [

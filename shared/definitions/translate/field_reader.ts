@@ -180,7 +180,7 @@ export class Fields {
     this.#parts = null;
   }
 
-  /** True for a block that says `enabled: false`, all of which is left out. */
+  /** True for a block with `enabled: false`, which is left out as a whole. */
   isOff(): boolean {
     const isOff = this.flag("enabled") === false;
     if (isOff) this.discard();
