@@ -1,4 +1,4 @@
-/** Entry point of `bun run start`; `install/main.ts` has run before it. */
+/** Entry point of `bun run start`; `prestart` of package.json has installed the packages. */
 import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { runStack } from "./start.ts";

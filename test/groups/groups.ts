@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { isInstalled } from "../../deploy/local/install.ts";
+import { isInstalled } from "./is_installed.ts";
 import { findFault, PROGRAMS, type ProgramName } from "./programs.ts";
 
 export interface TestGroup {

@@ -152,27 +152,6 @@ test("folders do without the packages that are not for them", () => {
   expect(offences).toEqual([]);
 });
 
-/** The code that runs on a new machine before anything is installed. */
-test("what installs the packages imports none, and runs before the commands of a new clone", async () => {
-  const { scripts } = await Bun.file("package.json").json();
-  for (const name of ["start", "test", "check", "bench"]) {
-    expect(scripts[`pre${name}`]).toStartWith("bun deploy/local/install/main.ts .");
-  }
-  const byPath = new Map(sources.map((source) => [source.path, source]));
-  const seen = new Set(["deploy/local/install/main.ts"]);
-  const packages: string[] = [];
-  for (const path of seen) {
-    // Dynamic imports load later, and type imports never.
-    const imports = transpiler.scanImports(byPath.get(path)?.text ?? "");
-    for (const { path: specifier } of imports.filter((item) => item.kind === "import-statement")) {
-      if (specifier.startsWith(".")) seen.add(join(dirname(path), specifier));
-      else if (!specifier.startsWith("node:")) packages.push(`${path} imports ${specifier}`);
-    }
-  }
-  expect(packages).toEqual([]);
-  expect(seen.size).toBeGreaterThan(2);
-});
-
 /** What affects the whole process is decided in one place per process. */
 const ENTRY_ONLY: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["reads the environment", /\b(?:process|Bun|import\.meta)\.env\b|=\s*process\b(?!\.)/],

@@ -1,6 +1,6 @@
 /** Which packages are installed. Imports none. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readText } from "./machine.ts";
 
 interface PackageJson {
   version?: string;
@@ -11,7 +11,7 @@ interface PackageJson {
 function readPackageJson(folder: string): PackageJson | null {
   try {
     // Written by package managers, or by us.
-    return JSON.parse(readText(join(folder, "package.json")) ?? "null") as PackageJson | null;
+    return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageJson;
   } catch {
     return null;
   }
