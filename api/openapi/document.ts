@@ -5,6 +5,7 @@ import { TEXT } from "../../shared/json_schema.ts";
 import { DELIVERED_EVENT } from "../events/event_schemas.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/body/json_limits.ts";
 import type { AnyOperation } from "../http/operation.ts";
+import { COMMON_HEADERS } from "./headers.ts";
 import { CREDENTIALS, describeOperations } from "./operations.ts";
 import { collectSchemas } from "./schemas.ts";
 import { shareComponents } from "./share.ts";
@@ -19,19 +20,21 @@ const INFO = {
   version: "1.0.0",
   description: [
     "Exports issue-tracker data, and serves a registry of definitions and a catalog of language models.",
-    "Authorize with an API key (`ulr_…`) or a session token (`uls_…`).",
-    "The organization is resolved in this order: the path, the key's organization, the `X-Org-Slug` header, your personal " +
+    "**Authentication.** Send `Authorization: Bearer` with an API key (`ulr_…`, from `POST /api/v1/auth/keys`) or a session " +
+      "token (`uls_…`, from `POST /api/v1/auth/login`).",
+    "**Organization.** It is resolved in this order: the path, the key's organization, the `X-Org-Slug` header, your personal " +
       "organization.",
-    "Responses are wrapped in `data`, except files, export jobs and single models. Errors have the form " +
-      "`{ error: { code, message, requestId, details? } }`. `message` says what is wrong and what to do; `code` " +
-      "says what `details` has. Quote `requestId`, the X-Request-Id of the response, when you contact support.",
-    "A request body is one JSON object in UTF-8 of at most 1 MiB (4 KiB under `/auth`, 32 KiB with the response of a passkey), with at most " +
-      `${MAX_JSON_DEPTH} levels and ${MAX_JSON_VALUES.toLocaleString("en-US")} members and elements. ` +
+    "**Request bodies** are JSON objects in UTF-8 of at most 1 MiB (4 KiB under `/api/v1/auth`, 32 KiB with the response of a passkey), " +
+      `with at most ${MAX_JSON_DEPTH} levels and ${MAX_JSON_VALUES.toLocaleString("en-US")} members and elements. ` +
       "An omitted body means `{}`.",
-    "Every response has one media type: `.csv`, `.parquet`, `.md` and `.yaml` are operations of their own. NDJSON is a text " +
-      "of one JSON object per line; `contentSchema` has the list of these objects.",
-    "Responses of 4 KiB or more are compressed (`zstd`, `gzip`) according to `Accept-Encoding`; each encoding has its own " +
-      "`ETag`. A caller with 8 MiB of unread responses gets `RATE_LIMITED` for further large ones.",
+    "**Responses** are wrapped in `data`, except files, export jobs and single models. Every response has one media type: " +
+      "`.csv`, `.parquet`, `.md` and `.yaml` are operations of their own. NDJSON is a text of one JSON object per line; " +
+      "`contentSchema` has the list of these objects.",
+    "**Errors** have the form `{ error: { code, message, requestId, details? } }`. `message` says what is wrong and what to do; " +
+      "`code` says what `details` has. Quote `requestId` when you contact support.",
+    `**Headers.** ${COMMON_HEADERS}`,
+    "**Compression.** Responses of 4 KiB or more are compressed (`zstd`, `gzip`) according to `Accept-Encoding`; each encoding " +
+      "has its own `ETag`. A caller with 8 MiB of unread responses gets `RATE_LIMITED` for further large ones.",
   ].join("\n\n"),
   license: { name: "MIT", identifier: "MIT" },
 };

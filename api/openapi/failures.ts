@@ -89,7 +89,7 @@ function responseOf(
   const codes = [...new Set(failures.map(({ code }) => code))];
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join("\n\n"),
-    headers: ERROR_HEADERS[status] ?? {},
+    ...(ERROR_HEADERS[status] ? { headers: ERROR_HEADERS[status] } : {}),
     content: { "application/json": { schema: errorEnvelope(codes), examples } },
   };
 }

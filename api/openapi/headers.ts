@@ -1,10 +1,13 @@
-/** The response headers that several operations have. */
+/** The response headers of errors, and those that every response has. */
 import type { OpenApiHeader } from "./types.ts";
+
+type Headers = Readonly<Record<string, OpenApiHeader>>;
 
 const TEXT = { type: "string" };
 const COUNT = { type: "integer", minimum: 0 };
 
-const REQUEST_ID: Readonly<Record<string, OpenApiHeader>> = {
+/** Of every response. */
+const REQUEST_ID: Headers = {
   "X-Request-Id": {
     description: "Id of this request in the log. An id sent by the client is kept.",
     required: true,
@@ -12,7 +15,8 @@ const REQUEST_ID: Readonly<Record<string, OpenApiHeader>> = {
   },
 };
 
-const RATE_LIMIT: Readonly<Record<string, OpenApiHeader>> = {
+/** Of every response under `/api/v1`. */
+const RATE_LIMIT: Headers = {
   "X-RateLimit-Limit": { description: "Requests per minute", required: true, schema: COUNT },
   "X-RateLimit-Remaining": {
     description: "Requests left in this minute",
@@ -36,7 +40,7 @@ const RATE_LIMIT: Readonly<Record<string, OpenApiHeader>> = {
   },
 };
 
-const RETRY_AFTER: Readonly<Record<string, OpenApiHeader>> = {
+const RETRY_AFTER: Headers = {
   "Retry-After": {
     description: "Seconds to wait before retrying",
     required: true,
@@ -44,14 +48,28 @@ const RETRY_AFTER: Readonly<Record<string, OpenApiHeader>> = {
   },
 };
 
-/** The headers of error responses by status. */
-export const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, OpenApiHeader>>>> = {
+/**
+ * The headers of error responses by status. Those that every response has are described here and in `info` only: listed with
+ * every response, they were a sixth of the document.
+ */
+export const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
   401: { "WWW-Authenticate": { description: "Always `Bearer`", required: true, schema: TEXT } },
-  429: RETRY_AFTER,
+  429: { ...RATE_LIMIT, ...RETRY_AFTER },
+  500: REQUEST_ID,
   503: RETRY_AFTER,
 };
 
-/** Returns the headers of every response. */
-export function commonHeaders(isApi: boolean): Readonly<Record<string, OpenApiHeader>> {
-  return isApi ? { ...REQUEST_ID, ...RATE_LIMIT } : REQUEST_ID;
+function listHeaders(headers: Headers): string {
+  return Object.entries(headers)
+    .map(([name, { description }]) => `- \`${name}\`: ${description}`)
+    .join("\n");
 }
+
+/** The headers of every response, in Markdown. */
+export const COMMON_HEADERS = [
+  "Every response has",
+  listHeaders(REQUEST_ID),
+  "Every response under `/api/v1` also has the rate limit of the caller:",
+  listHeaders(RATE_LIMIT),
+  "Responses list the headers that they have beyond these.",
+].join("\n\n");

@@ -3,7 +3,6 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
 import { failureResponses } from "./failures.ts";
-import { commonHeaders } from "./headers.ts";
 import { describeParameters, isApiPath } from "./parameters.ts";
 import type {
   OpenApiDocument,
@@ -46,10 +45,7 @@ function describeOperation(operation: AnyOperation): OpenApiOperation {
     description,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody ? { requestBody } : {}),
-    responses: mapValues(responses, ({ headers, ...response }) => ({
-      ...response,
-      headers: { ...commonHeaders(isApi), ...headers },
-    })),
+    responses,
     ...(isApi ? (access === "public" ? { security: [{}, ...CREDENTIALS] } : {}) : { security: [] }),
   };
 }
@@ -81,7 +77,7 @@ function describeResponses(operation: AnyOperation): Record<string, OpenApiRespo
   const headers = { ...responseHeaders, ...(conditional ? { ETag: ETAG } : {}) };
   const declared = mapValues(response as Record<string, Content>, (content) => ({
     ...describeContent(content),
-    headers,
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
   }));
   return { ...declared, ...(conditional ? { 304: NOT_MODIFIED } : {}) };
 }

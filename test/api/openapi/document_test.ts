@@ -232,7 +232,19 @@ describe("for clients that are generated, the document", () => {
   });
 
   test("has what operations share once", () => {
-    expect(JSON.stringify(document).length).toBeLessThan(580_000);
+    expect(JSON.stringify(document).length).toBeLessThan(495_000);
+  });
+
+  test("describes the headers of every response on its first page and where clients act on them", () => {
+    const { info } = document as OpenApiDocument & { info: { description: string } };
+    const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+    const headers = [...limits, "RateLimit-Policy", "RateLimit"];
+    for (const name of ["X-Request-Id", ...headers]) expect(info.description).toContain(`\`${name}\``);
+    for (const { name, operation } of listOperations(document)) {
+      const { 429: limited, 500: failed } = operation.responses ?? {};
+      const found = [Object.keys(failed?.headers ?? {}), limited && Object.keys(limited.headers ?? {})];
+      expect([name, ...found]).toEqual([name, ["X-Request-Id"], limited && [...headers, "Retry-After"]]);
+    }
   });
 
   test("lets a client ask whether something has changed wherever the answer can be 304", () => {

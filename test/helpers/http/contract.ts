@@ -7,6 +7,15 @@ import type { OpenApiDocument, OpenApiMethod, OpenApiResponse } from "../../../a
 import { withInlineComponents } from "./openapi.ts";
 
 const JSON_TYPE = "application/json";
+/** Every response has it. The document describes it once, like those of every response under `/api/v1`. */
+const COMMON_HEADERS = ["X-Request-Id"];
+const API_HEADERS = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-RateLimit-Reset",
+  "RateLimit-Policy",
+  "RateLimit",
+];
 /** The id by which schemas in the document refer to each other. */
 const DOCUMENT_ID = "openapi";
 
@@ -117,7 +126,8 @@ async function checkResponse(
   const { method, response, validate } = given;
   const described = responses[response.status];
   if (!described) return "the status is not documented";
-  const missing = missingHeaders(described, response);
+  const common = path.startsWith("/api/v1/") ? [...COMMON_HEADERS, ...API_HEADERS] : COMMON_HEADERS;
+  const missing = [...common, ...requiredHeaders(described)].filter((name) => !response.headers.has(name));
   if (missing.length > 0) return `it lacks the headers ${missing.join(", ")}`;
   if (method === "HEAD" || !described.content) return null;
   const type = mediaTypeOf(response);
@@ -127,10 +137,8 @@ async function checkResponse(
   return validate(place, await response.clone().json());
 }
 
-function missingHeaders({ headers = {} }: OpenApiResponse, response: Response): string[] {
-  return Object.entries(headers)
-    .filter(([name, { required }]) => required && !response.headers.has(name))
-    .map(([name]) => name);
+function requiredHeaders({ headers = {} }: OpenApiResponse): string[] {
+  return Object.keys(headers).filter((name) => headers[name]?.required);
 }
 
 function createValidate(document: OpenApiDocument): Contract["validate"] {
