@@ -1,4 +1,7 @@
-/** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
+/**
+ * Delivers events to webhooks for as long as the runner lives. Several runners share the work. When a failed delivery is tried
+ * again is in sql/webhooks/retry_policy.ts.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { openNetworks } from "../../shared/network/public_address.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
@@ -10,17 +13,10 @@ import {
   claimDeliveries,
   noteAttempt,
   queueDeliveries,
-  type RetryPolicy,
 } from "../../sql/webhooks/webhook_deliveries.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
 
-/** The first pauses are short, because most failures are single ones. */
-export const RETRIES: RetryPolicy = {
-  days: 3,
-  delivery: { first: 0.5, max: 3600 },
-  webhook: { first: 1, max: 300 },
-};
 /** Requests that one process has open at a time, at most one of a webhook. */
 const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
@@ -119,7 +115,7 @@ function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: Sen
   const { id, webhookId } = delivery;
   const { responseStatus, error } = result;
   return sql.begin(async (tx) => {
-    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error }, RETRIES);
+    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error });
     if (noted?.isDisabled) {
       await enqueueJob(tx, boss, {
         id: crypto.randomUUID(),

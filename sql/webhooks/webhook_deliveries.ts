@@ -2,6 +2,7 @@
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
+import { isGivenUp, nextAttemptAt, webhookPauseSeconds } from "./retry_policy.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
@@ -12,15 +13,6 @@ const KEPT_MAX = 100;
 const BATCH = 100;
 /** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
-/** When to try again after a failure. Pauses are in seconds and double with every failure up to `max`. */
-export interface RetryPolicy {
-  /** After this time of failed attempts of one delivery, the webhook is disabled. */
-  days: number;
-  /** Pauses between the attempts of a delivery. */
-  delivery: { first: number; max: number };
-  /** Pauses between the deliveries of a webhook, from the second failure in a row. */
-  webhook: { first: number; max: number };
-}
 
 export interface DeliveryRow {
   id: string;
@@ -208,19 +200,15 @@ export interface Attempt {
 }
 
 /**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for the days of the policy. Call it
- * inside a transaction. Returns null if the webhook or the delivery is gone.
+ * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long (retry_policy.ts). Call
+ * it inside a transaction. Returns null if the webhook or the delivery is gone.
  */
-export async function noteAttempt(
-  sql: Sql,
-  attempt: Attempt,
-  policy: RetryPolicy,
-): Promise<{ isDisabled: boolean } | null> {
+export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
   const { webhookId, error } = attempt;
   // Queueing locks the row too: the statements after this one see what it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
-  const noted = await updateDelivery(sql, attempt, policy);
+  const noted = await updateDelivery(sql, attempt);
   if (!webhook || !noted) return null;
   if (noted.isGivenUp) {
     await sql`update webhooks set disabled_at = now(), due_at = null where id = ${webhookId}`;
@@ -230,7 +218,7 @@ export async function noteAttempt(
     await sql`
       update webhooks
       set failures = ${failures}, due_at = (
-        select greatest(min(next_attempt_at), now() + make_interval(secs => ${webhookPauseSeconds(failures, policy)}))
+        select greatest(min(next_attempt_at), now() + make_interval(secs => ${webhookPauseSeconds(failures)}))
         from webhook_deliveries
         where webhook_id = ${webhookId} and status = 'pending'
         having count(*) > 0
@@ -244,10 +232,7 @@ export async function noteAttempt(
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,
-  { days, delivery: { first, max } }: RetryPolicy,
 ): Promise<{ isGivenUp: boolean } | null> {
-  const isGivenUp = sql`
-    (${error}::text is not null and first_attempt_at < now() - make_interval(days => ${days}))`;
   const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
     update webhook_deliveries
     set attempts = attempts + 1,
@@ -255,18 +240,11 @@ async function updateDelivery(
       last_attempt_at = now(),
       response_status = ${responseStatus},
       error = ${error},
-      status = case when ${error}::text is null then 'delivered' when ${isGivenUp} then 'failed' else 'pending' end,
-      -- Randomly shortened by up to a fifth, so that failures do not come back together.
-      next_attempt_at = now()
-        + make_interval(secs => least(${first} * power(2, least(attempts, 20)), ${max}) * (1 - random() / 5))
+      status = case when ${error}::text is null then 'delivered' when ${isGivenUp(sql)} then 'failed' else 'pending' end,
+      next_attempt_at = ${nextAttemptAt(sql)}
     where id = ${id} and status = 'pending'
     returning status`;
   return row ? { isGivenUp: row.status === "failed" } : null;
-}
-
-/** One failure says little of a receiver, so its other deliveries go on. */
-function webhookPauseSeconds(failures: number, { webhook: { first, max } }: RetryPolicy): number {
-  return failures < 2 ? 0 : Math.min(first * 2 ** (failures - 2), max);
 }
 
 async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type DeliverDeps, keepWebhooksDelivered, RETRIES } from "../../../jobs/webhooks/deliver_webhooks.ts";
+import { type DeliverDeps, keepWebhooksDelivered } from "../../../jobs/webhooks/deliver_webhooks.ts";
 import { sendWebhookDisabled } from "../../../jobs/webhooks/send_webhook_disabled.ts";
 import type { EventType } from "../../../shared/vocabulary.ts";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
@@ -209,7 +209,7 @@ test("failures in a row make the pauses of a webhook longer, up to five minutes"
   for (let n = 0; n < 12; n += 1) {
     const [claimed] = await claimDeliveries(app.db.sql, 1);
     const failure = { id: claimed?.id ?? "", webhookId, responseStatus: 500, error: "failed" };
-    await noteAttempt(app.db.sql, failure, RETRIES);
+    await noteAttempt(app.db.sql, failure);
     const [row] = await app.db.sql<[{ seconds: number }]>`
       select round(extract(epoch from due_at - clock_timestamp()))::float8 as seconds from webhooks`;
     pauses.push(row.seconds);
