@@ -2,7 +2,8 @@
 import { type ConstructorOptions, type Db, PgBoss } from "pg-boss";
 import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
 import type { Sql } from "./connection/pool.ts";
-import { QUEUE_SETTINGS, SUPERVISE_SECONDS } from "./queue_policies.ts";
+import { HEARTBEAT_CHECK_SECONDS } from "./exports/take_over_build.ts";
+import { QUEUE_SETTINGS } from "./queue_policies.ts";
 
 export type Boss = PgBoss;
 
@@ -75,9 +76,9 @@ export function openQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
 export function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
   return startBoss(sql, onError, {
     schedule: true,
-    superviseIntervalSeconds: SUPERVISE_SECONDS,
-    monitorIntervalSeconds: SUPERVISE_SECONDS,
-    cronMonitorIntervalSeconds: SUPERVISE_SECONDS,
+    superviseIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
+    monitorIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
+    cronMonitorIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
   });
 }
 

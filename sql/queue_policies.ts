@@ -1,11 +1,7 @@
 /** Retries, heartbeats and retention of each background job in the queue. */
 import type { Queue } from "pg-boss";
 import type { JobName } from "../shared/jobs.ts";
-
-/** How long an entry stays with a runner whose heartbeats have stopped, before another one takes it over. */
-const HEARTBEAT_SECONDS = 20;
-/** How often lapsed heartbeats and due schedules are checked. */
-export const SUPERVISE_SECONDS = 5;
+import { HEARTBEAT_SECONDS } from "./exports/take_over_build.ts";
 
 const DAY_SECONDS = 24 * 3600;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
