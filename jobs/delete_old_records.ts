@@ -19,7 +19,7 @@ import { deleteOldSignInNetworks } from "../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
-import { deleteOldExportJobs } from "../sql/exports/expiry.ts";
+import { deleteOldExportJobs } from "../sql/exports/export_retention.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 import { deleteOldCatalogSyncs } from "../sql/models/catalog_syncs.ts";
 import { cancelJob } from "../sql/queue.ts";

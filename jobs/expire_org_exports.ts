@@ -1,6 +1,6 @@
 /**
  * Job `expire_org_exports`: deletes the files of expired exports and of dead builds. Sweeps can run concurrently, and a
- * sweep can be killed at any line: the next one continues.
+ * sweep can be killed at any line: the next one continues. When an export expires is in sql/exports/export_retention.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "../shared/process/config.ts";
@@ -12,7 +12,7 @@ import {
   listArtifactOwners,
   listPastExpiry,
   markExportJobExpired,
-} from "../sql/exports/expiry.ts";
+} from "../sql/exports/export_retention.ts";
 import { type BuildKey, parseArtifactName } from "./artifact_key.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 

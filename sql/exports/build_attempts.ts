@@ -1,6 +1,7 @@
 /** Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. */
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
+import { expiryFromNow } from "./export_retention.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
 
 /** Pauses after the first fault of a job, the second, and so on; the last pause repeats. */
@@ -108,7 +109,7 @@ export async function markExportJobReady(
   return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'ready', ready_at = now(), finished_at = now(),
-      expires_at = now() + make_interval(hours => ${build.retentionHours}),
+      expires_at = ${expiryFromNow(sql, build.retentionHours)},
       artifact_key = ${artifact.key}, artifact_file_name = ${artifact.fileName},
       artifact_bytes = ${artifact.bytes}, artifact_sha256 = ${artifact.sha256},
       ${progressColumns(sql, build.progress)}

@@ -9,6 +9,7 @@ import type {
 } from "../../shared/vocabulary.ts";
 import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 import { tryLockRow } from "../locks.ts";
+import { isPastExpiry } from "./export_retention.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
 export const EXPORT_JOB_COLUMNS = columnList(`
@@ -86,7 +87,7 @@ export async function findReadableExportJob(
 ): Promise<ReadableExportJobRow | null> {
   return firstRow(sql<ReadableExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS.map((column) => `j.${column}`))}, m.role, o.slug as org_slug, o.require_second_factor,
-      coalesce(j.expires_at <= now(), false) as is_past_expiry
+      coalesce(${isPastExpiry(sql)}, false) as is_past_expiry
     from export_jobs as j
     join organization_members as m on m.org_id = j.org_id and m.user_id = ${key.userId}
     join organizations as o on o.id = j.org_id
@@ -187,7 +188,7 @@ export async function findUnmailedExportJob(sql: Sql, id: string): Promise<Expor
   return firstRow(sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}
     from export_jobs
-    where id = ${id} and status = 'ready' and expires_at > now() and mailed_at is null`);
+    where id = ${id} and status = 'ready' and not ${isPastExpiry(sql)} and mailed_at is null`);
 }
 
 /** Records that a mail server has accepted the job's mail. */

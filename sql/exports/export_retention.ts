@@ -1,7 +1,20 @@
-/** Table `export_jobs` for the sweep: which exports have expired, and which files are still needed. */
+/**
+ * How long the file of an organization export is kept: until when, which exports have expired, and which files are still needed.
+ * The sweep that deletes them is jobs/expire_org_exports.ts.
+ */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
+
+/** Returns when an export that is ready now expires. `hours` is `EXPORT_RETENTION_HOURS`. */
+export function expiryFromNow(sql: Sql, hours: number) {
+  return sql`now() + make_interval(hours => ${hours})`;
+}
+
+/** Returns the condition that an export has expired, even if the sweep has not run yet; null for one that was never ready. */
+export function isPastExpiry(sql: Sql) {
+  return sql`(expires_at <= now())`;
+}
 
 /** A position in the order in which exports expire. */
 export interface ExpiryKey {
@@ -26,7 +39,7 @@ export async function listPastExpiry(
     select id, org_id, artifact_key, expires_at,
       extract(epoch from now() - expires_at)::float8 * 1000 as age_ms
     from export_jobs
-    where status = 'ready' and expires_at <= now()
+    where status = 'ready' and ${isPastExpiry(sql)}
       ${after ? sql`and (expires_at, id) > (${after.expiresAt}, ${after.id})` : sql``}
     order by expires_at, id
     limit ${page.limit}`;
@@ -59,7 +72,7 @@ export async function markExportJobExpired(sql: Sql, id: string): Promise<boolea
   const { count } = await sql`
     update export_jobs
     set status = 'expired'
-    where id = ${id} and status = 'ready' and expires_at <= now()`;
+    where id = ${id} and status = 'ready' and ${isPastExpiry(sql)}`;
   return count === 1;
 }
 
