@@ -10,7 +10,7 @@ import { nextTurn } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import { type DependencyNode, type DependencyTree, expandDependencies } from "./dependencies/graph.ts";
 import { walkDependencies } from "./dependencies/walk.ts";
-import { findReadTarget, requireDefinition } from "./find_readable.ts";
+import { findReadTarget, requireDefinition } from "./find_visible.ts";
 import { READ, TypeName, VersionOrId } from "./schemas.ts";
 
 /** The fields of a definition that depends on others, or that others depend on. */

@@ -23,7 +23,7 @@ import {
   REVIEW_CODE,
   Truncated,
 } from "./dependencies.ts";
-import { findReadTarget, requireAnyVersion } from "./find_readable.ts";
+import { findReadTarget, requireAnyVersion } from "./find_visible.ts";
 import { READ, VersionOrId } from "./schemas.ts";
 
 const RANGES_A_TURN = 20;

@@ -18,7 +18,7 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import { each, listOf, Nullable, oneOf, Text } from "../http/schemas.ts";
 import { parseLineReadAddress } from "./address.ts";
 import { readerWork } from "./document.ts";
-import { findReadTarget, requireTwoVersions } from "./find_readable.ts";
+import { findReadTarget, requireTwoVersions } from "./find_visible.ts";
 import { NameOrId, READ } from "./schemas.ts";
 
 const FieldChangeType = oneOf(["added", "removed", "modified", "unchanged"]);

@@ -11,7 +11,7 @@ import { operation, reply } from "../http/operation.ts";
 import { type AddProblem, integer, type QueryValues, word, words } from "../http/query.ts";
 import { Count, Instant, listOf } from "../http/schemas.ts";
 import { parseReadAddress } from "./address.ts";
-import { findReadTarget, requireAnyVersion } from "./find_readable.ts";
+import { findReadTarget, requireAnyVersion } from "./find_visible.ts";
 import { READ, VersionOrId } from "./schemas.ts";
 
 const BREAKDOWN_NAMES = ["byTime", "bySource", "byVersion"] as const;

@@ -19,7 +19,7 @@ import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { requireVisible } from "../http/require_visible.ts";
 import type { DefinitionAddress, VersionAddress } from "./address.ts";
-import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_readable.ts";
+import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_visible.ts";
 import type { Writer } from "./new_draft.ts";
 
 interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {

@@ -20,7 +20,7 @@ import { withinTimeout } from "../http/error_handler.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { choice, flag, limit, mapped, offset, text, texts, uuid, word } from "../http/query.ts";
 import { data, listOf } from "../http/schemas.ts";
-import { readScope } from "./find_readable.ts";
+import { readScope } from "./find_visible.ts";
 import { DefinitionSummary, READ } from "./schemas.ts";
 
 const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.list(LIST_TIMEOUT_MS / 1000);

@@ -20,7 +20,7 @@ import {
   type ReadScope,
   type ReadTarget,
   requireResolved,
-} from "./find_readable.ts";
+} from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
 /** Formats by the ending of the address. */

@@ -15,7 +15,7 @@ import { Text } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
-import { definitionNotFound, findReadTarget, type ReadTarget, requireResolved } from "./find_readable.ts";
+import { definitionNotFound, findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { VersionOrId } from "./schemas.ts";
 
 const NewExecution = Type.Object(

@@ -21,7 +21,7 @@ import {
   type WrittenDocument,
   workOf,
 } from "./document.ts";
-import { definitionNotFound } from "./find_readable.ts";
+import { definitionNotFound } from "./find_visible.ts";
 import { findLineWriter, requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";

@@ -6,7 +6,7 @@ import { operation, reply } from "../http/operation.ts";
 import { limit, offset } from "../http/query.ts";
 import { Count, data, listOf } from "../http/schemas.ts";
 import { parseLineReadAddress } from "./address.ts";
-import { findReadTarget, requireLine } from "./find_readable.ts";
+import { findReadTarget, requireLine } from "./find_visible.ts";
 import { NameOrId, objectOf, READ } from "./schemas.ts";
 
 const Version = objectOf(VERSION_FIELDS, "Version");

@@ -19,7 +19,7 @@ import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
 import { type ResolvedReference, resolveInPieces } from "./dependencies/resolve_references_for_reader.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
-import { viewerOf } from "./find_readable.ts";
+import { viewerOf } from "./find_visible.ts";
 import { groupBySize } from "./group_by_size.ts";
 import type { Writer } from "./new_draft.ts";
 import type { Warning } from "./schemas.ts";

@@ -12,7 +12,7 @@ import {
   listEvents as listPage,
   settleEvents,
 } from "../../sql/events/event_feed.ts";
-import { readScope } from "../definitions/find_readable.ts";
+import { readScope } from "../definitions/find_visible.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { limit, once, words } from "../http/query.ts";

@@ -9,7 +9,7 @@ import type { Log } from "../../shared/process/log.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { StoredArtifact } from "../../sql/exports/build_attempts.ts";
-import type { ReadableExportJobRow } from "../../sql/exports/jobs.ts";
+import type { VisibleExportJobRow } from "../../sql/exports/jobs.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
@@ -61,7 +61,7 @@ export const downloadExportJob = operation(
   },
   async ({ params, request, caller }, deps) => {
     const { slots, store, streamRules: rules, metrics } = deps.exports;
-    const findJob = () => findReadableJob(deps.sql, { caller, request, jobId: params.job_id });
+    const findJob = () => findVisibleJob(deps.sql, { caller, request, jobId: params.job_id });
     const find = async () => {
       const job = await findJob();
       return { job, artifact: requireArtifact(job) };
@@ -97,7 +97,7 @@ export const downloadExportJob = operation(
 /** Adds the audit entry before the first byte is sent. The log says how the download ended. */
 async function noteDownload(
   sql: Sql,
-  download: { request: Request; caller: Caller; job: ReadableExportJobRow; range: string | null },
+  download: { request: Request; caller: Caller; job: VisibleExportJobRow; range: string | null },
 ): Promise<void> {
   const { request, caller, job, range } = download;
   await insertAuditEntry(sql, {
@@ -111,10 +111,10 @@ async function noteDownload(
 }
 
 /** Returns the job if the caller may download it. */
-function findReadableJob(
+function findVisibleJob(
   sql: Sql,
   access: { caller: Caller; request: Request; jobId: string },
-): Promise<ReadableExportJobRow> {
+): Promise<VisibleExportJobRow> {
   const policy = ({ credential }: Pick<ExportFacts, "credential">) => isPersonalCredential(credential);
   return requireExportJob(sql, { ...access, policy });
 }
@@ -140,7 +140,7 @@ async function readArtifact(
 }
 
 /** Returns the file of a ready job. Throws if the job has no file. */
-function requireArtifact(job: ReadableExportJobRow): StoredArtifact {
+function requireArtifact(job: VisibleExportJobRow): StoredArtifact {
   const { status, artifactKey: key, artifactFileName: fileName, artifactBytes: bytes } = job;
   if (status === "queued" || status === "running") {
     throw new ApiError("EXPORT_NOT_READY", { details: { status } });
@@ -170,7 +170,7 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
  * Returns the error for a missing file. If the sweep has just deleted it, the row now says so. Otherwise a retry is
  * useless, and the operator must know.
  */
-async function goneOrLost(log: Log, find: () => Promise<{ job: ReadableExportJobRow }>): Promise<ApiError> {
+async function goneOrLost(log: Log, find: () => Promise<{ job: VisibleExportJobRow }>): Promise<ApiError> {
   const { job } = await find();
   log.error({ event: "export_job.lost", exportJobId: job.id }, "the file of a ready export job is missing");
   return new ApiError("EXPORT_EXPIRED", {
@@ -179,7 +179,7 @@ async function goneOrLost(log: Log, find: () => Promise<{ job: ReadableExportJob
   });
 }
 
-function fileHeaders(job: ReadableExportJobRow, artifact: StoredArtifact): Record<string, string> {
+function fileHeaders(job: VisibleExportJobRow, artifact: StoredArtifact): Record<string, string> {
   const { fileName, sha256 } = artifact;
   return {
     "Content-Type": "application/zip",

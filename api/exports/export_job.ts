@@ -10,11 +10,7 @@ import {
   EXPORT_JOB_STATUSES,
 } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import {
-  type ExportJobRow,
-  findReadableExportJob,
-  type ReadableExportJobRow,
-} from "../../sql/exports/jobs.ts";
+import { type ExportJobRow, findVisibleExportJob, type VisibleExportJobRow } from "../../sql/exports/jobs.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
@@ -127,11 +123,11 @@ export async function requireExportJob(
     jobId: string;
     policy: (facts: Pick<ExportFacts, "credential" | "role">) => Verdict;
   },
-): Promise<ReadableExportJobRow> {
+): Promise<VisibleExportJobRow> {
   const { userId, credential } = access.caller;
   const orgId = credential.type === "key" ? credential.orgId : null;
   const job = requireVisible(
-    isUuid(access.jobId) ? await findReadableExportJob(sql, { id: access.jobId, userId, orgId }) : null,
+    isUuid(access.jobId) ? await findVisibleExportJob(sql, { id: access.jobId, userId, orgId }) : null,
     () => new ApiError("EXPORT_JOB_NOT_FOUND"),
   );
   requestContext(access.request).orgId = job.orgId;

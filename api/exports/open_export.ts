@@ -7,10 +7,10 @@ import type { Log } from "../../shared/process/log.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { isCredentialLive } from "../../sql/accounts/credentials.ts";
 import {
-  findReadableProject,
-  findReadableProjectByName,
-  type ReadableProjectRow,
-} from "../../sql/accounts/projects.ts";
+  findVisibleProject,
+  findVisibleProjectByName,
+  type VisibleProjectRow,
+} from "../../sql/accounts/visible_project.ts";
 import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
 import { type ExportLanes, type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
@@ -55,7 +55,7 @@ type CommonParameters = Pick<ExportSelection, "visibility"> & {
 };
 
 export interface OpenExport<Parameters = CommonParameters> extends ExportSource {
-  project: ReadableProjectRow;
+  project: VisibleProjectRow;
   parameters: Parameters;
   /** All rows that the common parameters select. */
   selection: ExportSelection;
@@ -107,7 +107,7 @@ export async function withOpenExport<Parameters extends CommonParameters, Answer
 }
 
 interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project"> {
-  project: ReadableProjectRow;
+  project: VisibleProjectRow;
   parameters: Parameters;
   asOf: string | null;
   abort: AbortController;
@@ -261,7 +261,7 @@ export type ExportPolicy = (facts: ExportFacts) => Verdict;
 async function requireExportProject(
   sql: Sql,
   access: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
-): Promise<ReadableProjectRow> {
+): Promise<VisibleProjectRow> {
   const project = await findProject(sql, access);
   const { credential } = access.caller;
   requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
@@ -277,18 +277,18 @@ async function requireExportProject(
 async function findProject(
   sql: Sql,
   access: { caller: Caller; request: Request; project: string },
-): Promise<ReadableProjectRow> {
+): Promise<VisibleProjectRow> {
   const { caller, request, project: name } = access;
   const { userId } = caller;
   if (isUuid(name)) {
-    const project = await findReadableProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
+    const project = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
     return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
   }
   const { orgId, slug } = await resolveOrg(sql, caller, request);
   if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
     throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
   }
-  const project = await findReadableProjectByName(sql, { name, userId, orgId });
+  const project = await findVisibleProjectByName(sql, { name, userId, orgId });
   return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
 }
 

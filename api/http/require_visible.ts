@@ -1,6 +1,7 @@
 /**
  * What a caller may not see does not exist for them. Queries look only among what the caller may see, so a row of a stranger
- * and a row that does not exist give the same 404.
+ * and a row that does not exist give the same 404: sql/accounts/visible_project.ts for projects, sql/definitions/visibility.ts
+ * for definitions, `findVisibleExportJob` in sql/exports/jobs.ts.
  */
 import type { ApiError } from "../../shared/errors.ts";
 

@@ -1,6 +1,5 @@
-/** Table `projects`. An organization owns them; runs and issues belong to them. */
+/** Table `projects`. An organization owns them; runs and issues belong to them. What a caller sees is in visible_project.ts. */
 import { isUuid } from "../../shared/uuid.ts";
-import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = columnList("id, org_id, name, slug, domain, owner_id, created_at, updated_at, deleted_at");
@@ -27,60 +26,6 @@ export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow 
     select ${sql(COLUMNS)}
     from projects
     where id = ${id}`);
-}
-
-/** A project as a member of its organization sees it. */
-export interface ReadableProjectRow {
-  id: string;
-  name: string;
-  slug: string;
-  orgId: string;
-  orgSlug: string;
-  orgName: string;
-  /** The member's role in the organization. */
-  role: OrgRole;
-  subscriptionTier: SubscriptionTier;
-  requireSecondFactor: boolean;
-}
-
-/**
- * Finds a project by id in the organizations of a user, or only in `orgId` if it is not null. Returns null if it is
- * deleted, does not exist or belongs to other organizations.
- */
-export async function findReadableProject(
-  sql: Sql,
-  key: { id: string; userId: string; orgId: string | null },
-): Promise<ReadableProjectRow | null> {
-  return firstRow(sql<ReadableProjectRow[]>`
-    select ${readableColumns(sql)}
-    from projects as p
-    join organizations as o on o.id = p.org_id
-    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
-    where p.id = ${key.id}
-      and p.deleted_at is null
-      and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`);
-}
-
-/** Finds a project of an organization by its slug or name, the slug first; `null` as `findReadableProject`. */
-export async function findReadableProjectByName(
-  sql: Sql,
-  key: { name: string; userId: string; orgId: string },
-): Promise<ReadableProjectRow | null> {
-  return firstRow(sql<ReadableProjectRow[]>`
-    select ${readableColumns(sql)}
-    from projects as p
-    join organizations as o on o.id = p.org_id
-    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
-    where p.org_id = ${key.orgId}
-      and (p.slug = ${key.name} or p.name = ${key.name})
-      and p.deleted_at is null
-    order by p.slug = ${key.name} desc
-    limit 1`);
-}
-
-function readableColumns(sql: Sql) {
-  return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier,
-    o.require_second_factor`;
 }
 
 /** Lists all projects of an organization, also deleted ones, newest first. */

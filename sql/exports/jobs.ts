@@ -60,7 +60,7 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
 }
 
 /** A job, as read by a member of its organization. */
-export interface ReadableExportJobRow extends ExportJobRow {
+export interface VisibleExportJobRow extends ExportJobRow {
   /** The member's role in the organization. */
   role: OrgRole;
   orgSlug: string;
@@ -81,11 +81,11 @@ export async function findActiveExportJob(sql: Sql, orgId: string): Promise<Expo
  * Returns a job of one of the user's organizations, or only of `orgId` if that is not null; null if there is no such job
  * or it belongs to another organization.
  */
-export async function findReadableExportJob(
+export async function findVisibleExportJob(
   sql: Sql,
   key: { id: string; userId: string; orgId: string | null },
-): Promise<ReadableExportJobRow | null> {
-  return firstRow(sql<ReadableExportJobRow[]>`
+): Promise<VisibleExportJobRow | null> {
+  return firstRow(sql<VisibleExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS.map((column) => `j.${column}`))}, m.role, o.slug as org_slug, o.require_second_factor,
       coalesce(${isPastExpiry(sql)}, false) as is_past_expiry
     from export_jobs as j

@@ -20,7 +20,7 @@ import { rejectUnstorable } from "../../http/storable_text.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
 import { type DefinitionDeps, editDocument, rejectLongFields, workOf } from "../document.ts";
-import { definitionNotFound, findTarget, requireDefinition } from "../find_readable.ts";
+import { definitionNotFound, findTarget, requireDefinition } from "../find_visible.ts";
 import { findWriter, requireStillWriter } from "../find_writable.ts";
 import { addDraft, type Writer } from "../new_draft.ts";
 import { requireQuota } from "../quotas.ts";

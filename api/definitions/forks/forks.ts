@@ -26,7 +26,7 @@ import {
   requireAnyVersion,
   requireLine,
   viewerOf,
-} from "../find_readable.ts";
+} from "../find_visible.ts";
 import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "../schemas.ts";
 
 /** Further back nobody looks. */

@@ -1,0 +1,57 @@
+/** The project of a request, for members of its organization. Others get null, as if it did not exist, hence the same 404. */
+import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
+
+/** A project as a member of its organization sees it. */
+export interface VisibleProjectRow {
+  id: string;
+  name: string;
+  slug: string;
+  orgId: string;
+  orgSlug: string;
+  orgName: string;
+  /** The member's role in the organization. */
+  role: OrgRole;
+  subscriptionTier: SubscriptionTier;
+  requireSecondFactor: boolean;
+}
+
+/**
+ * Finds a project by id in the organizations of a user, or only in `orgId` if it is not null. Returns null if it is
+ * deleted, does not exist or belongs to other organizations.
+ */
+export async function findVisibleProject(
+  sql: Sql,
+  key: { id: string; userId: string; orgId: string | null },
+): Promise<VisibleProjectRow | null> {
+  return firstRow(sql<VisibleProjectRow[]>`
+    select ${columns(sql)}
+    from projects as p
+    join organizations as o on o.id = p.org_id
+    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
+    where p.id = ${key.id}
+      and p.deleted_at is null
+      and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`);
+}
+
+/** Finds a project of an organization by its slug or name, the slug first; `null` as `findVisibleProject`. */
+export async function findVisibleProjectByName(
+  sql: Sql,
+  key: { name: string; userId: string; orgId: string },
+): Promise<VisibleProjectRow | null> {
+  return firstRow(sql<VisibleProjectRow[]>`
+    select ${columns(sql)}
+    from projects as p
+    join organizations as o on o.id = p.org_id
+    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
+    where p.org_id = ${key.orgId}
+      and (p.slug = ${key.name} or p.name = ${key.name})
+      and p.deleted_at is null
+    order by p.slug = ${key.name} desc
+    limit 1`);
+}
+
+function columns(sql: Sql) {
+  return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier,
+    o.require_second_factor`;
+}
