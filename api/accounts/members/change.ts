@@ -6,15 +6,16 @@ import type { Caller } from "../../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data } from "../../http/schemas.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
 import { Member, ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
-import { changeMemberRole, endMembership, type MemberChange, memberNotFound } from "./manage_members.ts";
+import { changeMemberRole, endMembership, type MemberChange } from "./manage_members.ts";
 
 const MEMBER = {
   ...OrgParams.properties,
   userId: Type.String({
-    description: "The member's user id",
+    description: "The member's user id, a UUID",
     examples: ["5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11"],
   }),
 };
@@ -84,6 +85,6 @@ async function openChange(
 ): Promise<MemberChange> {
   const org = await requireOwnOrg(sql, { caller, slug });
   requestContext(request).orgId = org.id;
-  if (!isUuid(userId)) throw memberNotFound(org);
+  if (!isUuid(userId)) throw invalidInput([{ path: "userId", message: "must be a UUID" }]);
   return { boss, actor: auditActor(request, caller), org, userId: userId.toLowerCase() };
 }

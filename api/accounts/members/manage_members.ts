@@ -91,7 +91,7 @@ async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<Or
   return member;
 }
 
-export function memberNotFound({ slug }: Pick<OrgRow, "slug">): ApiError {
+function memberNotFound({ slug }: Pick<OrgRow, "slug">): ApiError {
   const message = TEXTS.NOT_FOUND.member(slug);
   return new ApiError("NOT_FOUND", { message, details: { reason: "member" } });
 }
@@ -148,7 +148,8 @@ interface MembershipNews {
 }
 
 /**
- * Queues mails about a change of members: to the owners if owners or admins change, and to the member. The actor gets none: they know. Call inside the transaction of the change, after it.
+ * Queues mails about a change of members: to the owners if owners or admins change, and to the member. An owner who makes
+ * the change gets one too, because someone else may have their session. Call inside the transaction of the change, after it.
  */
 async function notifyOfMembership(tx: Sql, boss: Boss, news: MembershipNews): Promise<void> {
   const { actor, orgId, userId, from, to, invitedBy = null } = news;
@@ -161,7 +162,7 @@ async function notifyOfMembership(tx: Sql, boss: Boss, news: MembershipNews): Pr
   const concernsOwners = [from, to].some((role) => role === "owner" || role === "admin");
   const owners = concernsOwners ? await listOwners(tx, orgId) : [];
   const mails: NewAccountMail[] = owners
-    .filter(({ id }) => id !== actorId && id !== userId)
+    .filter(({ id }) => id !== userId)
     .map(({ id, email }) => ({ ...about, kind: "organization_notice", userId: id, email }));
   if (from !== null && userId !== actorId && member.disabledAt === null) {
     mails.push({ ...about, kind: "membership_notice", userId, email: member.email });
