@@ -102,11 +102,11 @@ export const getDefinition = operation(
     path: "/api/v1/definitions/{type}/{name}",
     summary: "Get a definition",
     description:
-      "Without an organization, a name means the definition of the key's organization, then of your organizations, then the " +
-      "one published first, among those you can see; of other organizations', one with a published version comes before one " +
-      "whose versions are all deprecated. With a version, it is the first of these that has the version; without one, the " +
-      "highest published version, else the highest deprecated one. `Accept: text/markdown` or `application/yaml`, or an address that ends in " +
-      "`.md` or `.yaml`, returns the rendered Markdown or the YAML source as a file. These take no query parameters.",
+      "`name` is the highest published version, else the highest deprecated one; `name@version` is that version. If several " +
+      "organizations have a definition of this name (and version) that you can see, the order is: the key's organization, your " +
+      "organizations, those with a published version, then the one published first. `Accept: text/markdown` or " +
+      "`application/yaml`, or a path that ends in `.md` or `.yaml`, returns the rendered Markdown or the YAML source as a file. " +
+      "These take no query parameters.",
     params: VersionOrId,
     uncheckedQuery: READ_QUERY,
     response: {

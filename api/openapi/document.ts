@@ -27,11 +27,11 @@ const INFO = {
     "**Request bodies** are JSON objects in UTF-8 of at most 1 MiB (4 KiB under `/api/v1/auth`, 32 KiB with the response of a passkey), " +
       `with at most ${MAX_JSON_DEPTH} levels and ${MAX_JSON_VALUES.toLocaleString("en-US")} members and elements. ` +
       "An omitted body means `{}`.",
-    "**Responses** are wrapped in `data`, except files, export jobs and single models. Every response has one media type: " +
+    "**Responses** are wrapped in `data`, except files, export jobs, single models and comparisons. Every response has one media type: " +
       "`.csv`, `.parquet`, `.md` and `.yaml` are operations of their own. NDJSON is a text of one JSON object per line; " +
       "`contentSchema` has the list of these objects.",
     "**Errors** have the form `{ error: { code, message, requestId, details? } }`. `message` says what is wrong and what to do; " +
-      "`code` says what `details` has. Quote `requestId` when you contact support.",
+      "`code` determines the fields of `details`. Quote `requestId` when you contact support.",
     `**Headers.** ${COMMON_HEADERS}`,
     "**Compression.** Responses of 4 KiB or more are compressed (`zstd`, `gzip`) according to `Accept-Encoding`; each encoding " +
       "has its own `ETag`. A caller with 8 MiB of unread responses gets `RATE_LIMITED` for further large ones.",

@@ -88,7 +88,10 @@ function responseOf(
   }
   const codes = [...new Set(failures.map(({ code }) => code))];
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join("\n\n"),
+    // In Markdown, "<token>" would be an HTML element.
+    description: codes
+      .map((code) => `\`${code}\`: ${ERRORS[code].message.replaceAll("<", "\\<")}`)
+      .join("\n\n"),
     ...(ERROR_HEADERS[status] ? { headers: ERROR_HEADERS[status] } : {}),
     content: { "application/json": { schema: errorEnvelope(codes), examples } },
   };

@@ -59,17 +59,10 @@ export const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
   503: RETRY_AFTER,
 };
 
-function listHeaders(headers: Headers): string {
-  return Object.entries(headers)
-    .map(([name, { description }]) => `- \`${name}\`: ${description}`)
-    .join("\n");
-}
-
-/** The headers of every response, in Markdown. */
+/** Describes the headers of every response, in Markdown. */
 export const COMMON_HEADERS = [
-  "Every response has",
-  listHeaders(REQUEST_ID),
-  "Every response under `/api/v1` also has the rate limit of the caller:",
-  listHeaders(RATE_LIMIT),
-  "Responses list the headers that they have beyond these.",
+  "Every response has `X-Request-Id`, and under `/api/v1` the rate limit of the caller. Responses list only their other headers.",
+  Object.entries({ ...REQUEST_ID, ...RATE_LIMIT })
+    .map(([name, { description }]) => `- \`${name}\`: ${description}`)
+    .join("\n"),
 ].join("\n\n");
