@@ -23,7 +23,7 @@ const Contributor = Type.Object(
 /** 1 to 50 contributors. */
 export const Provenance = Type.Object(
   {
-    authorshipType: oneOf(AUTHORSHIP_TYPES),
+    authorshipType: Type.Optional(oneOf(AUTHORSHIP_TYPES)),
     contributors: Type.Optional(Type.Array(Contributor, { minItems: 1, maxItems: 50 })),
     dialecticRounds: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
     optimizationRunId: Type.Optional(Nullable(NAME)),

@@ -72,7 +72,7 @@ const PROVENANCE = record(
     dialecticRounds: COUNT,
     optimizationRunId: orNull(TEXT),
   },
-  ["contributors", "dialecticRounds", "optimizationRunId"],
+  ["authorshipType", "contributors", "dialecticRounds", "optimizationRunId"],
 );
 
 /** The reason why a document could not be rendered. */

@@ -119,6 +119,8 @@ test("POST keeps provenance, instants as the service writes them", async () => {
     ...provenance,
     contributors: [{ ...contributor, contributedAt: "2026-01-01T00:00:00.000Z" }],
   });
+  const partial = await createAgent(api, person, { name: "partial", provenance: { dialecticRounds: 3 } });
+  expect(partial).toMatchObject({ authorshipType: null, provenance: { dialecticRounds: 3 } });
   const wrong: readonly [string, unknown][] = [
     ["provenance", { contributors: [] }],
     ["provenance.authorshipType", { authorshipType: "robot" }],
