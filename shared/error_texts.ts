@@ -52,18 +52,27 @@ const DEFINITION_QUOTAS: Readonly<Record<string, string>> = {
 /** A definition, or one of its versions. */
 interface Definition {
   type: string;
-  /** `name`, `name@1.0.0` or `@org/name@1.0.0`. */
-  address: string;
+  name: string;
+  version?: string | null;
 }
 
 /** `agent "reviewer@1.0.0"`, inside a sentence. */
-function quoted({ type, address }: Definition): string {
-  return `${type} "${address}"`;
+function quoted({ type, name, version = null }: Definition): string {
+  return `${type} "${name}${version === null ? "" : `@${version}`}"`;
+}
+
+/** A definition as a path names it. */
+type AddressedDefinition = Definition & { orgSlug: string | null };
+
+/** `agent "@acme/reviewer@1.0.0"`, inside a sentence. */
+function addressed({ orgSlug, ...definition }: AddressedDefinition): string {
+  const { name } = definition;
+  return quoted({ ...definition, name: orgSlug === null ? name : `@${orgSlug}/${name}` });
 }
 
 /** The same at the beginning of a sentence. */
-function quotedFirst(definition: Definition): string {
-  const text = quoted(definition);
+function addressedFirst(definition: AddressedDefinition): string {
+  const text = addressed(definition);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -139,9 +148,9 @@ export const TEXTS = {
     aliasOfGone: ({ alias, model }: { alias: string; model: string }) =>
       `Alias "${alias}" stands for the model "${model}", which is not in the catalog.`,
     dataset: (names: readonly string[]) => `Dataset not found. The datasets are ${names.join(", ")}.`,
-    definition: (definition: Definition & { name: string; isOrgNamed: boolean }) =>
-      `${quotedFirst(definition)} not found. ${
-        definition.isOrgNamed
+    definition: (definition: AddressedDefinition) =>
+      `${addressedFirst(definition)} not found. ${
+        definition.orgSlug !== null
           ? OTHER_NAME_ADVICE
           : `Search with GET /api/v1/definitions?type=${definition.type}&search=${definition.name}.`
       }`,
@@ -165,16 +174,16 @@ export const TEXTS = {
           ? ` If the provider charges them as ${price.general.kind}, add them to ${price.general.field}.`
           : ""
       }`,
-    published: (definition: Definition & { isOrgNamed: boolean }) =>
-      `No version of ${quoted(definition)} is published.${definition.isOrgNamed ? ` ${OTHER_NAME_ADVICE}` : ""}`,
+    published: (definition: AddressedDefinition) =>
+      `No version of ${addressed(definition)} is published.${definition.orgSlug === null ? "" : ` ${OTHER_NAME_ADVICE}`}`,
     similar: (text: string, names: readonly string[]) =>
       names.length === 0 ? text : `${text} Did you mean ${names.map((name) => `"${name}"`).join(", ")}?`,
     unknownAlias: ({ alias, since, model }: { alias: string; since: string; model: string | null }) =>
       `Alias "${alias}" is known since ${since}. Choose a later asOf, or name the model${model === null ? "" : `, such as "${model}"`}.`,
     unknownPrices: ({ model, since }: { model: string; since: string }) =>
       `The prices of model "${model}" are known since ${since}. Choose a later asOf.`,
-    version: (definition: Definition & { isOrgNamed: boolean }) =>
-      `${quotedFirst(definition)} not found.${definition.isOrgNamed ? ` ${OTHER_NAME_ADVICE}` : ""}`,
+    version: (definition: AddressedDefinition) =>
+      `${addressedFirst(definition)} not found.${definition.orgSlug === null ? "" : ` ${OTHER_NAME_ADVICE}`}`,
     webhook: (slug: string) => `Webhook not found. List webhooks with GET /api/v1/orgs/${slug}/webhooks.`,
   },
   PROJECT_NOT_FOUND: {
@@ -219,16 +228,16 @@ export const TEXTS = {
         ? `Cannot ${project.attempt}. A deleted project in organization "${project.slug}" has this ${project.field}. Restore it, or choose another ${project.field}.`
         : `Cannot ${project.attempt}. Another project in organization "${project.slug}" has this ${project.field}. Choose another ${project.field}.`,
   },
-  NOT_FORKABLE: (version: Definition, status: string | null) =>
-    `Cannot fork ${quoted(version)}. ${status === null ? "It is quarantined" : `Its status is '${status}'`}. Fork another version.`,
+  NOT_FORKABLE: (version: AddressedDefinition, status: string | null) =>
+    `Cannot fork ${addressed(version)}. ${status === null ? "It is quarantined" : `Its status is '${status}'`}. Fork another version.`,
   NOT_DELETABLE: {
     personal: (slug: string) =>
       `Cannot delete organization "${slug}". It is a personal organization, which every user has.`,
     version: (version: Definition, status: string) =>
       `Cannot delete ${quoted(version)}. Its status is '${status}', and only drafts can be deleted. Deprecate or archive it instead.`,
   },
-  ALREADY_DUAL_STORAGE: (definition: Definition, version: string) =>
-    `Cannot upgrade ${quoted(definition)}. Its latest version ${version} already has Markdown.`,
+  ALREADY_DUAL_STORAGE: ({ type, name, version }: Definition & { version: string }) =>
+    `Cannot upgrade ${quoted({ type, name })}. Its latest version ${version} already has Markdown.`,
   EXPORT_EXPIRED: { missing: "The file of this export is missing from the storage. Start a new export." },
   PAYLOAD_TOO_LARGE: { yaml: (max: number) => `The YAML is too large. Send at most ${max} bytes of UTF-8.` },
   UNSUPPORTED_MEDIA_TYPE: {

@@ -1,6 +1,5 @@
 /** Addresses of definitions in paths: `name`, `@org/name`, both with or without `@version`, or the id of a version. */
 import { type DefinitionName, isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
-import { writtenName } from "../../shared/definitions/references.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { isUuid } from "../../shared/uuid.ts";
@@ -68,10 +67,3 @@ export function splitAddress(text: string): Omit<DefinitionAddress, "type"> {
     /^(?:@([^/]*)\/)?([^@/]*)(?:@(.*))?$/s.exec(text) ?? [];
   return { orgSlug, name, version };
 }
-
-/** Formats an address for messages: `@acme/reviewer@1.0.0`. */
-export function formatAddress({ orgSlug = null, name, version }: AddressParts): string {
-  return writtenName({ orgSlug, name }) + (version === null ? "" : `@${version}`);
-}
-
-type AddressParts = Pick<DefinitionAddress, "name" | "version"> & Partial<DefinitionAddress>;

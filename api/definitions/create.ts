@@ -1,21 +1,74 @@
-/** Creates a draft from a document, and its line if the name is new. */
+/** POST /definitions/{type}/{name}: creates a draft from a document, and its line if the name is new. */
+import { type Static, Type } from "@sinclair/typebox";
 import { type DefinitionName, distinctNames } from "../../shared/definitions/name.ts";
+import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
 import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { countLines, upsertLines } from "../../sql/definitions/lines.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
-import type { DefinitionAddress } from "./address.ts";
+import { operation, reply } from "../http/operation.ts";
+import { choice } from "../http/query.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
+import { listOf, Nullable, oneOf } from "../http/schemas.ts";
+import { type DefinitionAddress, parseLineAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
-import type { CreateDefinition } from "./edit_bodies.ts";
-import { requireStillWriter } from "./find_writable.ts";
+import { findWriter, requireStillWriter } from "./find_writable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
-import { readProvenance } from "./provenance.ts";
+import { Provenance, readProvenance } from "./provenance.ts";
 import { requireQuota } from "./quotas.ts";
+import { Definition, DOCUMENT_FAILURES, NewName, Warning, WRITE, WRITE_FAILURES } from "./schemas.ts";
+import { listSameNames } from "./warnings.ts";
+
+const NewDefinition = Type.Object(
+  {
+    yaml: Type.String({ examples: [EXAMPLE_YAML] }),
+    visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
+    provenance: Type.Optional(Nullable(Provenance)),
+  },
+  {
+    title: "NewDefinition",
+    additionalProperties: false,
+    examples: [{ yaml: EXAMPLE_YAML, visibility: "public" }],
+  },
+);
+
+export const createDefinition = operation(
+  {
+    ...WRITE,
+    id: "createDefinition",
+    path: "/api/v1/definitions/{type}/{name}",
+    summary: "Create a draft",
+    description:
+      "Name, version and everything else that a definition says of itself come from the document. It is translated at " +
+      "once, so that its author sees `runtimeMd`, or `translationError`. If the request names no organization, and you can " +
+      "write a definition of this name in another one too, `warnings` says so; otherwise it is absent.",
+    params: NewName,
+    body: NewDefinition,
+    yamlQuery: { visibility: choice(DEFINITION_VISIBILITIES, "Visibility of the definition") },
+    response: {
+      201: Type.Object(
+        { data: Definition, warnings: Type.Optional(listOf(Warning)) },
+        { description: "The draft" },
+      ),
+    },
+    fails: [...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"],
+  },
+  async ({ params, body, caller, request }, deps) => {
+    const address = parseLineAddress(params);
+    const writer = await findWriter(deps.sql, { caller, request, orgSlug: address.orgSlug });
+    requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
+    const row = await createDraft(deps, { writer, address, body });
+    const warnings = [...(await listSameNames(deps.sql, writer, [address])).values()];
+    return reply(201, { data: row.shown, ...(warnings.length > 0 && { warnings }) });
+  },
+);
 
 /** Creates the draft. Throws QUOTA_EXCEEDED, VERSION_EXISTS, and as `requireDocument` does; nothing has changed then. */
 export async function createDraft(
   { sql, documents }: Pick<DefinitionDeps, "sql" | "documents">,
-  options: { writer: Writer; address: DefinitionAddress; body: CreateDefinition },
+  options: { writer: Writer; address: DefinitionAddress; body: Static<typeof NewDefinition> },
 ): Promise<ShownDefinitionRow> {
   const { writer, address, body } = options;
   const provenance = readProvenance(body.provenance ?? null);

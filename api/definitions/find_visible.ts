@@ -19,7 +19,7 @@ import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/organization.ts";
 import { requireVisible } from "../http/require_visible.ts";
-import { type DefinitionAddress, formatAddress, type VersionId } from "./address.ts";
+import type { DefinitionAddress, VersionId } from "./address.ts";
 
 /** What reads of definitions need. */
 export interface ReadDeps {
@@ -159,14 +159,9 @@ export async function requireTwoVersions(
 
 /** The refusal of a definition, or a version of one, that does not exist for the caller. */
 export function definitionNotFound(address: DefinitionAddress, reason: "definition" | "version"): ApiError {
-  const { type, orgSlug, name, version } = address;
-  const definition = { type, address: formatAddress(address), name, isOrgNamed: orgSlug !== null };
-  const message =
-    reason === "definition"
-      ? TEXTS.NOT_FOUND.definition(definition)
-      : version === null
-        ? TEXTS.NOT_FOUND.published(definition)
-        : TEXTS.NOT_FOUND.version(definition);
+  const { type, name, version } = address;
+  const found = reason === "version" && version === null ? "published" : reason;
+  const message = TEXTS.NOT_FOUND[found](address);
   return new ApiError("NOT_FOUND", { message, details: { reason, type, name } });
 }
 

@@ -1,4 +1,5 @@
 /** Finds the definition that a write changes, and the organization in which the caller may change it. */
+import type { DefinitionName } from "../../shared/definitions/name.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg, mayWriteDefinitions } from "../../shared/policy.ts";
@@ -18,7 +19,7 @@ import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { requireVisible } from "../http/require_visible.ts";
-import type { DefinitionAddress, VersionAddress } from "./address.ts";
+import { type DefinitionAddress, parseVersionAddress, type VersionAddress } from "./address.ts";
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_visible.ts";
 import type { Writer } from "./new_draft.ts";
 
@@ -53,6 +54,20 @@ export async function findLineWriter<Address extends DefinitionAddress>(
     writer: writerIn(org, { ...write, orgSlug: org.slug }),
     address: { ...write.address, orgSlug: org.slug },
   };
+}
+
+/** A write to one version: who writes, and what. */
+export interface VersionWrite {
+  writer: Writer;
+  address: VersionAddress;
+}
+
+/** As `findLineWriter`, for the version in a path. Throws VALIDATION_ERROR without one. */
+export async function findVersionWriter(
+  sql: Sql,
+  { params, caller, request }: { params: DefinitionName; caller: Caller; request: Request },
+): Promise<VersionWrite> {
+  return findLineWriter(sql, { address: parseVersionAddress(params), caller, request });
 }
 
 async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
@@ -126,7 +141,7 @@ export async function lockVersion(sql: Sql, lineId: string, address: VersionAddr
  */
 export async function changeVersion<Result>(
   sql: Pool,
-  { writer, address }: { writer: Writer; address: VersionAddress },
+  { writer, address }: VersionWrite,
   change: (tx: Sql, row: DefinitionRow) => Promise<Result>,
 ): Promise<Result> {
   const lineId = await requireOwnLine(sql, writer, address);

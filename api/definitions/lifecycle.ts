@@ -1,4 +1,4 @@
-/** POST …/publish, …/deprecate and …/archive: the status changes of a version. */
+/** POST …/deprecate and …/archive: what becomes of a published version. */
 import { type Static, Type } from "@sinclair/typebox";
 import { isLetterFirstName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
@@ -12,55 +12,13 @@ import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { operation, reply } from "../http/operation.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { parseVersionAddress, splitAddress, type VersionAddress } from "./address.ts";
-import { changeVersion, findLineWriter } from "./find_writable.ts";
-import { auditOf, requireRow, type Writer } from "./new_draft.ts";
-import { publishDraft } from "./publish.ts";
-import { ExpectedUpdatedAt, requireMove } from "./require_state.ts";
-import {
-  Definition,
-  DOCUMENT_FAILURES,
-  dataAndWarnings,
-  LINE_WRITE_FAILURES,
-  POST,
-  VersionNeeded,
-} from "./schemas.ts";
+import { splitAddress } from "./address.ts";
+import { changeVersion, findVersionWriter, type VersionWrite } from "./find_writable.ts";
+import { auditOf, requireRow } from "./new_draft.ts";
+import { requireMove } from "./require_state.ts";
+import { Definition, LINE_WRITE_FAILURES, VersionNeeded, WRITE } from "./schemas.ts";
 
-const BASE = { ...POST, params: VersionNeeded } as const;
-
-const Publication = Type.Object(
-  { expectedUpdatedAt: ExpectedUpdatedAt },
-  { title: "Publication", additionalProperties: false, examples: [{}] },
-);
-
-export const publishDefinition = operation(
-  {
-    ...BASE,
-    id: "publishDefinition",
-    path: "/api/v1/definitions/{type}/{name}/publish",
-    summary: "Publish a draft",
-    description:
-      "Publishes the version. It can no longer change, and each reference is bound to the definition it resolves to now. " +
-      "Non-fatal problems are returned in `warnings`; `REFERENCE_NOT_PUBLIC` means that a public version references a " +
-      "definition that other organizations cannot see.",
-    body: Publication,
-    response: { 200: dataAndWarnings(Definition, "Published") },
-    fails: [
-      ...LINE_WRITE_FAILURES,
-      ...DOCUMENT_FAILURES,
-      "INVALID_TRANSITION",
-      "EDIT_CONFLICT",
-      "DEPENDENCY_CYCLE",
-    ],
-  },
-  async ({ params, body: { expectedUpdatedAt }, caller, request }, deps) => {
-    const asked = parseVersionAddress(params);
-    const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
-    const publish = () => publishDraft(deps, { writer, address, expectedUpdatedAt });
-    const { row, warnings } = await deps.turns.publications(request, publish);
-    return reply(200, { data: row.shown, warnings });
-  },
-);
+const BASE = { ...WRITE, params: VersionNeeded } as const;
 
 const Deprecation = Type.Object(
   {
@@ -89,9 +47,8 @@ export const deprecateDefinition = operation(
     fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
   },
   async ({ params, body, caller, request }, { sql }) => {
-    const asked = parseVersionAddress(params);
-    const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-    const row = await deprecateVersion(sql, { writer, address, body });
+    const write = await findVersionWriter(sql, { params, caller, request });
+    const row = await deprecateVersion(sql, { ...write, body });
     return reply(200, { data: row.shown });
   },
 );
@@ -99,7 +56,7 @@ export const deprecateDefinition = operation(
 /** Deprecates a published version. Throws INVALID_TRANSITION. */
 export async function deprecateVersion(
   sql: Pool,
-  options: { writer: Writer; address: VersionAddress; body: Static<typeof Deprecation> },
+  options: VersionWrite & { body: Static<typeof Deprecation> },
 ): Promise<ShownDefinitionRow> {
   const { writer, body } = options;
   const { reason, successor = null } = body;
@@ -112,7 +69,7 @@ export async function deprecateVersion(
     if (!moved) throw new Error(`Cannot deprecate definition ${row.id}, which is locked and published`);
     await insertAuditEntry(tx, auditOf(writer, row, "definition.deprecate"));
     await insertDefinitionEvents(tx, { type: "definition.deprecated", definitionIds: [row.id] });
-    return requireRow(tx, row.id, options.writer);
+    return requireRow(tx, row.id, writer);
   });
 }
 
@@ -140,24 +97,19 @@ export const archiveDefinition = operation(
     fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
   },
   async ({ params, caller, request }, { sql }) => {
-    const asked = parseVersionAddress(params);
-    const { writer, address } = await findLineWriter(sql, { address: asked, caller, request });
-    const row = await archiveVersion(sql, { writer, address });
+    const row = await archiveVersion(sql, await findVersionWriter(sql, { params, caller, request }));
     return reply(200, { data: row.shown });
   },
 );
 
 /** Archives a deprecated version. Throws INVALID_TRANSITION. */
-export async function archiveVersion(
-  sql: Pool,
-  options: { writer: Writer; address: VersionAddress },
-): Promise<ShownDefinitionRow> {
-  return changeVersion(sql, options, async (tx, row) => {
+export async function archiveVersion(sql: Pool, write: VersionWrite): Promise<ShownDefinitionRow> {
+  return changeVersion(sql, write, async (tx, row) => {
     requireMove(row, "archived");
     const moved = await markDefinitionArchived(tx, row.id);
     if (!moved) throw new Error(`Cannot archive definition ${row.id}, which is locked and deprecated`);
-    await insertAuditEntry(tx, auditOf(options.writer, row, "definition.archive"));
+    await insertAuditEntry(tx, auditOf(write.writer, row, "definition.archive"));
     await insertDefinitionEvents(tx, { type: "definition.archived", definitionIds: [row.id] });
-    return requireRow(tx, row.id, options.writer);
+    return requireRow(tx, row.id, write.writer);
   });
 }

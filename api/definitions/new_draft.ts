@@ -143,10 +143,7 @@ export function versionExists(
   versions: readonly string[],
 ): ApiError {
   return new ApiError("VERSION_EXISTS", {
-    message: TEXTS.VERSION_EXISTS.org(
-      { type: options.type, address: `${options.name}@${options.version}` },
-      options.orgSlug,
-    ),
+    message: TEXTS.VERSION_EXISTS.org(options, options.orgSlug),
     details: { nextAvailable: nextPatch(options.version, versions) },
   });
 }

@@ -1,4 +1,5 @@
-/** Publishes a draft: it becomes immutable, and its name resolves to it. */
+/** POST …/publish: a draft becomes immutable, and its name resolves to it. */
+import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
@@ -14,15 +15,23 @@ import {
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
-import type { VersionAddress } from "./address.ts";
+import { operation, reply } from "../http/operation.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
-import { lockVersion, requireOwnLine } from "./find_writable.ts";
+import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
-import { requireMove, requireUnchanged } from "./require_state.ts";
-import type { Warning } from "./schemas.ts";
+import { ExpectedUpdatedAt, requireMove, requireUnchanged } from "./require_state.ts";
+import {
+  Definition,
+  DOCUMENT_FAILURES,
+  dataAndWarnings,
+  LINE_WRITE_FAILURES,
+  VersionNeeded,
+  type Warning,
+  WRITE,
+} from "./schemas.ts";
 import type { DefinitionTurns } from "./turns.ts";
 import { checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
 
@@ -31,12 +40,39 @@ export interface PublishDeps extends DefinitionDeps {
   turns: Pick<DefinitionTurns, "publications">;
 }
 
-interface PublishRequest {
-  writer: Writer;
-  address: VersionAddress;
-  /** `updatedAt` of the draft that the caller has read; undefined publishes it in any state. */
-  expectedUpdatedAt?: string | undefined;
-}
+const Publishing = Type.Object(
+  { expectedUpdatedAt: ExpectedUpdatedAt },
+  { title: "Publication", additionalProperties: false, examples: [{}] },
+);
+
+export const publishDefinition = operation(
+  {
+    ...WRITE,
+    id: "publishDefinition",
+    path: "/api/v1/definitions/{type}/{name}/publish",
+    summary: "Publish a draft",
+    description:
+      "Publishes the version. It can no longer change, and each reference is bound to the definition it resolves to now. " +
+      "Non-fatal problems are returned in `warnings`; `REFERENCE_NOT_PUBLIC` means that a public version references a " +
+      "definition that other organizations cannot see.",
+    params: VersionNeeded,
+    body: Publishing,
+    response: { 200: dataAndWarnings(Definition, "Published") },
+    fails: [
+      ...LINE_WRITE_FAILURES,
+      ...DOCUMENT_FAILURES,
+      "INVALID_TRANSITION",
+      "EDIT_CONFLICT",
+      "DEPENDENCY_CYCLE",
+    ],
+  },
+  async ({ params, body: { expectedUpdatedAt }, caller, request }, deps) => {
+    const write = await findVersionWriter(deps.sql, { params, caller, request });
+    const publish = () => publishDraft(deps, { ...write, expectedUpdatedAt });
+    const { row, warnings } = await deps.turns.publications(request, publish);
+    return reply(200, { data: row.shown, warnings });
+  },
+);
 
 /**
  * Publishes a draft. Throws INVALID_TRANSITION, EDIT_CONFLICT, UNPROCESSABLE_ENTITY for an invalid document, or
@@ -44,7 +80,7 @@ interface PublishRequest {
  */
 export async function publishDraft(
   deps: DefinitionDeps,
-  { writer, address, expectedUpdatedAt }: PublishRequest,
+  { writer, address, expectedUpdatedAt }: VersionWrite & { expectedUpdatedAt?: string | undefined },
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
@@ -141,7 +177,7 @@ export async function listCycleErrors(
   for (const row of rows) {
     const cycle = cycles.get(row.id);
     if (!cycle) continue;
-    const message = TEXTS.DEPENDENCY_CYCLE({ type: row.type, address: `${row.name}@${row.version}` }, cycle);
+    const message = TEXTS.DEPENDENCY_CYCLE(row, cycle);
     errors.set(row.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
   }
   return errors;

@@ -192,7 +192,7 @@ async function replyText(deps: ReadDeps, options: { target: ReadTarget; format: 
 
 function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
   return new ApiError("NOT_FOUND", {
-    message: TEXTS.NOT_FOUND.markdown({ type, address: `${name}@${version}` }),
+    message: TEXTS.NOT_FOUND.markdown({ type, name, version }),
     details: { reason: "runtime", type, name },
   });
 }

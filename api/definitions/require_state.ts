@@ -19,7 +19,7 @@ export const ExpectedUpdatedAt = Type.Optional(
 export function requireUnchanged(row: DefinitionRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || expectedUpdatedAt === row.updatedAt) return;
   throw new ApiError("EDIT_CONFLICT", {
-    message: TEXTS.EDIT_CONFLICT({ type: row.type, address: `${row.name}@${row.version}` }, row.updatedAt),
+    message: TEXTS.EDIT_CONFLICT(row, row.updatedAt),
     details: { updatedAt: row.updatedAt, status: row.status },
   });
 }
@@ -29,10 +29,7 @@ export function requireMove(row: DefinitionRow, to: DefinitionStatus): void {
   const allowed = allowedTransitions(row.status);
   if (allowed.includes(to)) return;
   throw new ApiError("INVALID_TRANSITION", {
-    message: TEXTS.INVALID_TRANSITION.status(
-      { type: row.type, address: `${row.name}@${row.version}` },
-      { from: row.status, to },
-    ),
+    message: TEXTS.INVALID_TRANSITION.status(row, { from: row.status, to }),
     details: { from: row.status, to, allowedTransitions: allowed, applicationState: "not_applied" },
   });
 }

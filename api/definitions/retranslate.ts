@@ -15,7 +15,6 @@ import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, Nullable, Text } from "../http/schemas.ts";
-import { parseVersionAddress, type VersionAddress } from "./address.ts";
 import {
   type DefinitionDeps,
   type EditedDocument,
@@ -25,11 +24,11 @@ import {
   type WrittenDocument,
   workOf,
 } from "./document.ts";
-import { findLineWriter, lockVersion, requireOwnLine } from "./find_writable.ts";
+import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionNeeded, type Warning } from "./schemas.ts";
+import { dataAndWarnings, LINE_WRITE_FAILURES, VersionNeeded, type Warning, WRITE } from "./schemas.ts";
 
 export const getTranslatorVersion = operation(
   {
@@ -93,7 +92,7 @@ const RetranslatedDefinition = Type.Object(
 
 export const retranslateDefinition = operation(
   {
-    ...POST,
+    ...WRITE,
     id: "retranslateDefinition",
     path: "/api/v1/definitions/{type}/{name}/retranslate",
     summary: "Render a version again with the current translator",
@@ -110,10 +109,9 @@ export const retranslateDefinition = operation(
     ],
   },
   async ({ params, body, caller, request }, deps) => {
-    const asked = parseVersionAddress(params);
-    const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
+    const write = await findVersionWriter(deps.sql, { params, caller, request });
     const { createNewVersion = false } = body;
-    return reply(200, await retranslateVersion(deps, { writer, address, createNewVersion }));
+    return reply(200, await retranslateVersion(deps, { ...write, createNewVersion }));
   },
 );
 
@@ -136,7 +134,7 @@ interface Prepared {
 
 async function retranslateVersion(
   { sql, documents }: DefinitionDeps,
-  options: { writer: Writer; address: VersionAddress; createNewVersion: boolean },
+  options: VersionWrite & { createNewVersion: boolean },
 ): Promise<{ data: Retranslated; warnings: Warning[] }> {
   const { writer, address, createNewVersion } = options;
   const lineId = await requireOwnLine(sql, writer, address);
@@ -191,10 +189,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
 function rejectArchived(row: DefinitionRow): void {
   if (allowsOperation(row.status, "retranslate")) return;
   throw new ApiError("INVALID_TRANSITION", {
-    message: TEXTS.INVALID_TRANSITION.retranslate(
-      { type: row.type, address: `${row.name}@${row.version}` },
-      row.status,
-    ),
+    message: TEXTS.INVALID_TRANSITION.retranslate(row, row.status),
     details: {
       from: row.status,
       to: row.status,

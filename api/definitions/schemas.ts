@@ -29,8 +29,8 @@ export const READ = {
   fails: ["NOT_FOUND", "ORG_ACCESS_DENIED"],
 } as const;
 
-/** A POST of the registry. */
-export const POST = { method: "POST", access: "caller", tag: "Definitions", usesOrg: true } as const;
+/** A write of the registry, by POST unless it says otherwise. */
+export const WRITE = { method: "POST", access: "caller", tag: "Definitions", usesOrg: true } as const;
 
 /** Errors of every write. */
 export const WRITE_FAILURES: readonly ErrorCode[] = [

@@ -27,7 +27,13 @@ import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
 import type { Warning } from "./schemas.ts";
-import { DOCUMENT_FAILURES, dataAndWarnings, LINE_WRITE_FAILURES, POST, VersionPossible } from "./schemas.ts";
+import {
+  DOCUMENT_FAILURES,
+  dataAndWarnings,
+  LINE_WRITE_FAILURES,
+  VersionPossible,
+  WRITE,
+} from "./schemas.ts";
 
 const Upgrade = Type.Object(
   { yaml: Type.String() },
@@ -60,7 +66,7 @@ const UpgradedDefinition = Type.Object(
 
 export const upgradeDefinition = operation(
   {
-    ...POST,
+    ...WRITE,
     id: "upgradeDefinition",
     path: "/api/v1/definitions/{type}/{name}/upgrade",
     summary: "Upgrade a definition without Markdown to a new major version",
@@ -135,7 +141,7 @@ async function findUpgradable(sql: Sql, lineId: string, address: DefinitionAddre
 
 function alreadyUpgraded(latest: DefinitionRow): ApiError {
   return new ApiError("ALREADY_DUAL_STORAGE", {
-    message: TEXTS.ALREADY_DUAL_STORAGE({ type: latest.type, address: latest.name }, latest.version),
+    message: TEXTS.ALREADY_DUAL_STORAGE(latest),
     details: { version: latest.version },
   });
 }
@@ -158,7 +164,7 @@ function notRenderable(
   { reason, path, message }: WrittenDocument["failures"][number],
 ): ApiError {
   return new ApiError("TRANSLATION_FAILED", {
-    message: TEXTS.TRANSLATION_FAILED({ type, address: name }, message),
+    message: TEXTS.TRANSLATION_FAILED({ type, name }, message),
     details: { reason, path },
   });
 }

@@ -12,7 +12,7 @@ import { forkVersion } from "../../definitions/forks/fork.ts";
 import { archiveVersion, deprecateVersion } from "../../definitions/lifecycle.ts";
 import type { Writer } from "../../definitions/new_draft.ts";
 import { publishDraft } from "../../definitions/publish.ts";
-import { updateVersion } from "../../definitions/update_draft.ts";
+import { updateVersion } from "../../definitions/update.ts";
 import { requireOrg, requireUser } from "../command/lookups.ts";
 import type { DemoContent, DemoVersion } from "./demo_bundle.ts";
 

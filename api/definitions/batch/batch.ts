@@ -8,7 +8,7 @@ import { nextTurn } from "../../http/yield_event_loop.ts";
 import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
 import { readProvenance } from "../provenance.ts";
-import { DOCUMENT_FAILURES, POST, WRITE_FAILURES } from "../schemas.ts";
+import { DOCUMENT_FAILURES, WRITE, WRITE_FAILURES } from "../schemas.ts";
 import {
   BATCH_YAML_QUERY,
   BatchBody,
@@ -26,7 +26,7 @@ import type { WrittenItem } from "./write_batch.ts";
 
 export const validateDefinition = operation(
   {
-    ...POST,
+    ...WRITE,
     id: "validateDefinition",
     path: "/api/v1/definitions/validate",
     reads: true,
@@ -61,7 +61,7 @@ export const validateDefinition = operation(
 
 export const createDefinitions = operation(
   {
-    ...POST,
+    ...WRITE,
     id: "createDefinitions",
     path: "/api/v1/definitions/batch",
     summary: "Create or publish several definitions",

@@ -186,7 +186,7 @@ function requireFirstInBatch(
 ): void {
   if (first === undefined) return;
   throw new ApiError("VERSION_EXISTS", {
-    message: TEXTS.VERSION_EXISTS.batch({ type, address: `${name}@${version}` }, first),
+    message: TEXTS.VERSION_EXISTS.batch({ type, name, version }, first),
     details: { nextAvailable: nextPatch(version, versions) },
   });
 }

@@ -28,9 +28,9 @@ import {
   Definition,
   EXAMPLE_DEFINITION,
   exampleOfRow,
-  POST,
   VersionOrId,
   Warning,
+  WRITE,
   WRITE_FAILURES,
 } from "../schemas.ts";
 import { listWarnings } from "../warnings.ts";
@@ -85,7 +85,7 @@ export type NewFork = Static<typeof NewFork>;
 
 export const forkDefinition = operation(
   {
-    ...POST,
+    ...WRITE,
     id: "forkDefinition",
     path: "/api/v1/definitions/{type}/{name}/fork",
     summary: "Fork a definition",
@@ -232,7 +232,7 @@ function nameTaken({
   orgSlug: string;
 }): ApiError {
   return new ApiError("NAME_TAKEN", {
-    message: TEXTS.NAME_TAKEN.fork({ type, address: name }, orgSlug),
+    message: TEXTS.NAME_TAKEN.fork({ type, name }, orgSlug),
     details: { type, name },
   });
 }

@@ -18,7 +18,7 @@ import { operation, reply } from "../../http/operation.ts";
 import { resolveOrg } from "../../http/organization.ts";
 import { choice } from "../../http/query.ts";
 import { Count, data, Instant, listOf, Nullable, oneOf } from "../../http/schemas.ts";
-import { type DefinitionAddress, formatAddress, parseReadAddress, type VersionId } from "../address.ts";
+import { type DefinitionAddress, parseReadAddress, type VersionId } from "../address.ts";
 import {
   findReadTarget,
   findTarget,
@@ -98,7 +98,7 @@ export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: Defi
   if (reason === null) return;
   const status = row.quarantinedAt === null ? row.status : null;
   throw new ApiError("NOT_FORKABLE", {
-    message: TEXTS.NOT_FORKABLE({ type: row.type, address: formatAddress(row) }, status),
+    message: TEXTS.NOT_FORKABLE(row, status),
     details: { reason },
   });
 }

@@ -2,7 +2,8 @@
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import { createDefinitions, validateDefinition } from "../../../definitions/batch/batch.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
-import { createDefinition, updateDefinition } from "../../../definitions/edit.ts";
+import { createDefinition } from "../../../definitions/create.ts";
+import { updateDefinition } from "../../../definitions/update.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
 import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";

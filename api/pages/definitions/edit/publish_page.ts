@@ -2,7 +2,7 @@
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { diffVersions } from "../../../definitions/diff.ts";
-import { publishDefinition } from "../../../definitions/lifecycle.ts";
+import { publishDefinition } from "../../../definitions/publish.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";

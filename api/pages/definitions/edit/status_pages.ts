@@ -1,7 +1,7 @@
 /** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
+import { deleteDefinition } from "../../../definitions/delete.ts";
 import { getDependents } from "../../../definitions/dependents.ts";
-import { deleteDefinition } from "../../../definitions/edit.ts";
 import { archiveDefinition, deprecateDefinition } from "../../../definitions/lifecycle.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, inputField, textField } from "../../forms.ts";

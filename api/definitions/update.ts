@@ -1,9 +1,17 @@
-/** Updates a draft: its document, fields of it, or its settings. */
+/** PUT /definitions/{type}/{name}: updates a draft: its document, fields of it, or its settings. */
+import { type Static, Type } from "@sinclair/typebox";
 import type { DefinitionChanges } from "../../shared/definitions/edit.ts";
 import { allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySetDefinitionTier } from "../../shared/policy.ts";
+import {
+  CHANGE_TYPES,
+  DEFINITION_AGENT_TYPES,
+  DEFINITION_DOMAINS,
+  DEFINITION_TIERS,
+  DEFINITION_VISIBILITIES,
+} from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { updateDraft } from "../../sql/definitions/changes.ts";
@@ -12,10 +20,12 @@ import type { DefinitionQuotas } from "../../sql/definitions/quotas.ts";
 import { replaceDefinitionReferences } from "../../sql/definitions/references.ts";
 import type { DefinitionContent, ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
+import { operation, reply } from "../http/operation.ts";
+import { choice, text, texts } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { Nullable, oneOf } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import type { VersionAddress } from "./address.ts";
 import {
   type DefinitionDeps,
   type EditedDocument,
@@ -25,14 +35,102 @@ import {
   type WrittenDocument,
   workOf,
 } from "./document.ts";
-import type { UpdateDefinition } from "./edit_bodies.ts";
-import { lockVersion, requireOwnLine } from "./find_writable.ts";
+import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
-import { readProvenance } from "./provenance.ts";
+import { Provenance, readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { requireUnchanged } from "./require_state.ts";
-import type { Warning } from "./schemas.ts";
+import { ExpectedUpdatedAt, requireUnchanged } from "./require_state.ts";
+import {
+  Definition,
+  DOCUMENT_FAILURES,
+  dataAndWarnings,
+  LINE_WRITE_FAILURES,
+  VersionNeeded,
+  type Warning,
+  WRITE,
+} from "./schemas.ts";
+
+const DefinitionUpdate = Type.Object(
+  {
+    yaml: Type.Optional(Type.String()),
+    visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
+    displayName: Type.Optional(Type.String({ minLength: 1 })),
+    description: Type.Optional(Type.String()),
+    domain: Type.Optional(oneOf(DEFINITION_DOMAINS)),
+    subdomain: Type.Optional(Type.String()),
+    agentType: Type.Optional(oneOf(DEFINITION_AGENT_TYPES)),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    provenance: Type.Optional(Nullable(Provenance)),
+    changeSummary: Type.Optional(Type.String({ maxLength: 2000 })),
+    changeType: Type.Optional(oneOf(CHANGE_TYPES)),
+    tier: Type.Optional(oneOf(DEFINITION_TIERS)),
+    minSubscription: Type.Optional(
+      Type.Unknown({ deprecated: true, description: "Ignored: older clients send it" }),
+    ),
+    expectedUpdatedAt: ExpectedUpdatedAt,
+  },
+  {
+    title: "DefinitionUpdate",
+    additionalProperties: false,
+    examples: [
+      { description: "Reviews a change before it is merged.", tags: ["review"], changeType: "patch" },
+    ],
+  },
+);
+
+type DefinitionUpdate = Static<typeof DefinitionUpdate>;
+
+const MAX_TEXT_LENGTH = 4000;
+
+/** The fields of an update beside its YAML. */
+const UPDATE_YAML_QUERY = {
+  visibility: choice(DEFINITION_VISIBILITIES, "Visibility of the definition"),
+  displayName: text(MAX_TEXT_LENGTH, "Display name"),
+  description: text(MAX_TEXT_LENGTH, "Description"),
+  domain: choice(DEFINITION_DOMAINS, "Domain"),
+  subdomain: text(MAX_TEXT_LENGTH, "Subdomain"),
+  agentType: choice(DEFINITION_AGENT_TYPES, "Agent type"),
+  tags: texts({ maxItems: 50, maxLength: MAX_TEXT_LENGTH }, "Tags"),
+  changeSummary: text(2000, "What has changed"),
+  changeType: choice(CHANGE_TYPES, "Change type"),
+  tier: choice(DEFINITION_TIERS, "Tier"),
+  expectedUpdatedAt: text(
+    40,
+    "`updatedAt` as you read it. If the draft has changed since, nothing is written",
+  ),
+};
+
+export const updateDefinition = operation(
+  {
+    ...WRITE,
+    id: "updateDefinition",
+    method: "PUT",
+    path: "/api/v1/definitions/{type}/{name}",
+    summary: "Update a draft",
+    description:
+      "Changes the fields in the body. Fields that are part of the YAML are written into it; all its other bytes stay. " +
+      "`warnings` names aliases that had to be replaced by their text. Only drafts can be changed.",
+    params: VersionNeeded,
+    body: DefinitionUpdate,
+    yamlQuery: UPDATE_YAML_QUERY,
+    response: { 200: dataAndWarnings(Definition, "The updated draft") },
+    fails: [
+      ...LINE_WRITE_FAILURES,
+      ...DOCUMENT_FAILURES,
+      "QUOTA_EXCEEDED",
+      "EDIT_CONFLICT",
+      "NOT_EDITABLE",
+      "ROLE_REQUIRED",
+      "VERSION_MISMATCH",
+    ],
+  },
+  async ({ params, body, caller, request }, deps) => {
+    const write = await findVersionWriter(deps.sql, { params, caller, request });
+    const { row, warnings } = await updateVersion(deps, { ...write, body });
+    return reply(200, { data: row.shown, warnings });
+  },
+);
 
 /** Fields of the body that are part of the document. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
@@ -47,14 +145,14 @@ interface Loaded {
 }
 
 /** The row after an update, and what else its author should know. */
-export interface UpdatedDraft {
+interface UpdatedDraft {
   row: ShownDefinitionRow;
   warnings: Warning[];
 }
 
 export async function updateVersion(
   { sql, documents }: DefinitionDeps,
-  options: { writer: Writer; address: VersionAddress; body: UpdateDefinition },
+  options: VersionWrite & { body: DefinitionUpdate },
 ): Promise<UpdatedDraft> {
   const { writer, address, body } = options;
   const lineId = await requireOwnLine(sql, writer, address);
@@ -67,7 +165,12 @@ export async function updateVersion(
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
       const row = await lockVersion(on, lineId, address);
-      if (!allowsOperation(row.status, "update")) throw notEditable(row);
+      if (!allowsOperation(row.status, "update")) {
+        throw new ApiError("NOT_EDITABLE", {
+          message: TEXTS.NOT_EDITABLE(row, row.status),
+          details: { status: row.status },
+        });
+      }
       requireUnchanged(row, body.expectedUpdatedAt);
       return { row, used };
     },
@@ -89,7 +192,7 @@ export async function updateVersion(
 
 async function storeDraft(
   tx: Sql,
-  options: { row: DefinitionRow; body: UpdateDefinition; document: WrittenDocument | null },
+  options: { row: DefinitionRow; body: DefinitionUpdate; document: WrittenDocument | null },
 ): Promise<void> {
   const { row, body, document } = options;
   if (document) await replaceDefinitionReferences(tx, row.id, document.references);
@@ -106,16 +209,8 @@ async function storeDraft(
   if (!changed) throw new Error(`Cannot update definition ${row.id}, which is locked and a draft`);
 }
 
-/** Returns the error for a version that is no draft. */
-function notEditable(row: DefinitionRow): ApiError {
-  return new ApiError("NOT_EDITABLE", {
-    message: TEXTS.NOT_EDITABLE({ type: row.type, address: `${row.name}@${row.version}` }, row.status),
-    details: { status: row.status },
-  });
-}
-
 /** Checks the body before its document is parsed. */
-function rejectBody(writer: Writer, body: UpdateDefinition): void {
+function rejectBody(writer: Writer, body: DefinitionUpdate): void {
   const { displayName, description, subdomain, tags, changeSummary } = body;
   rejectUnstorable({ displayName, description, subdomain, tags, changeSummary });
   rejectLongFields({ displayName, description });
@@ -124,7 +219,7 @@ function rejectBody(writer: Writer, body: UpdateDefinition): void {
 }
 
 /** `user` and `org` follow from the kind of organization; only platform administrators set `pro`. */
-function requireTierRole({ caller, org }: Writer, tier: UpdateDefinition["tier"]): void {
+function requireTierRole({ caller, org }: Writer, tier: DefinitionUpdate["tier"]): void {
   if (tier === undefined) return;
   requireAllowed(maySetDefinitionTier({ tier, platformRole: caller.platformRole }));
   const natural = naturalTier(org);
@@ -136,7 +231,7 @@ function requireTierRole({ caller, org }: Writer, tier: UpdateDefinition["tier"]
 async function changeDocument(
   work: DocumentWork,
   row: DefinitionRow,
-  body: UpdateDefinition,
+  body: DefinitionUpdate,
 ): Promise<EditedDocument | null> {
   const changes = documentChanges(row, body);
   const given = body.yaml === undefined ? null : await requireDocument(work, body.yaml, row);
@@ -146,7 +241,7 @@ async function changeDocument(
   return given === null ? null : { document: given, warnings: [] };
 }
 
-function documentChanges(row: DefinitionRow, body: UpdateDefinition): DefinitionChanges {
+function documentChanges(row: DefinitionRow, body: DefinitionUpdate): DefinitionChanges {
   const fields = DOCUMENT_FIELDS.filter(
     (field) => body[field] !== undefined && !(row.type === "workflow" && WORKFLOW_COLUMNS.includes(field)),
   );
@@ -154,7 +249,7 @@ function documentChanges(row: DefinitionRow, body: UpdateDefinition): Definition
 }
 
 /** Returns the columns that a workflow does not have in its document: from the body, else unchanged. */
-function columnsOf(row: DefinitionRow, body: UpdateDefinition): Partial<DefinitionContent> {
+function columnsOf(row: DefinitionRow, body: DefinitionUpdate): Partial<DefinitionContent> {
   if (row.type !== "workflow") return {};
   const subdomain = body.subdomain === undefined ? row.subdomain : body.subdomain.trim() || null;
   return { subdomain, tags: normalizeTags(body.tags ?? row.tags) };

@@ -171,3 +171,12 @@ test("racing PUTs lose nothing of each other", async () => {
     Object.assign({}, ...bodies),
   );
 });
+
+test("PUT ignores minSubscription, which older clients send", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await createAgent(api, person, { name: "reviewer" });
+  const body = { minSubscription: "pro", subdomain: "reviews" };
+  const changed = await write(api, "/agent/reviewer@1.0.0", person, { method: "PUT", body });
+  expect(await definitionOf(changed)).toMatchObject({ minSubscription: "free", subdomain: "reviews" });
+});
