@@ -16,6 +16,8 @@ export interface Command {
   root: string;
   env: NodeJS.ProcessEnv;
   args: readonly string[];
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
   progress: Progress;
 }
 
@@ -28,12 +30,13 @@ export async function bootstrap(
 ): Promise<number> {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const signals = listenForStop(self);
-  const command = { ...signals, root, env: self.env, args: self.argv.slice(2) };
+  const { env, stdout, stderr } = self;
+  const progress = openProgress(stderr);
   try {
-    return await run({ ...command, progress: openProgress(self.stderr) });
+    return await run({ ...signals, root, env, args: self.argv.slice(2), stdout, stderr, progress });
   } catch (error) {
     if (signals.stop.aborted) return 0;
-    self.stderr.write(`${describeFailure(error)}\n`);
+    stderr.write(`${describeFailure(error)}\n`);
     return 1;
   }
 }

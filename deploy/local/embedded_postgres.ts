@@ -10,7 +10,7 @@ import {
   openCluster,
   RUNTIME_ROLE,
   SUPERUSER,
-  setUpRoles,
+  setPasswords,
 } from "./postgres_cluster.ts";
 import { clearLeftovers, HOST, startServer } from "./postgres_server.ts";
 import type { Child, Supervisor } from "./supervisor.ts";
@@ -55,19 +55,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { supervisor, dataDirectory, settings, hasSuperuser, binDirectory } = options;
   mkdirSync(dataDirectory, { recursive: true });
   const location = join(dataDirectory, "postgres");
+  const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE, ...(hasSuperuser ? ([SUPERUSER] as const) : [])];
   // A file that is left has the password of another cluster.
   if (!existsSync(location)) rmSync(databaseUrlPath(dataDirectory), { force: true });
+  const kept = roles.map((role) => URL.parse(readText(databaseUrlPath(dataDirectory, role))?.trim() ?? ""));
   const durable = settings?.["fsync"] !== "off";
   const cluster = await openCluster({ supervisor, location, durable, binDirectory });
   await clearLeftovers(cluster);
-  const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE];
-  if (hasSuperuser) roles.push(SUPERUSER);
-  const kept = roles.map((role) => URL.parse(readText(databaseUrlPath(dataDirectory, role))?.trim() ?? ""));
   const passwords = Object.fromEntries(
     roles.map((role, index) => [role, kept[index]?.password || randomBytes(24).toString("hex")]),
   );
-  // A new cluster has no roles yet.
-  if (!kept.every((url) => url?.password)) await setUpRoles(cluster, passwords);
+  if (!kept.every((url) => url?.password)) await setPasswords(cluster, passwords);
   const { port, server } = await startServer(cluster, {
     logPath: join(dataDirectory, "logs", "postgres.log"),
     settings: { ...SETTINGS, ...settings },

@@ -1,6 +1,6 @@
 /** What a start asks the machine: its files and log files, which ports are free, and which processes run. */
 import { spawnSync } from "node:child_process";
-import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from "node:fs";
+import { mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** A log file past this size becomes `<name>.1` at the next start. */
@@ -31,19 +31,13 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Creates a log file and its folder if needed, and returns a function that appends a line. */
-export function openLog(path: string): (line: string) => void {
+/** Opens a log file to append to it; creates it and its folder if needed. */
+export function openLog(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
   const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
-  return (line) => {
-    try {
-      // Log lines name callers, so only the owner can read them.
-      appendFileSync(path, `${line}\n`, { mode: 0o600 });
-    } catch {
-      // A full disk ends neither us nor what wrote the line.
-    }
-  };
+  // Log lines name callers, so only the owner can read them.
+  return openSync(path, "a", 0o600);
 }
 
 /** Returns why a server cannot listen on the port; null if it can. */

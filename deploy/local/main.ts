@@ -16,8 +16,4 @@ Environment variables configure it; docs/configuration.md lists them. The first 
 `;
 
 requireNoArguments(process, USAGE);
-process.exit(
-  await bootstrap(process, (command) =>
-    runStack({ ...command, stdout: process.stdout, stderr: process.stderr }),
-  ),
-);
+process.exit(await bootstrap(process, runStack));

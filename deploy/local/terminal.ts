@@ -1,6 +1,4 @@
-/** What a start writes to the terminal: its steps, errors, warnings of its processes, and the ready message. */
-
-const REDRAW_MS = 100;
+/** What a start writes to the terminal: its steps, errors, and the ready message. */
 
 /** An error that the user can fix; shown without a stack. */
 export class StartError extends Error {
@@ -15,7 +13,7 @@ export function describeFailure(error: unknown): string {
 }
 
 export interface Progress {
-  /** Runs a step and prints its line first; `note` shows what it is doing. */
+  /** Runs a step; `note` shows what it is doing. */
   step<T>(title: string, work: (note: (text: string) => void) => Promise<T>): Promise<T>;
 }
 
@@ -25,45 +23,22 @@ export function elapsed(startedAt: number): string {
 }
 
 /** Shows steps on stderr: on a terminal one line each, overwritten while the step runs; elsewhere one line per event. */
-export function openProgress(stream: NodeJS.WriteStream): Progress {
-  const draw = (text: string) => stream.write(`\r\u001b[2K${text.slice(0, stream.columns - 1)}`);
+export function openProgress(stderr: NodeJS.WriteStream): Progress {
+  const show = (text: string) =>
+    stderr.write(stderr.isTTY ? `\r\u001b[2K${text.slice(0, stderr.columns - 1)}` : `${text}\n`);
   return {
     async step(title, work) {
       const startedAt = performance.now();
-      if (!stream.isTTY) {
-        stream.write(`${title} …\n`);
-        const result = await work((text) => stream.write(`  ${text}\n`));
-        stream.write(`${title}: done in ${elapsed(startedAt)}\n`);
-        return result;
-      }
-      let note = "";
-      const redraw = () => draw(`… ${title}  ${elapsed(startedAt)}  ${note}`);
-      const timer = setInterval(redraw, REDRAW_MS);
+      show(`${title} …`);
       try {
-        const result = await work((text) => {
-          note = text;
-        });
-        draw(`✓ ${title}  ${elapsed(startedAt)}\n`);
+        const result = await work((text) => show(`  ${text}`));
+        show(`${title}: done in ${elapsed(startedAt)}`);
         return result;
-      } catch (error) {
-        draw(`✗ ${title}\n`);
-        throw error;
       } finally {
-        clearInterval(timer);
+        if (stderr.isTTY) stderr.write("\n");
       }
     },
   };
-}
-
-/** A short line about a warning or worse, as shared/process/log.ts writes them; null for other lines. */
-export function toNotice(name: string, line: string): string | null {
-  if (!/^\{"level":"(?:warn|error|fatal)"/.test(line)) return null;
-  try {
-    const { level, message, requestId } = JSON.parse(line) as Record<string, string>;
-    return `${name} ${level}: ${message ?? ""}${requestId ? ` (request ${requestId})` : ""}`;
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the ready message: a row for each fact that has a value, then the text of the demo's credentials. */

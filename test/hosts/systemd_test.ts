@@ -119,9 +119,7 @@ test("the commands of docs/deploying.md install, administrate and upgrade on sys
   const server = opened.use(await startLanPostgres(lan));
   const admin = postgres(server.url, { max: 1, onnotice: () => {} });
   opened.defer(() => admin.end());
-  await admin.unsafe(`
-    create role ulr_owner login; create role ulr_app login; grant pg_read_all_stats to ulr_owner, ulr_app;
-    alter database ulr owner to ulr_owner; alter schema public owner to ulr_owner`);
+  await admin.unsafe("alter schema public owner to ulr_owner");
   const machine = opened.use(await startSystemd(await lan.addHost("machine"), [old, newer]));
   const urlOf = (role: string) => server.url.replace(/\/\/[^@]*@/, `//${role}@`);
   await succeed(

@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import {
   chmodSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -69,7 +70,10 @@ function copyToClosedFolder(): Checkout {
       expect(await child.exited).toBe(0);
     },
     [Symbol.dispose]() {
-      rmSync(realpathSync(join(dataDirectory, "postgres")), { recursive: true, force: true });
+      for (const name of ["postgres", "postgres-programs"]) {
+        const location = join(dataDirectory, name);
+        if (existsSync(location)) rmSync(realpathSync(location), { recursive: true });
+      }
       rmSync(parent, { recursive: true, force: true });
     },
   };

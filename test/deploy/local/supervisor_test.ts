@@ -1,5 +1,8 @@
 /** How child processes are stopped: politely if possible, in order, and in any case. */
 import { expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Child, openSupervisor, pollUntil, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { identifyProcess } from "../../helpers/process/identity.ts";
 
@@ -103,34 +106,45 @@ test("a program that is not there is named", async () => {
   await expect(supervisor.spawn(absent)).rejects.toThrow("Cannot run absent: ");
 });
 
-test("a child that asks for it stops when its parent is killed", async () => {
+test("a child that asks for it stops when its parent is killed, and its last lines are in its log", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "ulr-supervisor-"));
   const at = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).pathname);
   const child = `
     import { onStdinEnd } from ${at("shared/process/stdin_end.ts")};
-    onStdinEnd(process, () => process.exit(0));
+    onStdinEnd(process, () => {
+      console.log("stopped");
+      process.exit(0);
+    });
     setInterval(() => {}, 1000);
     console.log(process.pid);`;
   const script = `
     import { openSupervisor } from ${at("deploy/local/supervisor.ts")};
     const supervisor = openSupervisor({ force: new AbortController().signal });
-    for (let i = 0; i < 2; i++) {
+    for (const name of ["one", "two"]) {
       await supervisor.spawn({
-        name: "child",
+        name,
         command: process.execPath,
         args: ["-e", ${JSON.stringify(child)}],
         cwd: "/",
-        env: process.env,
-        output: "inherit",
-        stopsOnStdinEnd: true,
+        env: { ...process.env, STOP_ON_STDIN_END: "true" },
+        output: { logPath: ${JSON.stringify(folder)} + "/" + name },
       });
     }`;
-  const parent = Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
-  let text = "";
-  const reader = parent.stdout.getReader();
-  while (text.trim().split("\n").length < 2) text += new TextDecoder().decode((await reader.read()).value);
-  const pids = text.trim().split("\n").map(Number);
-  const alive = () => pids.filter((pid) => identifyProcess(pid) !== null);
-  expect(alive()).toEqual(pids);
-  parent.kill("SIGKILL");
-  expect(await pollUntil(() => alive().length === 0, WAIT)).toBe(true);
+  const readLogs = async () => {
+    const texts = ["one", "two"].map((name) => readFile(join(folder, name), "utf8").catch(() => ""));
+    return (await Promise.all(texts)).map((text) => text.trim().split("\n"));
+  };
+  const parent = Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "inherit", "inherit"] });
+  try {
+    expect(await pollUntil(async () => (await readLogs()).every(([pid]) => pid), WAIT)).toBe(true);
+    const pids = (await readLogs()).map(([pid]) => Number(pid));
+    const alive = () => pids.filter((pid) => identifyProcess(pid) !== null);
+    expect(alive()).toEqual(pids);
+    parent.kill("SIGKILL");
+    expect(await pollUntil(() => alive().length === 0, WAIT)).toBe(true);
+    expect(await readLogs()).toEqual(pids.map((pid) => [String(pid), "stopped"]));
+  } finally {
+    parent.kill("SIGKILL");
+    await rm(folder, { recursive: true });
+  }
 });

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../../deploy/local/embedded_postgres.ts";
 import { commandLineOf, parentOf } from "../../../../deploy/local/machine.ts";
-import { findPostgresBinaries } from "../../../../deploy/local/postgres_files.ts";
+import { findPrograms } from "../../../../deploy/local/postgres_files.ts";
 import { openSupervisor, type Supervisor } from "../../../../deploy/local/supervisor.ts";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { identifyProcess } from "../../../helpers/process/identity.ts";
@@ -80,7 +80,7 @@ test("startEmbeddedPostgres() starts where a server ends by itself just before i
   const left = await start(first, directory.path);
   const path = realpathSync(join(directory.path, "postgres"));
   const { uid, gid } = statSync(path);
-  const { bin } = findPostgresBinaries({ uid, gid });
+  const { bin } = await findPrograms({ uid, gid }, join(directory.path, "programs"));
   const binDirectory = mkdtempSync(join(tmpdir(), "ulr-bin-"));
   try {
     for (const program of ["initdb", "postgres"])
