@@ -1,59 +1,42 @@
 /** The response headers of errors, and those that every response has. */
+import { COUNT, type JsonSchema, TEXT } from "../../shared/json_schema.ts";
 import type { OpenApiHeader } from "./types.ts";
 
-type Headers = Readonly<Record<string, OpenApiHeader>>;
-
-const TEXT = { type: "string" };
-const COUNT = { type: "integer", minimum: 0 };
+function required(description: string, schema: JsonSchema): OpenApiHeader {
+  return { description, required: true, schema };
+}
 
 /** Of every response. */
-const REQUEST_ID: Headers = {
-  "X-Request-Id": {
-    description: "Id of this request in the log. An id sent by the client is kept.",
-    required: true,
-    schema: { type: "string", pattern: "^[A-Za-z0-9_.-]{1,128}$" },
-  },
+const REQUEST_ID = {
+  "X-Request-Id": required("Id of this request in the log. An id sent by the client is kept.", {
+    ...TEXT,
+    pattern: "^[A-Za-z0-9_.-]{1,128}$",
+  }),
 };
 
 /** Of every response under `/api/v1`. */
-const RATE_LIMIT: Headers = {
-  "X-RateLimit-Limit": { description: "Requests per minute", required: true, schema: COUNT },
-  "X-RateLimit-Remaining": {
-    description: "Requests left in this minute",
-    required: true,
-    schema: COUNT,
-  },
-  "X-RateLimit-Reset": {
-    description: "End of this minute, in Unix seconds",
-    required: true,
-    schema: COUNT,
-  },
-  "RateLimit-Policy": {
-    description: "The limit by the IETF draft: name, requests (`q`) and seconds (`w`)",
-    required: true,
-    schema: { ...TEXT, examples: ['"user";q=1200;w=60'] },
-  },
-  RateLimit: {
-    description: "What is left of it: requests (`r`) and seconds until more (`t`)",
-    required: true,
-    schema: { ...TEXT, examples: ['"user";r=1199;t=60'] },
-  },
+const RATE_LIMIT = {
+  "X-RateLimit-Limit": required("Requests per minute", COUNT),
+  "X-RateLimit-Remaining": required("Requests left in this minute", COUNT),
+  "X-RateLimit-Reset": required("End of this minute, in Unix seconds", COUNT),
+  "RateLimit-Policy": required("The limit by the IETF draft: name, requests (`q`) and seconds (`w`)", {
+    ...TEXT,
+    examples: ['"user";q=1200;w=60'],
+  }),
+  RateLimit: required("What is left of it: requests (`r`) and seconds until more (`t`)", {
+    ...TEXT,
+    examples: ['"user";r=1199;t=60'],
+  }),
 };
 
-const RETRY_AFTER: Headers = {
-  "Retry-After": {
-    description: "Seconds to wait before retrying",
-    required: true,
-    schema: { ...COUNT, minimum: 1 },
-  },
-};
+const RETRY_AFTER = { "Retry-After": required("Seconds to wait before retrying", { ...COUNT, minimum: 1 }) };
 
 /**
  * The headers of error responses by status. Those that every response has are described here and in `info` only: listed with
  * every response, they were a sixth of the document.
  */
-export const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
-  401: { "WWW-Authenticate": { description: "Always `Bearer`", required: true, schema: TEXT } },
+export const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, OpenApiHeader>>>> = {
+  401: { "WWW-Authenticate": required("Always `Bearer`", TEXT) },
   429: { ...RATE_LIMIT, ...RETRY_AFTER },
   500: REQUEST_ID,
   503: RETRY_AFTER,

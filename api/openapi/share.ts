@@ -88,10 +88,9 @@ function freeName(name: string, taken: Components, count = 1): string {
   return free in taken ? freeName(name, taken, count + 1) : free;
 }
 
-/** Short, because every response has several headers: `Remaining` for `X-RateLimit-Remaining`. */
+/** Such as `ExportAsOf` for `X-Export-As-Of`. */
 function shortName(name: string): string {
-  const short = name.replace(/^(?:X-RateLimit-|RateLimit-|X-)/, "");
-  return short.replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return name.replace(/^X-/, "").replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
