@@ -116,7 +116,7 @@ export const getDependencies = operation(
     response: { 200: Type.Object({ data: Dependencies }, { description: "The dependencies" }) },
   },
   async ({ params, query: { maxDepth }, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
+    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const row = await requireDefinition(sql, target);
     const { viewer } = target.scope;
     return reply(200, { data: await findDependencies(sql, { row, viewer, maxDepth }) });

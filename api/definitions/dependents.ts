@@ -67,7 +67,7 @@ export const getDependents = operation(
     },
   },
   async ({ params, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
+    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const row = await requireAnyVersion(sql, target);
     const { viewer } = target.scope;
     const isOneVersion = target.address.version !== null;

@@ -10,7 +10,7 @@ import { CHANGE_TYPES, SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../s
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
+import { type DefinitionViewer, isMemberOrg } from "../../sql/definitions/visibility.ts";
 import { DIFF_FORMATS, type DiffMode } from "../documents/compare_documents.ts";
 import { joinJson, jsonText, operation, reply } from "../http/operation.ts";
 import { flag, once, word } from "../http/query.ts";
@@ -131,11 +131,7 @@ export const diffVersions = operation(
   },
   async ({ params, query, caller, request }, { sql, documents }) => {
     const { from: fromVersion, to: toVersion, ...mode } = query;
-    const target = await findReadTarget(sql, {
-      address: parseLineReadAddress(params),
-      visitor: caller,
-      request,
-    });
+    const target = await findReadTarget(sql, parseLineReadAddress(params), { caller, request });
     const [from, to] = await requireTwoVersions(sql, target, [fromVersion, toVersion]);
     const { viewer } = target.scope;
     if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, viewer)));
@@ -180,12 +176,8 @@ function showsContent({ format, full }: DiffMode): boolean {
 
 /** The highest tier among the organizations that count for the viewer; anonymous callers have none. */
 async function findViewerTier(sql: Sql, viewer: DefinitionViewer): Promise<SubscriptionTier> {
-  const { userId, boundOrgId, isUnproven } = viewer;
-  if (userId === null) return "free";
-  const memberships = await listMemberships(sql, userId);
-  const tiers = memberships
-    .filter(({ orgId }) => boundOrgId === null || orgId === boundOrgId)
-    .filter(({ requireSecondFactor }) => !(isUnproven && requireSecondFactor))
-    .map(({ tier }) => tier);
+  if (viewer.userId === null) return "free";
+  const memberships = await listMemberships(sql, viewer.userId);
+  const tiers = memberships.filter((org) => isMemberOrg(viewer, org)).map(({ tier }) => tier);
   return SUBSCRIPTION_TIERS.findLast((tier) => tiers.includes(tier)) ?? "free";
 }

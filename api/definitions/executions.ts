@@ -84,7 +84,7 @@ export const getExecutionStatistics = operation(
     response: { 200: Type.Object({ data: ExecutionStatistics }, { description: "The statistics" }) },
   },
   async ({ params, query, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
+    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const row = await requireAnyVersion(sql, target);
     const counts = await countExecutions(sql, {
       lineId: row.lineId,

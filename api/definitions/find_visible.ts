@@ -2,11 +2,10 @@
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isUnproven } from "../../shared/policy.ts";
-import type { Config } from "../../shared/process/config.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
-import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findVisibleLine } from "../../sql/definitions/lines.ts";
 import {
@@ -14,18 +13,12 @@ import {
   type ResolvedDefinition,
   resolveDefinition,
 } from "../../sql/definitions/versions.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
+import { ANONYMOUS, type DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/organization.ts";
 import { requireVisible } from "../http/require_visible.ts";
 import type { DefinitionAddress, VersionId } from "./address.ts";
-
-/** What reads of definitions need. */
-export interface ReadDeps {
-  sql: Pool;
-  config: Pick<Config, "publicUrl">;
-}
 
 /** What a read looks for among, and as whom. */
 export interface ReadScope {
@@ -41,31 +34,31 @@ export interface ReadTarget {
 }
 
 /** Returns the caller as queries need it. */
-export function viewerOf(visitor: Caller | null): DefinitionViewer {
-  if (!visitor) return ANONYMOUS;
-  const { userId, credential } = visitor;
-  return { userId, boundOrgId: boundOrgOf(visitor), isUnproven: isUnproven(credential) };
+export function viewerOf(caller: Caller | null): DefinitionViewer {
+  if (!caller) return ANONYMOUS;
+  const { userId, credential } = caller;
+  return { userId, boundOrgId: boundOrgOf(caller), isUnproven: isUnproven(credential) };
 }
 
-const ANONYMOUS: DefinitionViewer = { userId: null, boundOrgId: null };
+/** The request of a read, and its caller. */
+export interface ReadRequest {
+  caller: Caller | null;
+  request: Request;
+}
 
 /**
  * Returns where lists and reads by a bare name search: with `X-Org-Slug` that organization, which requires membership,
  * else everything the caller may see. Throws ORG_ACCESS_DENIED, or UNAUTHORIZED for anonymous callers.
  */
-export async function readScope(sql: Sql, visitor: Caller | null, request: Request): Promise<ReadScope> {
-  const org = await findHeaderOrg(sql, visitor, request);
-  return { viewer: viewerOf(visitor), orgId: org?.orgId ?? null };
+export async function readScope(sql: Sql, read: ReadRequest): Promise<ReadScope> {
+  const org = await findHeaderOrg(sql, read);
+  return { viewer: viewerOf(read.caller), orgId: org?.orgId ?? null };
 }
 
-async function findHeaderOrg(
-  sql: Sql,
-  visitor: Caller | null,
-  request: Request,
-): Promise<MembershipRow | null> {
+async function findHeaderOrg(sql: Sql, { caller, request }: ReadRequest): Promise<MembershipRow | null> {
   if (!request.headers.has("x-org-slug")) return null;
-  if (!visitor) throw unauthorized(TEXTS.UNAUTHORIZED.org);
-  return resolveOrg(sql, visitor, request);
+  if (!caller) throw unauthorized(TEXTS.UNAUTHORIZED.org);
+  return resolveOrg(sql, caller, request);
 }
 
 /**
@@ -74,16 +67,11 @@ async function findHeaderOrg(
  */
 export async function findReadTarget(
   sql: Sql,
-  options: {
-    address: DefinitionAddress | VersionId;
-    visitor: Caller | null;
-    request: Request;
-    seesAll?: boolean;
-  },
+  address: DefinitionAddress | VersionId,
+  read: ReadRequest & { seesAll?: boolean },
 ): Promise<ReadTarget> {
-  const { address, visitor, request, seesAll } = options;
-  const org = await findHeaderOrg(sql, visitor, request);
-  const viewer = seesAll ? { ...viewerOf(visitor), seesAll } : viewerOf(visitor);
+  const org = await findHeaderOrg(sql, read);
+  const viewer = { ...viewerOf(read.caller), seesAll: read.seesAll ?? false };
   if (!org) return findTarget(sql, address, viewer);
   const scope = { viewer, orgId: org.orgId };
   if ("id" in address) return findVersionTarget(sql, address, scope);

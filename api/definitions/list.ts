@@ -100,7 +100,7 @@ export const listDefinitions = operation(
   },
   async ({ query, caller, request }, { sql, turns }) => {
     const { search, sortBy, sortOrder, limit, offset, tag, ...filters } = query;
-    const scope = await readScope(sql, caller, request);
+    const scope = await readScope(sql, { caller, request });
     const written = search === null ? null : await readWrittenName(sql, search);
     const page = {
       search: written ? written.name : search,

@@ -32,13 +32,7 @@ import {
   type Warning,
   WRITE,
 } from "./schemas.ts";
-import type { DefinitionTurns } from "./turns.ts";
-import { checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
-
-/** What endpoints need that publish, or try what publishing would do. */
-export interface PublishDeps extends DefinitionDeps {
-  turns: Pick<DefinitionTurns, "publications">;
-}
+import { type CheckedVersion, checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
 
 const Publishing = Type.Object(
   { expectedUpdatedAt: ExpectedUpdatedAt },
@@ -112,11 +106,8 @@ export async function publishDraft(
 }
 
 /** A draft that is being published, with its document. */
-export interface Publication {
+export interface Publication extends CheckedVersion {
   row: PublishedRow & Pick<DefinitionRow, "lineId" | "visibility">;
-  document: WrittenDocument;
-  /** Found before the transaction began. */
-  earlyWarnings: readonly Warning[];
 }
 
 /**
@@ -184,15 +175,15 @@ export async function listCycleErrors(
 }
 
 /**
- * As `checkPublications`, for versions that this transaction has published. References to other organizations that the
+ * As `checkVersions`, for versions that this transaction has published. References to other organizations that the
  * author cannot resolve are never resolved for readers outside the author's organization.
  */
 export async function checkPublished(
   tx: Sql,
   writer: Writer,
-  publications: readonly Publication[],
+  publications: readonly CheckedVersion[],
 ): Promise<VersionCheck[]> {
-  const checks = await checkPublications(tx, writer, publications);
+  const checks = await checkVersions(tx, writer, publications);
   const foreign = checks
     .flatMap(({ references }) => references)
     .filter(({ reference, target }) => target === null && reference.targetOrgId !== writer.org.orgId);
@@ -201,21 +192,6 @@ export async function checkPublished(
     foreign.map(({ reference }) => reference),
   );
   return checks;
-}
-
-/** Returns everything that the author of stored versions is warned about, and what their references resolve to. */
-export async function checkPublications(
-  tx: Sql,
-  { viewer }: Writer,
-  publications: readonly Publication[],
-): Promise<VersionCheck[]> {
-  const versions = publications.map(({ row, document }) => {
-    return { definitionId: row.id, document, isPublic: row.visibility === "public" };
-  });
-  const checks = await checkVersions(tx, { versions, viewer });
-  return checks.map(({ warnings, references }, index) => {
-    return { references, warnings: [...warnings, ...(publications[index]?.earlyWarnings ?? [])] };
-  });
 }
 
 /** Returns the risk profile of a document; null if its scan failed. */

@@ -7,20 +7,21 @@ import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
 import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/version_json.ts";
-import { type DocumentedForm, joinJson, jsonText, operation, reply } from "../http/operation.ts";
+import {
+  type DocumentedForm,
+  joinJson,
+  jsonText,
+  type OperationDeps,
+  operation,
+  reply,
+} from "../http/operation.ts";
 import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
 import { resolveReferences } from "./dependencies/resolve_references_for_reader.ts";
-import { type DefinitionDeps, readerWork } from "./document.ts";
-import {
-  findReadTarget,
-  type ReadDeps,
-  type ReadScope,
-  type ReadTarget,
-  requireResolved,
-} from "./find_visible.ts";
+import { readerWork } from "./document.ts";
+import { findReadTarget, type ReadScope, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
 /** Formats by the ending of the address. */
@@ -140,14 +141,14 @@ export const getDefinition = operation(
     const format = ending ?? acceptedFormat(request.headers.get("accept"));
     const address = parseReadAddress({ ...params, name });
     const parts = parseQuery(format ? {} : READ_QUERY, queryOf(request));
-    const target = await findReadTarget(deps.sql, { address, visitor: caller, request });
+    const target = await findReadTarget(deps.sql, address, { caller, request });
     if (format) return replyText(deps, { target, format });
     return replyDefinition(deps, { target, parts: parts as QueryValues<typeof READ_QUERY>, request });
   },
 );
 
 async function replyDefinition(
-  deps: DefinitionDeps & ReadDeps,
+  deps: OperationDeps,
   options: { target: ReadTarget; parts: QueryValues<typeof READ_QUERY>; request: Request },
 ) {
   const { parts, request } = options;
@@ -170,7 +171,7 @@ async function replyDefinition(
 }
 
 /** Replies with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
-async function replyText(deps: ReadDeps, options: { target: ReadTarget; format: TextFormat }) {
+async function replyText(deps: OperationDeps, options: { target: ReadTarget; format: TextFormat }) {
   const { address, scope } = options.target;
   const { contentType, text } = READ_FORMATS[options.format];
   const shown = { includeYaml: false, includeRuntime: false, text };

@@ -97,7 +97,7 @@ export const recordExecution = operation(
     rejectUnstorable({ source, runId });
     if (source.trim() === "") throw invalidInput([{ path: "source", message: "must not be blank" }]);
     const seesAll = "id" in address && boundOrgOf(caller) === null;
-    const target = await findReadTarget(sql, { address, visitor: caller, request, seesAll });
+    const target = await findReadTarget(sql, address, { caller, request, seesAll });
     const row = await requireRecordable(sql, target);
     // Members see a quarantined version, but it resolves for no run.
     if (row.quarantinedAt !== null) throw definitionNotFound(target.address, "version");

@@ -8,30 +8,31 @@ import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
 import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import {
   listDefinitionReferences,
   listNewForeignReferences,
   type VersionReferenceRow,
 } from "../../sql/definitions/references.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
+import { ANONYMOUS, type DefinitionViewer, isMemberOrg } from "../../sql/definitions/visibility.ts";
 import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
 import { type ResolvedReference, resolveInPieces } from "./dependencies/resolve_references_for_reader.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
-import { viewerOf } from "./find_visible.ts";
 import { groupBySize } from "./group_by_size.ts";
 import type { Writer } from "./new_draft.ts";
 import type { Warning } from "./schemas.ts";
 
 /** A version to check, whose references are stored. */
 export interface CheckedVersion {
-  definitionId: string;
+  row: Pick<DefinitionRow, "id" | "visibility">;
   document: WrittenDocument;
-  /** Whether everyone can read the version, and not only members of its organization. */
-  isPublic: boolean;
+  /** Found before the transaction began. */
+  earlyWarnings: readonly Warning[];
 }
 
+/** Everything that the author of a version is warned about, and what its references resolve to. */
 export interface VersionCheck {
   warnings: Warning[];
   /** In document order, as the author resolves them. */
@@ -41,26 +42,18 @@ export interface VersionCheck {
 /** References that are held at once as rows. */
 const MAX_REFERENCES_AT_ONCE = 1_000;
 
-/** Returns the warnings of a version for its author. Call inside the transaction that writes the version. */
-export async function listWarnings(
-  tx: Sql,
-  { viewer, ...version }: CheckedVersion & { viewer: DefinitionViewer },
-): Promise<Warning[]> {
-  const [check] = await checkVersions(tx, { versions: [version], viewer });
-  return check?.warnings ?? [];
-}
-
-/** Checks versions for their author, `viewer`. Call inside the transaction that writes them. */
+/** Checks versions for their author. Call inside the transaction that writes them. */
 export async function checkVersions(
   tx: Sql,
-  { versions, viewer }: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer },
+  { viewer }: Pick<Writer, "viewer">,
+  versions: readonly CheckedVersion[],
 ): Promise<VersionCheck[]> {
   const checks: VersionCheck[] = [];
   const sizeOf = ({ document }: CheckedVersion) => document.references.length;
   for (const group of groupBySize(versions, { sizeOf, max: MAX_REFERENCES_AT_ONCE })) {
     const found = await findReferences(tx, { versions: group, viewer });
-    for (const { definitionId, document } of group) {
-      const { references = [], warnings = [] } = found.get(definitionId) ?? {};
+    for (const { row, document, earlyWarnings } of group) {
+      const { references = [], warnings = [] } = found.get(row.id) ?? {};
       checks.push({
         references,
         warnings: [
@@ -68,6 +61,7 @@ export async function checkVersions(
           ...document.keyWarnings,
           ...warnings,
           ...scanWarnings(document),
+          ...earlyWarnings,
         ],
       });
     }
@@ -82,14 +76,14 @@ async function findReferences(
 ): Promise<Map<string, VersionCheck>> {
   const naming = versions.filter(({ document }) => document.references.length > 0);
   if (naming.length === 0) return new Map();
-  const definitionIds = naming.map(({ definitionId }) => definitionId);
+  const definitionIds = naming.map(({ row }) => row.id);
   const rows = await listDefinitionReferences(tx, { definitionIds, viewer });
   const resolved = await resolveInPieces(tx, { references: rows, viewer });
-  const open = new Set(naming.filter(({ isPublic }) => isPublic).map(({ definitionId }) => definitionId));
+  const open = new Set(naming.filter(({ row }) => row.visibility === "public").map(({ row }) => row.id));
   const shown = resolved.flatMap(({ reference, target }) =>
     target && open.has(reference.definitionId) ? [reference] : [],
   );
-  const readable = await resolveInPieces(tx, { references: shown, viewer: viewerOf(null) });
+  const readable = await resolveInPieces(tx, { references: shown, viewer: ANONYMOUS });
   const strangers = await findStrangers(tx, resolved, viewer);
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
   const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
@@ -259,9 +253,9 @@ export async function listSameNames(
 ): Promise<Map<string, Warning>> {
   if (isOrgNamed || definitions.length === 0) return new Map();
   const memberships = await listMembershipsByName(sql, { userId: caller.userId, names: definitions });
-  const others = memberships
-    .filter(({ orgId, role }) => orgId !== org.orgId && mayWriteDefinitions(role).ok)
-    .filter(({ requireSecondFactor }) => !(viewer.isUnproven && requireSecondFactor));
+  const others = memberships.filter(
+    (other) => other.orgId !== org.orgId && mayWriteDefinitions(other.role).ok && isMemberOrg(viewer, other),
+  );
   const byName = Map.groupBy(others, nameKey);
   return new Map(
     [...byName].map(([key, rows]) => {

@@ -68,7 +68,7 @@ export const listEvents = operation(
     const key = await findCursorKey(sql);
     const position = after === null ? 0 : decodeCursor(key, after);
     if (position === null) throw invalidCursor();
-    const { viewer, orgId } = await readScope(sql, caller, request);
+    const { viewer, orgId } = await readScope(sql, { caller, request });
     await settleEvents(sql);
     const types = type.length > 0 ? type : EVENT_TYPES;
     const jobRoles = rolesThatFollowJobs(caller);

@@ -1,10 +1,7 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
 import type { Sql } from "../connection/pool.ts";
 import { chosenLine, type DefinitionLineKey } from "./lines.ts";
-import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
-
-/** A viewer who sees only what everyone sees. */
-const EVERYBODY: DefinitionViewer = { userId: null, boundOrgId: null };
+import { ANONYMOUS, type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /**
  * Returns the organization that a reference `r` of a version `d` would be bound to now: the organization in the reference,
@@ -39,7 +36,7 @@ export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
 export function targetOrg(sql: Sql, viewer: DefinitionViewer) {
   return sql`
     case
-      when d.status = 'draft' then ${liveTarget(sql, EVERYBODY)}
+      when d.status = 'draft' then ${liveTarget(sql, ANONYMOUS)}
       when r.for_members and d.org_id not in (${memberOrgIds(sql, viewer)}) then null
       else coalesce(r.target_org_id, case when r.org_slug is null then d.org_id end)
     end`;

@@ -13,6 +13,9 @@ export interface DefinitionViewer {
   seesAll?: boolean;
 }
 
+/** A viewer who sees only what everyone sees. */
+export const ANONYMOUS: DefinitionViewer = { userId: null, boundOrgId: null };
+
 /** Returns a subquery for the ids of the organizations whose drafts and private versions the viewer sees. */
 export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
   const isOpen = sql`
@@ -23,6 +26,14 @@ export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
     where m.user_id = ${viewer.userId}::uuid
       and (${viewer.boundOrgId}::uuid is null or m.org_id = ${viewer.boundOrgId}::uuid)
       ${viewer.isUnproven ? sql`and ${isOpen}` : sql``}`;
+}
+
+/** Whether the viewer is a member of the organization of this membership, as `memberOrgIds` says. */
+export function isMemberOrg(
+  { boundOrgId, isUnproven }: DefinitionViewer,
+  { orgId, requireSecondFactor }: { orgId: string; requireSecondFactor: boolean },
+): boolean {
+  return (boundOrgId === null || boundOrgId === orgId) && !(isUnproven && requireSecondFactor);
 }
 
 /**

@@ -6,9 +6,10 @@ import { dryRun } from "../../../sql/connection/dry_run.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
+import type { OperationDeps } from "../../http/operation.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";
 import type { Writer } from "../new_draft.ts";
-import { type PublishDeps, riskProfileOf } from "../publish.ts";
+import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
 import {
   type LineState,
@@ -33,7 +34,7 @@ interface SubmitRequest {
  * Stores the documents in one transaction. If any is rejected, nothing is stored: throws an ApiError with the code of the
  * first problem and all problems in `details.errors`, each with the index of its document.
  */
-export async function storeBatch(deps: PublishDeps, input: SubmitRequest): Promise<WrittenItem[]> {
+export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Promise<WrittenItem[]> {
   const { writer, request, submissions, publish } = input;
   const yamlBytes = submissions.reduce((sum, { yaml }) => sum + Buffer.byteLength(yaml), 0);
   await requireQuota(deps.sql, writer.org, { drafts: submissions.length, lines: 0, yamlBytes });
@@ -82,7 +83,7 @@ interface Tried extends Pick<Report, "warnings" | "references"> {
 
 /** Tries to store the documents, rolls back, and returns a report for each. */
 export async function tryBatch(
-  deps: PublishDeps,
+  deps: OperationDeps,
   { rejectsCircles, ...given }: SubmitRequest & { rejectsCircles: boolean },
 ): Promise<{ item: SubmittedItem; report: Report }[]> {
   const { writer, request, submissions, publish } = given;

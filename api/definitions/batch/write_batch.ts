@@ -16,7 +16,6 @@ import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
 import {
-  checkPublications,
   checkPublished,
   listCycleErrors,
   lockDependencies,
@@ -24,7 +23,7 @@ import {
   storePublished,
 } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
-import type { VersionCheck } from "../warnings.ts";
+import { checkVersions, type VersionCheck } from "../warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
@@ -211,7 +210,7 @@ async function noteChecks(
     // Until it is published, a version is for members, whatever its visibility.
     return publish ? publication : { ...publication, row: { ...one.row, visibility: "private" as const } };
   });
-  const check = publish ? checkPublished : checkPublications;
+  const check = publish ? checkPublished : checkVersions;
   const checks = await check(tx, writer, publications);
   for (const [index, one] of written.entries()) {
     const { warnings = [], references = [] } = checks[index] ?? {};

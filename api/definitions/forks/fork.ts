@@ -33,7 +33,7 @@ import {
   WRITE,
   WRITE_FAILURES,
 } from "../schemas.ts";
-import { listWarnings } from "../warnings.ts";
+import { checkVersions } from "../warnings.ts";
 import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, requireForkable } from "./forks.ts";
 
 const FIRST_VERSION = "1.0.0";
@@ -196,12 +196,12 @@ export async function forkVersion(
     // Last, because forks of one line wait for each other here.
     await incrementForkCount(tx, original.lineId);
     const forkedBy = writer.caller.userId;
-    const definitionId = definition.id;
-    const fork = await insertFork(tx, { lineId, definitionId, source: original, forkedBy });
-    const { viewer } = writer;
+    const { id } = definition;
+    const fork = await insertFork(tx, { lineId, definitionId: id, source: original, forkedBy });
     // A draft is for members, whatever its visibility; publishing tells what other readers cannot resolve.
-    const warnings = await listWarnings(tx, { definitionId, document, viewer, isPublic: false });
-    return { definition, fork, warnings: [...edited.warnings, ...warnings] };
+    const checked = { row: { id, visibility: "private" as const }, document, earlyWarnings: [] };
+    const [check] = await checkVersions(tx, writer, [checked]);
+    return { definition, fork, warnings: [...edited.warnings, ...(check?.warnings ?? [])] };
   };
   // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
   return retryOnDeadlock(() => sql.begin(store));

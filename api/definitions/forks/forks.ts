@@ -11,9 +11,8 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
 import { countLineForks } from "../../../sql/definitions/lines.ts";
-import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
+import { type DefinitionViewer, isMemberOrg } from "../../../sql/definitions/visibility.ts";
 import { unauthorized } from "../../http/authenticate.ts";
-import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { resolveOrg } from "../../http/organization.ts";
 import { choice } from "../../http/query.ts";
@@ -22,6 +21,7 @@ import { type DefinitionAddress, parseReadAddress, type VersionId } from "../add
 import {
   findReadTarget,
   findTarget,
+  type ReadRequest,
   type ReadTarget,
   requireAnyVersion,
   requireLine,
@@ -86,8 +86,7 @@ export const getForkable = operation(
     },
   },
   async ({ params, caller, request }, { sql }) => {
-    const address = parseReadAddress(params);
-    const reason = await findForkDenial(sql, { address, visitor: caller, request });
+    const reason = await findForkDenial(sql, parseReadAddress(params), { caller, request });
     return reply(200, { data: reason === null ? { canFork: true } : { canFork: false, reason } });
   },
 );
@@ -110,14 +109,12 @@ export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: Defi
  */
 async function findForkDenial(
   sql: Sql,
-  options: { address: DefinitionAddress | VersionId; visitor: Caller | null; request: Request },
+  address: DefinitionAddress | VersionId,
+  { caller, request }: ReadRequest,
 ): Promise<ForkDenial | null> {
-  const { address, visitor, request } = options;
-  if (!visitor && request.headers.has("x-org-slug")) {
-    throw unauthorized(TEXTS.UNAUTHORIZED.org);
-  }
-  const org = visitor ? await resolveOrg(sql, visitor, request) : null;
-  const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(visitor)));
+  if (!caller && request.headers.has("x-org-slug")) throw unauthorized(TEXTS.UNAUTHORIZED.org);
+  const org = caller ? await resolveOrg(sql, caller, request) : null;
+  const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(caller)));
   return forkDenial(source, org?.role ?? null);
 }
 
@@ -136,10 +133,9 @@ async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer):
 
 /** Whether a version belongs to an organization that the viewer is a member of. */
 async function isOwn(sql: Sql, { orgId }: DefinitionRow, viewer: DefinitionViewer): Promise<boolean> {
-  const { userId, boundOrgId, isUnproven } = viewer;
-  if (userId === null || (boundOrgId !== null && boundOrgId !== orgId)) return false;
-  const membership = await findMembership(sql, { userId, orgId });
-  return membership !== null && !(isUnproven && membership.requireSecondFactor);
+  const { userId } = viewer;
+  const membership = userId === null ? null : await findMembership(sql, { userId, orgId });
+  return membership !== null && isMemberOrg(viewer, membership);
 }
 
 const LineageStep = Type.Object(
@@ -180,7 +176,7 @@ export const getLineage = operation(
     response: { 200: Type.Object({ data: Lineage }, { description: "The lineage" }) },
   },
   async ({ params, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
+    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const lineId = await requireLine(sql, target);
     const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
     const chain = steps.map(({ step }) => ({ ...step, sourceAvailable: step.source !== null }));
@@ -213,7 +209,7 @@ export const listForks = operation(
     },
   },
   async ({ params, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, { address: parseReadAddress(params), visitor: caller, request });
+    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const lineId = await requireLine(sql, target);
     const [forks, totalForks] = await Promise.all([
       listForkRows(sql, { lineId, ...target.scope, limit: MAX_FORKS_SHOWN }),
