@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
-import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/version_json.ts";
+import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/versions.ts";
 import {
   type DocumentedForm,
   joinJson,

@@ -38,20 +38,8 @@ export function joinDefinition(
   { includeYaml, includeRuntime }: ShownTexts,
   viewer: DefinitionViewer,
 ) {
-  const withYaml = includeRuntime ? COLUMNS : COLUMNS_WITHOUT.runtimeMd;
-  const withoutYaml = includeRuntime ? COLUMNS_WITHOUT.yaml : COLUMNS_WITHOUT.texts;
-  return joinFields(sql, includeYaml ? withYaml : withoutYaml, viewer);
-}
-
-/** Made once, because they are long. */
-const COLUMNS = selectFields(DEFINITION_FIELDS, "json");
-const COLUMNS_WITHOUT = {
-  yaml: columnsWithout("yaml"),
-  runtimeMd: columnsWithout("runtimeMd"),
-  texts: columnsWithout("yaml", "runtimeMd"),
-};
-
-function columnsWithout(...hidden: string[]): string {
-  const shown = Object.entries(DEFINITION_FIELDS).filter(([name]) => !hidden.includes(name));
-  return selectFields(Object.fromEntries(shown), "json");
+  const shown = Object.entries(DEFINITION_FIELDS).filter(
+    ([name]) => (includeYaml || name !== "yaml") && (includeRuntime || name !== "runtimeMd"),
+  );
+  return joinFields(sql, selectFields(Object.fromEntries(shown), "json"), viewer);
 }

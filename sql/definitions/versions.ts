@@ -1,7 +1,7 @@
 /** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { type Fragment, firstRow, type Sql } from "../connection/pool.ts";
 import { selectFields } from "./field_type.ts";
 import {
   type Definition,
@@ -11,14 +11,14 @@ import {
   VERSION_FIELDS,
   type Version,
 } from "./fields.ts";
-import { joinDefinition } from "./json.ts";
+import { joinDefinition, type ShownTexts } from "./json.ts";
 import { type DefinitionLineQuery, namesTable, visibleLine } from "./lines.ts";
-import { type DefinitionViewer, isVisible, type memberOrgIds } from "./visibility.ts";
+import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 const COLUMNS = selectFields(ROW_FIELDS, "sql");
 
 /** A version with its line and organization. */
-export const DEFINITION_TABLES = `
+const DEFINITION_TABLES = `
   definitions as d
   join definition_lines as l on l.id = d.line_id
   join organizations as o on o.id = d.org_id`;
@@ -29,8 +29,8 @@ export interface ShownDefinitionRow extends DefinitionRow {
 }
 
 /** Selects `DefinitionRow`; the caller adds the conditions. */
-function selectDefinitions(sql: Sql) {
-  return sql.unsafe(`select ${COLUMNS} from ${DEFINITION_TABLES}`);
+function selectDefinitions(sql: Sql): Fragment {
+  return sql`select ${sql.unsafe(COLUMNS)} from ${sql.unsafe(DEFINITION_TABLES)}`;
 }
 
 /** Finds a version by its id, with its JSON for a viewer who can see it; null if there is none. */
@@ -134,10 +134,10 @@ export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promi
  * preferably one that has the version. Without a version, takes the highest published version of the line, or
  * else its highest deprecated one. `select` selects from versions `d`; its rows must have an id.
  */
-export async function resolveName<Row extends { id: string }>(
+async function resolveName<Row extends { id: string }>(
   sql: Sql,
   query: DefinitionQuery,
-  select: ReturnType<typeof selectDefinitions> | ReturnType<typeof memberOrgIds>,
+  select: Fragment,
 ): Promise<ResolvedDefinition<Row>> {
   const isResolvable = sql`d.status in ('published', 'deprecated') and d.quarantined_at is null`;
   const isNamed =
@@ -155,6 +155,44 @@ export async function resolveName<Row extends { id: string }>(
     ) as found on true`;
   if (!row) return { hasLine: false, definition: null };
   return { hasLine: true, definition: row.id === null ? null : (row as Row) };
+}
+
+/** A version as JSON, with the values that a response needs beside it. */
+export interface DefinitionTextRow {
+  id: string;
+  orgId: string;
+  type: DefinitionType;
+  name: string;
+  version: string;
+  deprecatedAt: string | null;
+  successor: string | null;
+  /** The document or its rendering, as requested by `text` of the query; null if there is none. */
+  text: string | null;
+  /** A `Definition` as JSON text. */
+  json: string;
+}
+
+type TextsQuery = ShownTexts & { text: "yaml" | "runtimeMd" | null };
+
+const TEXT_COLUMNS = { yaml: "d.yaml", runtimeMd: "d.runtime_md" } as const;
+
+/** Resolves a name on a read to a version as JSON, with one of its texts. */
+export async function resolveDefinitionText(
+  sql: Sql,
+  query: DefinitionQuery,
+  { text, ...shown }: TextsQuery,
+): Promise<ResolvedDefinition<DefinitionTextRow>> {
+  return resolveName<DefinitionTextRow>(
+    sql,
+    query,
+    sql`
+      select
+        d.id, d.org_id, d.type, d.deprecated_at, d.successor,
+        ${sql.unsafe(text === null ? "null" : TEXT_COLUMNS[text])} as text, d.name, d.version,
+        row_to_json(shown)::text as json
+      from ${sql.unsafe(DEFINITION_TABLES)}
+      ${joinDefinition(sql, shown, query.viewer)}`,
+  );
 }
 
 /** Returns a page of the versions of a line visible to the viewer, in any status, highest first, and their total number. */
