@@ -1,13 +1,14 @@
-/** GET /languages and /languages/{id}: the languages that definitions are written in. */
+/** GET /languages, /languages/{id} and /schemas/{type}.json: the languages of definitions, and their JSON Schemas. */
 import { Type } from "@sinclair/typebox";
-import { LANGUAGE_VERSION } from "../../../shared/definitions/language/language.ts";
-import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import type { JsonSchema } from "../../../shared/json_schema.ts";
-import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
-import { operation, reply } from "../../http/operation.ts";
-import { Count, data, listOf, oneOf, Text } from "../../http/schemas.ts";
-import { languageSchemaOf, schemaUrlOf } from "./language_schemas.ts";
+import { LANGUAGE_VERSION } from "../../shared/definitions/language/language.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
+import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { Config } from "../../shared/process/config.ts";
+import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
+import { operation, reply } from "../http/operation.ts";
+import { Count, data, listOf, oneOf, Text } from "../http/schemas.ts";
+import { jsonSchemaOf } from "./languages/json_schema.ts";
 
 const DESCRIPTIONS: Readonly<Record<DefinitionType, string>> = {
   agent: "Describes an agent: what it is for, what it knows, and how it works and reports.",
@@ -43,6 +44,10 @@ const FIELDS = {
   currentVersion: Text,
   status: oneOf(["active"]),
 };
+const EXAMPLE_SCHEMA = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "Agent definition",
+};
 const Language = Type.Object(FIELDS, { title: "Language", examples: [EXAMPLE] });
 const LanguageWithSchema = Type.Object(
   {
@@ -67,7 +72,7 @@ const LanguageWithSchema = Type.Object(
           version: LANGUAGE_VERSION,
           title: "Agent definition",
           schemaUrl: "https://ulr.example.com/schemas/agent.json",
-          content: { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Agent definition" },
+          content: EXAMPLE_SCHEMA,
         },
       },
     ],
@@ -88,6 +93,16 @@ export const listLanguages = operation(
   async () => reply(200, { data: { languages: LANGUAGE_LIST, total: LANGUAGE_LIST.length } }),
 );
 
+/** By URL: a schema takes a tenth of a second. */
+const MADE = new Map<string, JsonSchema>();
+
+function languageSchemaOf({ publicUrl }: Pick<Config, "publicUrl">, type: DefinitionType) {
+  const schemaUrl = `${publicUrl}/schemas/${type}.json`;
+  const content = MADE.get(schemaUrl) ?? jsonSchemaOf(type, schemaUrl);
+  MADE.set(schemaUrl, content);
+  return { schemaUrl, content };
+}
+
 export const getLanguage = operation(
   {
     ...READ,
@@ -101,18 +116,48 @@ export const getLanguage = operation(
   },
   async ({ params }, { config }) => {
     const language = LANGUAGE_LIST.find(({ id }) => id === params.id);
-    if (!language) throw unknownLanguage(params.id);
-    const content = languageSchemaOf(config, language.definitionType);
-    const schemaUrl = schemaUrlOf(config, language.definitionType);
+    if (!language) {
+      throw new ApiError("NOT_FOUND", {
+        message: TEXTS.NOT_FOUND.language({ id: params.id, ids: LANGUAGE_LIST.map(({ id }) => id) }),
+        details: { reason: "language" },
+      });
+    }
+    const { schemaUrl, content } = languageSchemaOf(config, language.definitionType);
     const schema = { version: LANGUAGE_VERSION, title: String(content["title"]), schemaUrl, content };
     return reply(200, { data: { ...language, schema } });
   },
 );
 
-function unknownLanguage(id: string): ApiError {
-  const ids = LANGUAGE_LIST.map((language) => language.id);
-  return new ApiError("NOT_FOUND", {
-    message: TEXTS.NOT_FOUND.language({ id, ids }),
-    details: { reason: "language" },
-  });
-}
+const SCHEMA_TYPE = "application/schema+json";
+
+export const getDefinitionSchema = operation(
+  {
+    ...READ,
+    id: "getDefinitionSchema",
+    path: "/schemas/{file}",
+    summary: "Get the JSON Schema of a definition type",
+    description:
+      "JSON Schema 2020-12. It describes every key, and accepts what the service accepts, except for references, repeated tags, and limits that no schema can express: size, depth, number of nodes, repeated keys and aliases. Values that the service only warns about are valid.",
+    params: {
+      // Another file is not found, rather than an invalid parameter.
+      file: Type.String({
+        enum: DEFINITION_TYPES.map((type) => `${type}.json`),
+        description: "The type, and .json",
+        examples: ["agent.json"],
+      }),
+    },
+    response: {
+      200: {
+        description: "The schema",
+        files: { [SCHEMA_TYPE]: { type: "object", additionalProperties: true, examples: [EXAMPLE_SCHEMA] } },
+      },
+    },
+    fails: [["NOT_FOUND", { reason: "route" }]],
+  },
+  async ({ params: { file } }, { config }) => {
+    const type = DEFINITION_TYPES.find((type) => file === `${type}.json`);
+    if (!type) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+    const text = `${JSON.stringify(languageSchemaOf(config, type).content, null, 2)}\n`;
+    return reply(200, text, { headers: { "Content-Type": SCHEMA_TYPE } });
+  },
+);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { jsonSchemaOf } from "../../../../api/definitions/schemas/json_schema.ts";
+import { jsonSchemaOf } from "../../../../api/definitions/languages/json_schema.ts";
 import { parseDefinition } from "../../../../shared/definitions/source.ts";
 import {
   DEFINITION_AGENT_TYPES,
