@@ -2,12 +2,9 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { EditedDefinition } from "../../shared/definitions/edit.ts";
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
-import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
 import type { DocumentReading } from "./read_document.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
-import { MAX_TASKS_PER_CALLER, TaskThread, ThreadError, type ThreadTask } from "./thread.ts";
+import { TaskThread } from "./thread.ts";
 
 type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Name }>["given"];
 
@@ -47,12 +44,6 @@ export interface DocumentsOptions {
   maxWaiting?: { reads: number; writes: number };
 }
 
-const CAUSES: Readonly<Record<Exclude<ThreadError["reason"], "own">, string>> = {
-  full: "too many large documents are waiting",
-  too_long: "it takes too long on this busy server",
-  closed: "the service is shutting down",
-};
-
 const DEFAULTS: Required<DocumentsOptions> = {
   // About 5 ms. Most real documents are smaller, so they never wait for large ones.
   inlineLength: 4_096,
@@ -76,7 +67,7 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
     const kept = cache.get(key);
     if (kept !== undefined) return kept;
     const isInline = !isBulk && lengthOf(task) <= inlineLength;
-    const text = isInline ? doTask(task) : await runOn(thread, { key, message: task, ...turn });
+    const text = isInline ? doTask(task) : await thread.run({ key, message: task, ...turn });
     cache.set(key, text);
     return text;
   };
@@ -95,27 +86,6 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
     },
     close: () => thread.close(),
   };
-}
-
-async function runOn(thread: TaskThread, task: ThreadTask): Promise<string> {
-  try {
-    return await thread.run(task);
-  } catch (error) {
-    if (!(error instanceof ThreadError)) throw error;
-    const retryAfter = RETRY_AFTER.queue;
-    if (error.reason === "own") {
-      throw new ApiError("RATE_LIMITED", {
-        message: TEXTS.RATE_LIMITED.documents({ waiting: MAX_TASKS_PER_CALLER, seconds: retryAfter }),
-        retryAfter,
-        cause: error,
-      });
-    }
-    throw new ApiError("SERVICE_UNAVAILABLE", {
-      message: TEXTS.SERVICE_UNAVAILABLE.document({ cause: CAUSES[error.reason], seconds: retryAfter }),
-      retryAfter,
-      cause: error,
-    });
-  }
 }
 
 /** Returns an upper bound of the bytes of a result and its key: a character takes one or two. */

@@ -1,5 +1,8 @@
 /** A worker thread that runs one task at a time, so that long tasks do not block the process. */
 import { Worker } from "node:worker_threads";
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
 
 /** Maximum waiting tasks of one caller, without the running one. */
@@ -15,20 +18,6 @@ export interface ThreadOptions {
   timeLimitMs: number;
 }
 
-/**
- * The task did not run and can be retried: the caller has too many tasks waiting, too many wait in all, it took too long,
- * or the process is shutting down.
- */
-export class ThreadError extends Error {
-  readonly reason: "own" | "full" | "too_long" | "closed";
-
-  constructor(reason: ThreadError["reason"]) {
-    super(`Cannot do the task: the thread says ${reason}`);
-    this.name = "ThreadRefusal";
-    this.reason = reason;
-  }
-}
-
 /** A message for the thread, and its caller. */
 export interface ThreadTask {
   /** Concurrent tasks with equal keys run once. */
@@ -38,6 +27,23 @@ export interface ThreadTask {
   caller: string;
   /** The task is refused if so many wait, over all callers. */
   maxWaiting: number;
+}
+
+const CLOSED = "the service is shutting down";
+const TOO_LONG = "it takes too long on this busy server";
+
+/** The error for a task that did not run and can be retried. */
+function unavailable(cause: string): ApiError {
+  const retryAfter = RETRY_AFTER.queue;
+  const message = TEXTS.SERVICE_UNAVAILABLE.document({ cause, seconds: retryAfter });
+  return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
+}
+
+function refuse(reason: Refusal): ApiError {
+  if (reason !== "caller") return unavailable("too many large documents are waiting");
+  const retryAfter = RETRY_AFTER.queue;
+  const message = TEXTS.RATE_LIMITED.documents({ waiting: MAX_TASKS_PER_CALLER, seconds: retryAfter });
+  return new ApiError("RATE_LIMITED", { message, retryAfter });
 }
 
 interface Running {
@@ -65,11 +71,11 @@ export class TaskThread {
   }
 
   /**
-   * Returns the response to a message, in its caller's turn. Throws a ThreadError, at once if the caller has two tasks
-   * waiting or `maxWaiting` wait in all. Any other Error is one that the thread threw.
+   * Returns the response to a message, in its caller's turn. Throws RATE_LIMITED if the caller has two tasks waiting, and
+   * SERVICE_UNAVAILABLE if `maxWaiting` wait in all, if the task takes too long, or after `close`. Any other Error is one that
+   * the thread threw.
    */
   run({ key, message, caller, maxWaiting }: ThreadTask): Promise<string> {
-    const refuse = (reason: Refusal) => new ThreadError(reason === "caller" ? "own" : "full");
     const turn = { caller, key, maxWaitingInAll: maxWaiting, refuse };
     return this.#queue.run(turn, () => this.#perform(message));
   }
@@ -77,14 +83,14 @@ export class TaskThread {
   /** Ends the thread immediately; waiting tasks are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#end(new ThreadError("closed"));
+    await this.#end(unavailable(CLOSED));
   }
 
   async #perform(message: unknown): Promise<string> {
-    if (this.#isClosed) throw new ThreadError("closed");
+    if (this.#isClosed) throw unavailable(CLOSED);
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     // The timer keeps the process alive until the response arrives.
-    const timer = setTimeout(() => void this.#end(new ThreadError("too_long")), this.#options.timeLimitMs);
+    const timer = setTimeout(() => void this.#end(unavailable(TOO_LONG)), this.#options.timeLimitMs);
     this.#running = { resolve, reject, timer };
     this.#worker ??= this.#start();
     this.#worker.postMessage(message);
@@ -113,7 +119,7 @@ export class TaskThread {
     else running?.reject(new Error(`Cannot do the task: ${answer.message}`));
   }
 
-  async #end(reason: ThreadError): Promise<void> {
+  async #end(reason: ApiError): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
     this.#takeRunning()?.reject(reason);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { TaskThread, ThreadError } from "../../../api/documents/thread.ts";
+import { TaskThread } from "../../../api/documents/thread.ts";
+import { ApiError } from "../../../shared/errors.ts";
 
 function openThread(timeLimitMs = 20_000) {
   const thread = new TaskThread({
@@ -24,12 +25,18 @@ function openThread(timeLimitMs = 20_000) {
   };
 }
 
+/** The outcome of a task. The word in the text of an error says why it was not done. */
 function errorOf(run: Promise<string>): Promise<string> {
   return run.then(
     (text) => `answered ${text}`,
-    (error) => (error instanceof ThreadError ? error.reason : String(error)),
+    (error) => {
+      if (!(error instanceof ApiError)) return String(error);
+      return `${error.code}: ${/of your|too long|too many|shutting down/.exec(error.message)?.[0]}`;
+    },
   );
 }
+
+const CLOSED = "SERVICE_UNAVAILABLE: shutting down";
 
 test("a thread runs tasks one after the other, in order", async () => {
   await using thread = openThread();
@@ -61,18 +68,18 @@ test("a task that does not end is given up, and those after it are done", async 
   await using thread = openThread(2_000);
   expect(await thread.run("warm")).toBe("warm");
   const [endless, next] = await Promise.all([errorOf(thread.run("loop")), errorOf(thread.run("a"))]);
-  expect([endless, next]).toEqual(["too_long", "answered a"]);
+  expect([endless, next]).toEqual(["SERVICE_UNAVAILABLE: too long", "answered a"]);
 });
 
 test("tasks over a limit are rejected at once", async () => {
   await using thread = openThread();
   const running = errorOf(thread.run("loop"));
   const waiting = [errorOf(thread.run("a")), errorOf(thread.run("b"))];
-  expect(await errorOf(thread.run("c", { maxWaiting: 2 }))).toBe("full");
+  expect(await errorOf(thread.run("c", { maxWaiting: 2 }))).toBe("SERVICE_UNAVAILABLE: too many");
   const third = errorOf(thread.run("c", { maxWaiting: 3 }));
   await thread.close();
-  expect(await Promise.all([running, ...waiting, third])).toEqual(["closed", "closed", "closed", "closed"]);
-  expect(await errorOf(thread.run("d"))).toBe("closed");
+  expect(await Promise.all([running, ...waiting, third])).toEqual([CLOSED, CLOSED, CLOSED, CLOSED]);
+  expect(await errorOf(thread.run("d"))).toBe(CLOSED);
 });
 
 test("a busy caller has two waiting tasks, and another caller's task runs next", async () => {
@@ -91,13 +98,13 @@ test("a busy caller has two waiting tasks, and another caller's task runs next",
     expect(since.indexOf(`honest: answered round ${round}`)).toBeOneOf([0, 1]);
   }
   await Promise.all(hostile);
-  const refused = order.filter((outcome) => outcome === "hostile: own").length;
+  const refused = order.filter((outcome) => outcome === "hostile: RATE_LIMITED: of your").length;
   const answered = order.filter((outcome) => outcome.startsWith("hostile: answered")).length;
-  expect([refused + answered, refused > answered, order.filter((o) => o === "honest: own")]).toEqual([
-    70,
-    true,
-    [],
-  ]);
+  expect([
+    refused + answered,
+    refused > answered,
+    order.filter((o) => o === "honest: RATE_LIMITED: of your"),
+  ]).toEqual([70, true, []]);
 });
 
 test("a caller joins a waiting task and can move it forward", async () => {
