@@ -83,7 +83,7 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
   ]);
   return {
     session,
-    executions: { byTime: [], ...executions.data },
+    executions: executions.data,
     versions: versions.data,
     forkable: forkable?.data.canFork ?? false,
   };

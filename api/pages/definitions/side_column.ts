@@ -1,31 +1,22 @@
 /** The column beside the text of a definition: executions, versions, model, tools, safety scan, maintainers, forks. */
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
-import type { Version } from "../../../sql/definitions/fields.ts";
+import type { getExecutionStatistics } from "../../definitions/executions.ts";
+import type { listVersions } from "../../definitions/versions.ts";
 import type { SafetyScan } from "../../documents/safety_scan.ts";
-import type { Cost } from "../../models/price_json.ts";
+import type { resolveModelAlias } from "../../models/lookup.ts";
 import { definitionPath, modelPath, orgPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
 import { badge, formatCount, renderDay } from "../parts.ts";
 import type { ShownDefinition } from "./definition_frame.ts";
 
-interface TimeCount {
-  /** Start of the bucket, ISO 8601. */
-  time: string;
-  count: number;
-}
-
-/** What the page shows of a model of the catalog. */
-interface PricedModel {
-  provider: string;
-  modelId: string;
-  name: string;
-  cost: Cost | null;
-}
+type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
+type PricedModel = ResponseOf<typeof resolveModelAlias>["data"]["model"];
 
 export interface SideData {
-  executions: { recentCount: number; byTime: readonly TimeCount[] };
-  versions: { versions: readonly Version[]; total: number };
+  executions: Executions;
+  versions: ResponseOf<typeof listVersions>["data"];
   /** What the document calls its model; null without one. */
   alias: string | null;
   /** Null if the catalog does not know it. */
@@ -63,12 +54,12 @@ ${body}</section>
 }
 
 function renderExecutions({ address }: ShownDefinition, { executions }: SideData): Html {
-  const { recentCount, byTime } = executions;
+  const { recentCount, byTime = [] } = executions;
   const label = `Executions per day, last 30 days: ${recentCount} in total`;
   return section(
     "Executions, last 30 days",
     html`<p class="figure"><a href="${definitionPath(address, "usage")}">${formatCount(recentCount)}</a></p>
-${drawBars(byTime, { width: 300, height: 48, label })}`,
+${drawBars(byTime, label)}`,
   );
 }
 
@@ -163,21 +154,20 @@ function renderModel(alias: string, model: PricedModel | null): Html {
 <p class="quiet">${cost === null ? "No known price" : renderCost(cost)}</p>`;
 }
 
-function renderCost({ input, output }: Cost): string {
+function renderCost({ input, output }: NonNullable<PricedModel["cost"]>): string {
   const prices = [input, output].map((price) => (price === undefined ? "unknown" : `$${price}`));
   return `${prices.join(" in, ")} out per 1M tokens`;
 }
 
-interface BarsOptions {
-  /** In units of the drawing; it is scaled to the width of its place. */
-  width: number;
-  height: number;
-  /** What the bars count, for those who do not see them. */
-  label: string;
-}
+/** In units of the drawing, which is scaled to the width of its place. */
+const BARS = { width: 300, height: 48 };
 
-/** Draws a bar per bucket. The highest fills the height, and a bucket with any count is visible. */
-export function drawBars(counts: readonly TimeCount[], { width, height, label }: BarsOptions): Html {
+/**
+ * Draws a bar per bucket. The highest fills the height, and a bucket with any count is visible. The label says what they
+ * count, for those who do not see them.
+ */
+export function drawBars(counts: NonNullable<Executions["byTime"]>, label: string): Html {
+  const { width, height } = BARS;
   const max = Math.max(1, ...counts.map(({ count }) => count));
   const step = width / Math.max(1, counts.length);
   const bars = counts.map(({ time, count }, index) => {
@@ -186,12 +176,7 @@ export function drawBars(counts: readonly TimeCount[], { width, height, label }:
     const y = (height - barHeight).toFixed(2);
     return html`<rect x="${x}" y="${y}" width="${(step * 0.8).toFixed(2)}" height="${barHeight.toFixed(2)}"${
       count === 0 && html` class="zero"`
-    }><title>${formatDay(time)}: ${count}</title></rect>`;
+    }><title>${time.slice(0, 10)}: ${count}</title></rect>`;
   });
   return html`<svg class="bars" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${label}">${bars}</svg>`;
-}
-
-/** The day of an instant, in UTC, as buckets are. */
-function formatDay(instant: string): string {
-  return instant.slice(0, 10);
 }

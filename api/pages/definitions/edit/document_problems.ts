@@ -1,13 +1,9 @@
 /** Problems of a YAML text: each says where, leads there, and quotes the lines around it. */
+import type { DocumentError } from "../../../definitions/batch/schemas.ts";
 import { type Content, type Html, html } from "../../html.ts";
 
-export interface DocumentProblem {
-  message: string;
-  /** Path in the document; `yaml` is the whole document. */
-  path?: string;
-  line?: number;
-  column?: number;
-}
+/** An error or a warning. */
+export type DocumentProblem = Pick<DocumentError, "message" | "path" | "line" | "column">;
 
 /** Id of the text area, where the links of problems lead. */
 const YAML_FIELD_ID = "field-yaml";

@@ -2,22 +2,22 @@
 import { expect, test } from "bun:test";
 import { drawBars } from "../../../../../api/pages/definitions/side_column.ts";
 
-const OPTIONS = { width: 100, height: 40, label: `"runs"` };
+const LABEL = `"runs"`;
 
 test("the highest bar has the full height, and one execution is visible next to a million", () => {
   const counts = [0, 1, 1_000_000].map((count, day) => ({
     time: `2026-11-0${day + 1}T00:00:00.000Z`,
     count,
   }));
-  const svg = drawBars(counts, OPTIONS).text;
+  const svg = drawBars(counts, LABEL).text;
   const heights = [...svg.matchAll(/ height="([\d.]+)"/g)].map(([, height]) => Number(height));
-  expect(heights).toEqual([1, 2, 40]);
+  expect(heights).toEqual([1, 2, 48]);
   expect(svg).toContain("<title>2026-11-02: 1</title>");
   expect(svg).toContain(`aria-label="&quot;runs&quot;"`);
 });
 
 test("no buckets and no executions draw no bar that means something", () => {
-  expect(drawBars([], OPTIONS).text).not.toContain("<rect");
-  const zero = drawBars([{ time: "2026-11-01T00:00:00.000Z", count: 0 }], OPTIONS).text;
+  expect(drawBars([], LABEL).text).not.toContain("<rect");
+  const zero = drawBars([{ time: "2026-11-01T00:00:00.000Z", count: 0 }], LABEL).text;
   expect(zero).toContain(`class="zero"`);
 });
