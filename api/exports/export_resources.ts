@@ -13,7 +13,7 @@ import { EXPORT_COUNTS_MAX, EXPORT_LANES_MAX, ExportLanes } from "../../sql/conn
 import { type Claim, type Permit, Semaphore, type Shortage } from "../http/limits/semaphore.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { CutReason } from "../http/request_context.ts";
-import { STREAM_RULES, type StreamRules } from "../http/response/stream_cutoff.ts";
+import { STREAM_RULES, type StreamRules } from "../http/response/watch_stream.ts";
 
 export interface ExportResources {
   slots: ExportSlots;

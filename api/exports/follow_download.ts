@@ -7,8 +7,8 @@ import {
   type CutReason,
   requestContext,
 } from "../http/request_context.ts";
-import { type StreamRules, type StreamWatch, watchStream } from "../http/response/stream_cutoff.ts";
-import { ReaderPace } from "../http/response/stream_pace.ts";
+import { ReaderPace } from "../http/response/slow_reader.ts";
+import { type StreamRules, type StreamWatch, watchStream } from "../http/response/watch_stream.ts";
 import type { ExportMetrics } from "./export_resources.ts";
 
 const SAMPLE_MS = 250;
@@ -37,7 +37,7 @@ export function followDownload(
   const timer = setInterval(count, SAMPLE_MS);
   let cutReason: CutReason | undefined;
   const stopWatch = watchStream(watch, {
-    isSlow: () => progress.isSlow(),
+    pace: progress.pace,
     cut(reason) {
       if (!connection.isOpen()) return;
       count();
@@ -64,7 +64,7 @@ class Progress {
   received: number | null;
   readonly #connection: ClientConnection;
   readonly #bytes: number;
-  readonly #pace: ReaderPace;
+  readonly pace: ReaderPace;
   /** Of earlier responses on the connection. */
   readonly #before: number;
   #sampledAt = performance.now();
@@ -75,7 +75,7 @@ class Progress {
     this.#before = before ?? 0;
     this.#connection = connection;
     this.#bytes = bytes;
-    this.#pace = new ReaderPace(rules);
+    this.pace = new ReaderPace(rules);
   }
 
   /** Returns how many more bytes have arrived since the last call. */
@@ -84,13 +84,9 @@ class Progress {
     if (acknowledged === null || this.received === null) return 0;
     const more = Math.min(this.#bytes, acknowledged - this.#before) - this.received;
     this.received += more;
-    this.#pace.offered(more, this.#sampledAt);
+    this.pace.offered(more, this.#sampledAt);
     this.#sampledAt = performance.now();
-    this.#pace.taken(this.#sampledAt);
+    this.pace.taken(this.#sampledAt);
     return more;
-  }
-
-  isSlow(): boolean {
-    return this.#pace.isSlow(performance.now());
   }
 }

@@ -25,7 +25,7 @@ import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { announceStream } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { requireVisible } from "../http/require_visible.ts";
-import type { StreamWatch } from "../http/response/stream_cutoff.ts";
+import type { StreamWatch } from "../http/response/watch_stream.ts";
 import { settleCutoff } from "./cutoff.ts";
 import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
 

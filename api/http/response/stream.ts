@@ -1,8 +1,8 @@
 /** Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. */
 
 import type { ClientConnection, CutReason } from "../request_context.ts";
-import { type StreamWatch, watchStream } from "./stream_cutoff.ts";
-import { ReaderPace } from "./stream_pace.ts";
+import { ReaderPace } from "./slow_reader.ts";
+import { type StreamWatch, watchStream } from "./watch_stream.ts";
 
 export interface ResponseStreamOptions {
   /**
@@ -62,7 +62,7 @@ export function responseStream(
     {
       start(controller) {
         stopWatch = watchStream(options.watch, {
-          isSlow: () => pace.isSlow(performance.now()),
+          pace,
           cut: (reason) => {
             void end({ outcome: "cut", reason });
             breakOff(controller, new Error(`Cannot go on streaming: ${reason}`));

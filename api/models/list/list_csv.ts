@@ -15,7 +15,7 @@ import { announceStream, requestContext } from "../../http/request_context.ts";
 import { compress } from "../../http/response/compress_stream.ts";
 import { type ContentEncoding, chooseEncoding, encodedTag } from "../../http/response/content_encoding.ts";
 import { countBytes, responseStream } from "../../http/response/stream.ts";
-import { STREAM_RULES } from "../../http/response/stream_cutoff.ts";
+import { STREAM_RULES } from "../../http/response/watch_stream.ts";
 import type { Catalog } from "../catalog.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
 import { presentCost } from "../price_json.ts";

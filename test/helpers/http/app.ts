@@ -7,7 +7,7 @@ import type { Deps } from "../../../api/deps.ts";
 import { openDocuments } from "../../../api/documents/documents.ts";
 import { createCredentialCache } from "../../../api/http/credential_cache.ts";
 import { createMetrics } from "../../../api/http/metrics.ts";
-import type { StreamRules } from "../../../api/http/response/stream_cutoff.ts";
+import type { StreamRules } from "../../../api/http/response/watch_stream.ts";
 import { canonicalPath } from "../../../api/http/route.ts";
 import { CatalogCache } from "../../../api/models/catalog_cache.ts";
 import { type Config, readConfig } from "../../../shared/process/config.ts";

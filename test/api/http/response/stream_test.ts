@@ -5,7 +5,7 @@ import {
   responseStream,
   type StreamOutcome,
 } from "../../../../api/http/response/stream.ts";
-import type { StreamRules, StreamWatch } from "../../../../api/http/response/stream_cutoff.ts";
+import type { StreamRules, StreamWatch } from "../../../../api/http/response/watch_stream.ts";
 
 /** Endless chunks, and whether their generator was closed. */
 function openChunks() {

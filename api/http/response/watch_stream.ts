@@ -1,8 +1,7 @@
-/** Cuts off a running stream: too long, too slow, or the caller has lost access. */
-
+/** Watches a running stream, and ends it if it lasts too long, its reader is too slow, or the caller has lost access. */
 import type { Permit } from "../limits/semaphore.ts";
 import type { CutReason } from "../request_context.ts";
-import type { PaceRule } from "./stream_pace.ts";
+import { PACE_RULE, type PaceRule, type ReaderPace } from "./slow_reader.ts";
 
 export interface StreamRules extends PaceRule {
   /** Maximum duration in milliseconds. */
@@ -11,17 +10,8 @@ export interface StreamRules extends PaceRule {
   accessCheckMs: number;
 }
 
-/**
- * 16 KiB/s over 60 s; rights every 25 s, so that a stream ends within 30 s. A reader of 20 KiB/s can appear to stop for
- * 69 s (measured), until its socket buffers have room; so a stalled reader is cut off after 96 s, which is 1.5 MiB at the
- * minimum rate.
- */
-export const STREAM_RULES: Omit<StreamRules, "maxMs"> = {
-  slowWindowMs: 60_000,
-  minBytesPerSecond: 16 * 1024,
-  socketBytes: 1.5 * 2 ** 20,
-  accessCheckMs: 25_000,
-};
+/** Rights are checked every 25 s, so that a stream ends within 30 s. */
+export const STREAM_RULES: Omit<StreamRules, "maxMs"> = { ...PACE_RULE, accessCheckMs: 25_000 };
 
 export interface StreamWatch {
   rules: StreamRules;
@@ -34,13 +24,10 @@ export interface StreamWatch {
 /** Checks for a slow reader per window. */
 const CHECKS_PER_WINDOW = 12;
 
-/**
- * Watches a stream and calls `cut` once if it has to end. Returns a function that stops the watch. A slow reader is cut
- * off only while others lack its slot.
- */
+/** Watches a stream and calls `cut` once if it has to end. Returns a function that stops the watch. */
 export function watchStream(
   { rules, permit, mayContinue }: StreamWatch,
-  options: { isSlow: () => boolean; cut: (reason: CutReason) => void },
+  options: { pace: ReaderPace; cut: (reason: CutReason) => void },
 ): () => void {
   let isStopped = false;
   let isChecking = false;
@@ -60,7 +47,7 @@ export function watchStream(
     setTimeout(() => cut("lasted_too_long"), rules.maxMs),
     setInterval(() => void checkAccess(), rules.accessCheckMs),
     setInterval(() => {
-      if (permit.isContended(rules.slowWindowMs) && options.isSlow()) cut("reader_too_slow");
+      if (options.pace.mustYield(permit, performance.now())) cut("reader_too_slow");
     }, rules.slowWindowMs / CHECKS_PER_WINDOW),
   ];
   const stop = (): void => {

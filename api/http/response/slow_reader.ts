@@ -1,4 +1,8 @@
-/** Measures how fast a client reads a stream. Only time in which the stream waited for the client counts. */
+/**
+ * When a reader of a stream is too slow: measures how fast it reads, and cuts it off only while others lack its slot. Only time in
+ * which the stream waited for the reader counts.
+ */
+import type { Permit } from "../limits/semaphore.ts";
 
 export interface PaceRule {
   /** How long a reader may fall behind the minimum rate, in milliseconds. */
@@ -11,6 +15,16 @@ export interface PaceRule {
    */
   socketBytes: number;
 }
+
+/**
+ * 16 KiB/s over 60 s. A reader of 20 KiB/s can appear to stop for 69 s (measured), until its socket buffers have room; so a
+ * stalled reader is cut off after 96 s, which is 1.5 MiB at the minimum rate.
+ */
+export const PACE_RULE: PaceRule = {
+  slowWindowMs: 60_000,
+  minBytesPerSecond: 16 * 1024,
+  socketBytes: 1.5 * 2 ** 20,
+};
 
 /** All times are milliseconds of one clock, such as `performance.now()`. */
 export class ReaderPace {
@@ -36,6 +50,11 @@ export class ReaderPace {
     // Bytes taken early only fill sockets, so they earn no credit.
     this.#behindBytes = Math.max(0, this.#behindAt(now) - this.#offer.bytes);
     this.#offer = null;
+  }
+
+  /** Returns whether to cut the reader off: it is slow, and others have waited for its slot for a window. */
+  mustYield(permit: Permit, now: number): boolean {
+    return permit.isContended(this.#rule.slowWindowMs) && this.isSlow(now);
   }
 
   /** Returns whether the reader has fallen too far behind. */
