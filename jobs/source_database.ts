@@ -1,4 +1,4 @@
-/** Chooses where a build reads: the node that holds a project, the replica while it keeps up, otherwise the primary. */
+/** Chooses the database that a build reads from: the node that holds a project, the replica while it keeps up, else the primary. */
 
 import type { ExportDatasetName } from "../shared/exports/datasets.ts";
 import type { Config } from "../shared/process/config.ts";
@@ -50,11 +50,11 @@ interface Opened {
 }
 
 /**
- * The snapshots of one build, one open at a time. They show everything committed before the build began: thousands of small
+ * Opens the snapshots of one build, one at a time. They show everything committed before the build began: thousands of small
  * projects need one position of the primary. Later attempts read from the primary only, so that no build fails again and
  * again because of the replica.
  */
-export class BuildSnapshots {
+export class SourceDatabase {
   readonly #databases: BuildDatabases;
   readonly #build: Build;
   readonly #replica: Replica | null;

@@ -1,6 +1,6 @@
 /** The snapshots from which the projects of an organization export are read. */
 import { expect, test } from "bun:test";
-import { BuildSnapshots, SHARED_MS } from "../../jobs/build_snapshots.ts";
+import { SHARED_MS, SourceDatabase } from "../../jobs/source_database.ts";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
 import type { ExportJobRow } from "../../sql/exports/jobs.ts";
 import { isTrackerDistributed } from "../../sql/tracker/distribute_tracker.ts";
@@ -19,25 +19,25 @@ test("neighbors are read from one snapshot for a while, and only their datasets 
   const issue = await app.make.issue({ projectId: noted.id });
   await app.make.note({ projectId: noted.id, issueId: issue.id });
   const job = (await jobOf(await postJob(app, person))) as unknown as ExportJobRow;
-  const snapshots = new BuildSnapshots(app.deps, {
+  const database = new SourceDatabase(app.deps, {
     job: { ...job, attempt: 1, orgId: person.org.id },
     signal: new AbortController().signal,
     projectIds: [project, empty, noted, gone, late].map(({ id }) => id),
   });
-  const first = await snapshots.sourceOf(project.id);
+  const first = await database.sourceOf(project.id);
   expect([...(first?.datasets ?? [])]).toEqual([...EXPORT_DATASET_NAMES]);
-  expect((await snapshots.sourceOf(empty.id))?.datasets.size).toBe(0);
-  const third = await snapshots.sourceOf(noted.id);
+  expect((await database.sourceOf(empty.id))?.datasets.size).toBe(0);
+  const third = await database.sourceOf(noted.id);
   expect([...(third?.datasets ?? [])]).toEqual(["issues", "issue-notes"]);
   // On a cluster, each project is read on its node.
   expect(third?.snapshot === first?.snapshot).toBe(!(await isTrackerDistributed(app.db.sql)));
-  expect(await snapshots.sourceOf(gone.id)).toBeNull();
+  expect(await database.sourceOf(gone.id)).toBeNull();
   await Bun.sleep(SHARED_MS);
   await app.make.issue({ projectId: late.id });
-  const last = await snapshots.sourceOf(late.id);
+  const last = await database.sourceOf(late.id);
   expect([...(last?.datasets ?? [])]).toEqual(["issues"]);
   expect(last?.snapshot).not.toBe(first?.snapshot);
-  await snapshots.close();
+  await database.close();
   await expect(first?.snapshot.run((tx) => tx`select`)).rejects.toThrow("closed");
   await expect(last?.snapshot.run((tx) => tx`select`)).rejects.toThrow("closed");
 });
@@ -48,12 +48,12 @@ test("a project that is deleted while a snapshot is shared stays in the file; on
   const second = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
   const job = (await jobOf(await postJob(app, person))) as unknown as ExportJobRow;
   const build = { job: { ...job, attempt: 1, orgId: person.org.id }, signal: new AbortController().signal };
-  const snapshots = new BuildSnapshots(app.deps, { ...build, projectIds: [project.id, second.id] });
-  await snapshots.sourceOf(project.id);
+  const database = new SourceDatabase(app.deps, { ...build, projectIds: [project.id, second.id] });
+  await database.sourceOf(project.id);
   await app.db.sql`update projects set deleted_at = now() where id = ${second.id}`;
-  expect((await snapshots.sourceOf(second.id)) === null).toBe(await isTrackerDistributed(app.db.sql));
-  await snapshots.close();
-  const later = new BuildSnapshots(app.deps, { ...build, projectIds: [second.id] });
+  expect((await database.sourceOf(second.id)) === null).toBe(await isTrackerDistributed(app.db.sql));
+  await database.close();
+  const later = new SourceDatabase(app.deps, { ...build, projectIds: [second.id] });
   expect(await later.sourceOf(second.id)).toBeNull();
   await later.close();
 });
