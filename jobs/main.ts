@@ -18,9 +18,9 @@ import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "..
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
 import { openMailer } from "./mail.ts";
-import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./registry.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { createRunnerMetrics, keepHeartbeat, registerWebhookMetrics } from "./runner_metrics.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./schedule.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
 import { keepWebhooksDelivered } from "./webhooks/deliver_webhooks.ts";

@@ -1,5 +1,4 @@
-/** The jobs that the runner runs. */
-
+/** When background jobs run: the hours of recurring ones, how many run at once, how often a queue is asked, and what a job calls. */
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
@@ -16,7 +15,7 @@ import { sendWebhookDisabled } from "./webhooks/send_webhook_disabled.ts";
 export const CONCURRENT_BUILDS = 2;
 /** Concurrent mails per process, each with a database connection. */
 export const CONCURRENT_MAILS = 2;
-/** In UTC. */
+/** In UTC, as is `EXPORT_SWEEP_CRON` for expired exports. */
 const RETENTION_CRON = "37 * * * *";
 
 interface Job<Name extends JobName> {

@@ -1,4 +1,7 @@
-/** Table `model_price_changes`: past prices of models and when they changed. A trigger on `models` writes it. */
+/**
+ * Table `model_price_changes`: past prices of models and when they changed. The trigger `models_record_price_changes` writes it
+ * (sql/migrations/20261121140400_model_price_changes__create.sql).
+ */
 import type { Sql } from "../connection/pool.ts";
 import type { ModelKey } from "./models.ts";
 

@@ -1,6 +1,6 @@
 /** Nothing stays open after the clients: connections, transactions, locks, streams, sockets. */
 import { readdir } from "node:fs/promises";
-import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/registry.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/schedule.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { countExportConnections } from "../../../sql/connection/snapshot.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
