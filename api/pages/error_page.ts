@@ -5,7 +5,8 @@ import type { Config } from "../../shared/process/config.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./layout.ts";
-import { findSession, HTML_HEADERS } from "./page.ts";
+import { HTML_HEADERS } from "./page.ts";
+import { findSession } from "./page_session.ts";
 
 /** Paths for programs. They get JSON, whatever they accept. */
 const PROGRAM_PATHS = /^\/(api\/v1|health|metrics|\.well-known)(\/|$)|^\/swagger\/json$/;

@@ -1,20 +1,23 @@
 /** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
+import { createHash } from "node:crypto";
 import type { Config } from "../../shared/process/config.ts";
-import { getMe } from "../accounts/me.ts";
 import type { Documents } from "../documents/documents.ts";
 import { type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
 import { PAGE_HEADERS } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
-import { readSessionTokens } from "../http/session_cookie.ts";
-import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
+import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
+import { chosenSlug, orgCookie, type PageOrg } from "./chosen_org.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
-import { chosenSlug, findOrg, orgCookie, type PageOrg, type PageSession } from "./page_session.ts";
+import {
+  findSession,
+  formTokenOf,
+  missingSessionPath,
+  type PageSession,
+  requireFormToken,
+} from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page extends ApiClient {
@@ -114,11 +117,6 @@ export function toPageRoute(
   };
 }
 
-/** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
-function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
-  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
-}
-
 /** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */
 function addressIn({ slug }: PageOrg, { pathname, searchParams }: URL): string {
   const [, first, shown, tab] = pathname.split("/");
@@ -162,25 +160,6 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
   return { ...page, session, notice };
 }
 
-/** Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated. */
-export async function findSession(
-  request: Request,
-  context: RequestContext,
-  config: Pick<Config, "publicUrl">,
-): Promise<PageSession | null> {
-  const { caller, callApi } = context;
-  const formToken = caller && callApi && formTokenOf(request.headers, config);
-  if (!callApi || formToken === null) return null;
-  try {
-    const { data } = await createApiClient(callApi).call(getMe);
-    const { user, organizations } = data;
-    return { user, organizations, org: findOrg(organizations, context), formToken };
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;
-    throw error;
-  }
-}
-
 function formOf({ body }: RequestContext): URLSearchParams {
   const fields = Object.entries(body as Readonly<Record<string, readonly string[]>>);
   return new URLSearchParams(
@@ -216,23 +195,4 @@ function respondPage(
   const headers = { ...HTML_HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };
   if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers });
   return new Response(body, { headers });
-}
-
-/**
- * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
- * given, has none or a wrong one.
- */
-function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
-  const [token] = readSessionTokens(headers, config);
-  return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
-}
-
-/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
-function requireFormToken(form: URLSearchParams, expected: string): void {
-  const given = Buffer.from(form.get("form_token") ?? "");
-  const wanted = Buffer.from(expected);
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
-  throw new ApiError("FORBIDDEN_ORIGIN", {
-    message: TEXTS.FORBIDDEN_ORIGIN.form,
-  });
 }

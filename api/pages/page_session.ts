@@ -1,16 +1,17 @@
-/** Who is signed in on a page, and the organization they work in. */
+/** The session of a page: who is signed in, where a visitor without one is led, and the token in every form of a session. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
-import type { getMe } from "../accounts/me.ts";
+import { getMe } from "../accounts/me.ts";
 import type { RequestContext } from "../http/request_context.ts";
-import type { ResponseOf } from "./api_client.ts";
-import { pageCookie, readCookie } from "./cookies.ts";
-
-type Me = ResponseOf<typeof getMe>["data"];
-
-export type PageOrg = Me["organizations"][number];
+import { readSessionTokens } from "../http/session_cookie.ts";
+import { signInPath } from "./addresses.ts";
+import { createApiClient, type ResponseOf } from "./api_client.ts";
+import { chooseOrg, type PageOrg } from "./chosen_org.ts";
 
 export interface PageSession {
-  user: Me["user"];
+  user: ResponseOf<typeof getMe>["data"]["user"];
   organizations: readonly PageOrg[];
   /**
    * The chosen organization; without a choice, the first that is not personal. A form has the one it was rendered for, not
@@ -21,45 +22,45 @@ export interface PageSession {
   formToken: string;
 }
 
-/** Finds an organization among the caller's; null if they are not a member. */
-export function findOwnOrg(
-  { session }: { session: Pick<PageSession, "organizations"> | null },
-  slug: string,
-): PageOrg | null {
-  return session?.organizations.find((org) => org.slug === slug) ?? null;
+/** Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated. */
+export async function findSession(
+  request: Request,
+  context: RequestContext,
+  config: Pick<Config, "publicUrl">,
+): Promise<PageSession | null> {
+  const { caller, callApi } = context;
+  const formToken = caller && callApi && formTokenOf(request.headers, config);
+  if (!callApi || formToken === null) return null;
+  try {
+    const { data } = await createApiClient(callApi).call(getMe);
+    const { user, organizations } = data;
+    return { user, organizations, org: chooseOrg(organizations, context), formToken };
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;
+    throw error;
+  }
 }
 
-const COOKIE = "ulr_org";
-const YEAR_SECONDS = 365 * 86_400;
-
-/** Returns the `Set-Cookie` of a choice. */
-export function orgCookie({ slug }: PageOrg, { publicUrl }: Pick<Config, "publicUrl">): string {
-  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return `${pageCookie(COOKIE, slug, YEAR_SECONDS)}${secure}`;
+/** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
+export function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
+  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }
 
-/** The `Set-Cookie` that forgets the choice, for a shared browser. */
-export const CLEARED_ORG = pageCookie(COOKIE, "", 0);
-
-/** Returns the slug in the cookie, which may be anything. */
-export function chosenSlug(headers: Headers): string | null {
-  return readCookie(headers, COOKIE);
+/**
+ * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
+ * given, has none or a wrong one.
+ */
+export function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
+  const [token] = readSessionTokens(headers, config);
+  return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
 }
 
-/** Finds the organization of a request: a form names it in a field; `?org=`, which old links have, comes before the cookie. */
-export function findOrg(
-  organizations: readonly PageOrg[],
-  { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,
-): PageOrg | null {
-  const find = (slug: unknown) => organizations.find((org) => org.slug === slug) ?? null;
-  const [field = null] = (body as Readonly<Record<string, readonly string[]>>)["org"] ?? [];
-  const named = field ?? url.searchParams.get("org");
-  const own = find(named);
-  if (own || writes) return own;
-  return (
-    find(chosenSlug(request.headers)) ??
-    organizations.find(({ isPersonal }) => !isPersonal) ??
-    organizations[0] ??
-    null
-  );
+/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
+export function requireFormToken(form: URLSearchParams, expected: string): void {
+  const given = Buffer.from(form.get("form_token") ?? "");
+  const wanted = Buffer.from(expected);
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  throw new ApiError("FORBIDDEN_ORIGIN", {
+    message: TEXTS.FORBIDDEN_ORIGIN.form,
+  });
 }

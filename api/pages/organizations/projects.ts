@@ -13,6 +13,7 @@ import { listOrganizationProjects, type ProjectList } from "../../accounts/organ
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { EXPORTS_PATH, orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
+import { findOwnOrg } from "../chosen_org.ts";
 import {
   type FormProblems,
   findProblems,
@@ -25,7 +26,7 @@ import {
 import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { findOwnOrg, type PageSession } from "../page_session.ts";
+import type { PageSession } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 

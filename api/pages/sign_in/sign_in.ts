@@ -2,10 +2,10 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { logout } from "../../accounts/logout.ts";
 import { login } from "../../accounts/sign_in/login.ts";
+import { CLEARED_ORG } from "../chosen_org.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { CLEARED_ORG } from "../page_session.ts";
 import { describeWait } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
