@@ -1,8 +1,11 @@
 /** Finds the definition that a write changes, and the organization in which the caller may change it. */
+
+import { allowedTransitions } from "../../shared/definitions/lifecycle.ts";
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg, mayWriteDefinitions } from "../../shared/policy.ts";
+import type { DefinitionStatus } from "../../shared/vocabulary.ts";
 import {
   listMembershipsWithDefinition,
   type MembershipRow,
@@ -132,6 +135,16 @@ export async function requireStillWriter(tx: Sql, { actor, org }: Writer): Promi
 export async function lockVersion(sql: Sql, lineId: string, address: VersionAddress): Promise<DefinitionRow> {
   const row = await lockDefinition(sql, { lineId, version: address.version });
   return requireVisible(row, () => definitionNotFound(address, "version"));
+}
+
+/** Throws INVALID_TRANSITION if a version cannot change from its status to this one. */
+export function requireMove(row: DefinitionRow, to: DefinitionStatus): void {
+  const allowed = allowedTransitions(row.status);
+  if (allowed.includes(to)) return;
+  throw new ApiError("INVALID_TRANSITION", {
+    message: TEXTS.INVALID_TRANSITION.status(row, { from: row.status, to }),
+    details: { from: row.status, to, allowedTransitions: allowed, applicationState: "not_applied" },
+  });
 }
 
 /**

@@ -13,9 +13,8 @@ import { operation, reply } from "../http/operation.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { splitAddress } from "./address.ts";
-import { changeVersion, findVersionWriter, type VersionWrite } from "./find_writable.ts";
+import { changeVersion, findVersionWriter, requireMove, type VersionWrite } from "./find_writable.ts";
 import { auditOf, requireRow } from "./new_draft.ts";
-import { requireMove } from "./require_state.ts";
 import { Definition, LINE_WRITE_FAILURES, VersionNeeded, WRITE } from "./schemas.ts";
 
 const BASE = { ...WRITE, params: VersionNeeded } as const;

@@ -1,4 +1,7 @@
-/** Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. */
+/**
+ * Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. A writer that was
+ * overtaken starts again. Only one that says what it has read is refused: edit_conflict.ts.
+ */
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";

@@ -18,11 +18,17 @@ import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
-import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
+import { ExpectedUpdatedAt, requireUnchanged } from "./edit_conflict.ts";
+import {
+  findVersionWriter,
+  lockVersion,
+  requireMove,
+  requireOwnLine,
+  type VersionWrite,
+} from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
-import { ExpectedUpdatedAt, requireMove, requireUnchanged } from "./require_state.ts";
 import {
   Definition,
   DOCUMENT_FAILURES,
