@@ -221,11 +221,15 @@ const CONNECTION_ERRORS = new Set([
   "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
-/** Returns true if the database cannot be reached: no connection, shutting down, starting up, or out of connections. */
+/**
+ * Returns true if the database cannot be reached: no connection, shutting down, starting up, out of connections, or an error
+ * with which it ends or refuses the connection, such as a role or database that nobody may use at the moment.
+ */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   const code = String(error.code);
   if (!(error instanceof postgres.PostgresError)) return CONNECTION_ERRORS.has(code);
   // Class 08 connection exception, class 57P shutdown and recovery, 53300 too many connections.
-  return code.startsWith("08") || code.startsWith("57P") || code === "53300";
+  const isAway = code.startsWith("08") || code.startsWith("57P") || code === "53300";
+  return isAway || error.severity === "FATAL";
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { failingRoutes, probeRoutes } from "../../helpers/http/probe_routes.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 /** An app with failing routes; the unreachable database is a port that nothing listens on. */
 async function openFailingApp(): Promise<TestApp> {
@@ -59,6 +60,16 @@ describe("a database that is away", () => {
     const response = await api.request("/api/v1/database-away");
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await response.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
+  });
+
+  test("is away too while its server refuses connections to it", async () => {
+    await using db = await openTestDatabase();
+    const missing = new URL(db.url);
+    missing.pathname = "/missing";
+    const refused = openPool(missing.href, { applicationName: "test", max: 1 });
+    await using api = await openTestApp({ routes: failingRoutes({ databaseAway: () => refused`select 1` }) });
+    const response = await api.request("/api/v1/database-away");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
   test("makes no credential wrong", async () => {
