@@ -128,6 +128,14 @@ export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fra
   return sql`jsonb_populate_recordset(null::${sql(table)}, ${sql.json(named as never)})`;
 }
 
+/**
+ * Sends the commit behind the statements that were executed, without waiting for their results. The transaction takes no
+ * others. A `begin("read only")` does not wait for its response either; both save a round trip, by our patch of the driver.
+ */
+export function sendCommit(tx: Transaction): void {
+  (tx as unknown as { commit(): void }).commit();
+}
+
 /** Returns the columns that SQL text lists. */
 export function columnList(text: string): string[] {
   return text.split(",").map((name) => name.trim());

@@ -1,5 +1,5 @@
 /** Pages of definitions: filtered, searched and sorted. */
-import type { Fragment, Pool, Sql } from "../../connection/pool.ts";
+import { type Fragment, type Pool, type Sql, sendCommit, type Transaction } from "../../connection/pool.ts";
 import { joinSummary } from "../json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
@@ -43,8 +43,13 @@ export interface DefinitionPage {
 export const LIST_TIMEOUT_MS = 5_000;
 
 /** Lists a page and counts all matches. Rejects with SQLSTATE 57014 if that takes longer than `LIST_TIMEOUT_MS`. */
-export function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
-  return withListSettings(sql, (tx) => readList(tx, query));
+export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
+  const { page, search } = await withListSettings(sql, (tx) => readList(tx, query));
+  if (page.total > 0 || search === null) return page;
+  return withListSettings(sql, async (tx) => {
+    const words = await correctWords(tx, wholeScope(search.query), search.asked.words);
+    return words === null ? page : searchPage(tx, search.query, { ...search.asked, words });
+  });
 }
 
 /**
@@ -54,7 +59,10 @@ export function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<
  * memory, where reading a page is cheap and comparing the words of a row is the main cost. The ids of a member's versions
  * fit into `work_mem` as a hash table (`isOthers`). Without it, they would be read again for every public row.
  */
-async function withListSettings<Result>(sql: Pool, read: (tx: Sql) => Promise<Result>): Promise<Result> {
+async function withListSettings<Result>(
+  sql: Pool,
+  read: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
   const result = await sql.begin("read only", async (tx) => {
     // Sent together with the first statement of `read`, which saves a round trip.
     const settings = tx`
@@ -72,19 +80,19 @@ async function withListSettings<Result>(sql: Pool, read: (tx: Sql) => Promise<Re
   return result.value;
 }
 
-async function readList(sql: Sql, asking: DefinitionListQuery): Promise<DefinitionPage> {
+/** Reads a page, and the words of the search that has found it; null if there are none. */
+async function readList(
+  sql: Transaction,
+  asking: DefinitionListQuery,
+): Promise<{ page: DefinitionPage; search: { query: ScopedQuery; asked: SearchWords } | null }> {
   const query: ScopedQuery = { ...asking, ...(await findScope(sql, asking)) };
-  const { search } = query;
-  if (search === null) {
+  if (query.search === null) {
     const all = sql`true`;
-    return readPage(sql, query, { matches: all, counted: all, ranks: [] });
+    return { page: await readPage(sql, query, { matches: all, counted: all, ranks: [] }), search: null };
   }
-  const asked = await readSearchWords(sql, search);
-  if (asked.words.length === 0) return { items: "", total: 0 };
-  const page = await searchPage(sql, query, asked);
-  if (page.total > 0) return page;
-  const words = await correctWords(sql, wholeScope(query), asked.words);
-  return words === null ? page : searchPage(sql, query, { ...asked, words });
+  const asked = await readSearchWords(sql, query.search);
+  if (asked.words.length === 0) return { page: { items: "", total: 0 }, search: null };
+  return { page: await searchPage(sql, query, asked), search: { query, asked } };
 }
 
 type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
@@ -98,7 +106,7 @@ function wholeScope({ ownOrgIds, hasPublic, filters, search }: ListScope): ListS
   return { ownOrgIds, hasPublic, filters: { ...none, ...rest, ...chosen }, search };
 }
 
-async function searchPage(sql: Sql, query: ScopedQuery, asked: SearchWords): Promise<DefinitionPage> {
+async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWords): Promise<DefinitionPage> {
   const words = matchQuery(asked);
   const { names } = asked;
   if (names.length > 0) {
@@ -117,8 +125,9 @@ async function searchPage(sql: Sql, query: ScopedQuery, asked: SearchWords): Pro
   return readPage(sql, query, { matches, counted, ranks: [isNamed, ...ranks] });
 }
 
+/** Reads the page with the last statement of the transaction. */
 async function readPage(
-  sql: Sql,
+  sql: Transaction,
   query: ScopedQuery,
   // The ranks are subsets of `matches`, best first.
   matching: Matching & { ranks: readonly Fragment[] },
@@ -128,7 +137,7 @@ async function readPage(
     matching.ranks.length > 0
       ? rankedPage(sql, query, { ...query, ...matching })
       : sortedPage(sql, query, matching);
-  const [row] = await sql<[{ total: number; items: string | null }]>`
+  const rows = sql<[{ total: number; items: string | null }]>`
     with page as materialized (${page})
     select
       ${total} as total,
@@ -145,7 +154,9 @@ async function readPage(
           where d.id = page.definition_id
           limit 1
         ) as found
-      ) as items`;
+      ) as items`.execute();
+  sendCommit(sql);
+  const [row] = await rows;
   return { items: row.items ?? "", total: row.total };
 }
 

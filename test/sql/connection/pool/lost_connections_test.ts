@@ -1,6 +1,6 @@
 /** Connections that break during any statement. */
 import { expect, test } from "bun:test";
-import { isConnectionError, openPool, type Pool } from "../../../../sql/connection/pool.ts";
+import { isConnectionError, openPool, type Pool, sendCommit } from "../../../../sql/connection/pool.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { takeEveryConnection } from "../../../helpers/postgres/open_transactions.ts";
@@ -21,20 +21,23 @@ interface Tally {
 
 /** Selects a number and records whether the same number comes back. */
 async function ask(sql: Pick<Pool, "unsafe">, tally: Tally, number: number): Promise<void> {
-  const [row] = await sql.unsafe<{ number: number }[]>("select $1::int as number", [number]);
+  const [row] = await sql.unsafe<{ number: number }[]>("select $1::int as number", [number]).execute();
   if (row?.number === number) tally.responses += 1;
   else tally.wrong += 1;
 }
 
 async function askOn(pool: Pool, { tally, stop }: { tally: Tally; stop: AbortSignal }): Promise<void> {
   for (let number = 0; !stop.aborted; number += 1) {
+    const isLast = number % 3 === 2;
     const asked =
-      number % 2 === 0
+      number % 3 === 0
         ? ask(pool, tally, Math.floor(Math.random() * 2 ** 30))
-        : pool.begin(async (tx) => {
+        : pool.begin(isLast ? "read only" : "", async (tx) => {
             await ask(tx, tally, Math.floor(Math.random() * 2 ** 30));
             await Bun.sleep(Math.random() * 10);
-            await Promise.all([ask(tx, tally, number), ask(tx, tally, -number)]);
+            const last = Promise.all([ask(tx, tally, number), ask(tx, tally, -number)]);
+            if (isLast) sendCommit(tx);
+            await last;
           });
     await asked.catch((error: unknown) => {
       if (!isLost(error)) tally.errors.push(error);

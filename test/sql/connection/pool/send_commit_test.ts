@@ -1,0 +1,80 @@
+/** Read-only transactions that are sent without waiting for responses. */
+import { expect, test } from "bun:test";
+import { openPool, sendCommit, type Transaction } from "../../../../sql/connection/pool.ts";
+import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
+import { openTestDatabase } from "../../../helpers/postgres/database.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
+
+/** Sends a statement and the commit at once. */
+async function readOnce(tx: Transaction): Promise<string | null> {
+  const rows = tx<
+    [{ value: string | null }]
+  >`select set_config('ulr.test', 'inside', true) as value`.execute();
+  sendCommit(tx);
+  const [row] = await rows;
+  return row.value;
+}
+
+test("begin, the statement and the commit reach the server before its first response", async () => {
+  await using db = await openTestDatabase();
+  await using proxy = await openSlowProxy(db.url);
+  const url = new URL(db.url);
+  url.port = new URL(proxy.origin).port;
+  const sql = openPool(url.href, { applicationName: "test-commit", max: 1 });
+  await sql`select 1`;
+  proxy.stall();
+  const read = sql.begin("read only", readOnce).catch((error: unknown) => error);
+  await waitFor(async () => {
+    const [session] = await db.admin`
+      select query, state from pg_stat_activity where application_name = 'test-commit'`;
+    return session?.["query"] === "commit" && session["state"] === "idle";
+  });
+  proxy.reset();
+  expect(await read).toBeInstanceOf(Error);
+  await sql.end({ timeout: 1 });
+});
+
+test("queries of others run before or after the transaction, on one connection", async () => {
+  await using db = await openTestDatabase();
+  const sql = openPool(db.url, { applicationName: "test", max: 1 });
+  const ask = async () => {
+    const [row] = await sql<[{ value: string | null }]>`select current_setting('ulr.test', true) as value`;
+    return row.value || null;
+  };
+  const values = await Promise.all([
+    ask(),
+    sql.begin("read only", readOnce),
+    ask(),
+    ask(),
+    sql.begin("read only", readOnce),
+    ask(),
+  ]);
+  expect(values).toEqual([null, "inside", null, null, "inside", null]);
+  await sql.end();
+});
+
+test("a statement that fails before the commit rejects, and leaves no transaction behind", async () => {
+  await using db = await openTestDatabase();
+  const sql = openPool(db.url, { applicationName: "test", max: 1 });
+  const read = sql.begin("read only", async (tx) => {
+    const failing = tx`select 1 / 0 as x, set_config('ulr.test', 'inside', true)`.execute();
+    sendCommit(tx);
+    return await failing;
+  });
+  expect(await read.catch((error: unknown) => error)).toMatchObject({ code: "22012" });
+  const [row] = await sql`select current_setting('transaction_read_only') as read_only`;
+  expect(row).toEqual({ readOnly: "off" });
+  await sql.end();
+});
+
+test("a statement after the commit is rejected", async () => {
+  await using db = await openTestDatabase();
+  const sql = openPool(db.url, { applicationName: "test", max: 1 });
+  const late = sql.begin("read only", async (tx) => {
+    await readOnce(tx);
+    return await tx`select current_setting('ulr.test', true) as value`;
+  });
+  expect(await late.catch((error: unknown) => error)).toMatchObject({ code: "UNSAFE_TRANSACTION" });
+  expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+  await sql.end();
+});
