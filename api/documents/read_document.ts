@@ -67,13 +67,12 @@ export function readDocument(options: {
 }): DocumentReading {
   const parsed = parseDefinition(options.yaml, options);
   if (!parsed.ok) return parsed;
-  const { source, locate } = parsed;
+  const { source, document } = parsed;
+  const { locate } = document;
   const { type, name, version, fields } = source;
   if (options.name !== null && name !== options.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
   const { failures, ...runtime } = render(source);
-  const { displayName, description, domain, subdomain, agentType, author, tags } = fields;
-  const columns = { displayName, description, domain, subdomain, agentType, author, tags };
   const found = scan(source);
   const signals = found?.signals ?? [];
   const paths = [...failures.map(({ path }) => path), ...signals.map(({ location }) => location)];
@@ -83,10 +82,10 @@ export function readDocument(options: {
       type,
       name,
       version,
-      content: { hash: hashDefinition(source.root), ...columns, ...runtime },
+      content: { hash: hashDefinition(source.root), ...fields, ...runtime },
       references: listReferences(source),
       failures,
-      keyWarnings: checkKeys(source, parsed),
+      keyWarnings: checkKeys(source, document),
       scan: found,
       models: placeNames(listNamedModels(source), locate),
       unknownTools: placeNames(listNamedTools(source).filter(isUnknownTool), locate),

@@ -4,9 +4,8 @@ import type { DefinitionType } from "../vocabulary.ts";
 import { editYaml, type YamlChange } from "../yaml/edit.ts";
 import type { DefinitionProblem } from "../yaml/problems.ts";
 import { toRecord } from "../yaml/values.ts";
-import { listEdges } from "./edges.ts";
 import type { DefinitionFields } from "./fields.ts";
-import { parseReference } from "./references.ts";
+import { listEdges, parseReference } from "./references.ts";
 import { type DefinitionSource, parseDefinition } from "./source.ts";
 
 /** New values of `interface` fields. */

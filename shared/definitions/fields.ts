@@ -1,5 +1,10 @@
 /** Reads the fields of `interface` that the registry stores in columns, with defaults for missing ones. */
-import { DEFINITION_AGENT_TYPES, DEFINITION_DOMAINS } from "../vocabulary.ts";
+import {
+  DEFINITION_AGENT_TYPES,
+  DEFINITION_DOMAINS,
+  type DefinitionAgentType,
+  type DefinitionDomain,
+} from "../vocabulary.ts";
 import { quoteValue } from "../yaml/problems.ts";
 import { scalarText } from "../yaml/scalars.ts";
 
@@ -7,9 +12,9 @@ export interface DefinitionFields {
   displayName: string;
   /** Empty if missing; translation then fails. */
   description: string;
-  domain: string;
+  domain: DefinitionDomain;
   subdomain: string | null;
-  agentType: string | null;
+  agentType: DefinitionAgentType | null;
   tags: string[];
   author: string | null;
 }
@@ -37,7 +42,7 @@ export function readFields(
   options: { name: string; addProblem: (key: string, message: string) => void },
 ): DefinitionFields {
   const { name, addProblem } = options;
-  const oneOf = (key: string, words: readonly string[]) =>
+  const oneOf = <Word extends string>(key: string, words: readonly Word[]) =>
     readWord(declared[key], words, (message) => addProblem(key, message));
   const bounded = (key: string) => {
     const text = scalarText(declared[key]);
@@ -62,13 +67,14 @@ export function titleCase(name: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }
 
-function readWord(
+function readWord<Word extends string>(
   value: unknown,
-  words: readonly string[],
+  words: readonly Word[],
   addProblem: (message: string) => void,
-): string | null {
+): Word | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === "string" && words.includes(value)) return value;
+  const known = words.find((word) => word === value);
+  if (known !== undefined) return known;
   addProblem(`${quoteValue(value)} is not allowed. Use one of: ${words.join(", ")}.`);
   return null;
 }

@@ -2,7 +2,7 @@
 import { isAccountSlug } from "../slugs.ts";
 import type { DefinitionType } from "../vocabulary.ts";
 import { scalarText } from "../yaml/scalars.ts";
-import { listEdges } from "./edges.ts";
+import { walkKeys } from "./language/walk_keys.ts";
 import { isDefinitionName } from "./name.ts";
 import { isRange } from "./pick_version.ts";
 import type { DefinitionSource } from "./source.ts";
@@ -51,6 +51,29 @@ export function listReferences(source: Pick<DefinitionSource, "type" | "body">):
     if (!found.has(key)) found.set(key, reference);
   }
   return [...found.values()];
+}
+
+/** A place for a reference to another definition. */
+interface Edge {
+  type: DefinitionType;
+  /** Text in a valid document. */
+  text: unknown;
+  context: string;
+  inTree: boolean;
+  /** The path below the root key. */
+  path: readonly (string | number)[];
+}
+
+/** Returns all edges in document order. */
+export function listEdges(source: Pick<DefinitionSource, "type" | "body">): Edge[] {
+  const edges: Edge[] = [];
+  walkKeys(source, ({ key, value, path, around, context }) => {
+    if (key?.kind !== "reference") return;
+    const type = key.target(around.value);
+    if (type !== null)
+      edges.push({ type, text: value, context: key.context || context, inTree: key.inTree, path });
+  });
+  return edges;
 }
 
 function splitReference(text: string): ReferenceText {

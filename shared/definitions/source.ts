@@ -30,7 +30,7 @@ export interface DefinitionSource {
 }
 
 export type ParsedDefinition =
-  | ({ ok: true; source: DefinitionSource; document: YamlDocument } & Pick<YamlDocument, "locate" | "nodeAt">)
+  | { ok: true; source: DefinitionSource; document: YamlDocument }
   | { ok: false; problems: DefinitionProblem[] };
 
 export type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
@@ -46,7 +46,7 @@ export function parseDefinition(yaml: string, expected: { type: DefinitionType |
   const problems: DefinitionProblem[] = [];
   const source = readDefinition(document.value, expected.type, problemCollector(document, problems));
   if (problems.length > 0 || source === null) return { ok: false, problems };
-  return { ok: true, source, document, locate: document.locate, nodeAt: document.nodeAt };
+  return { ok: true, source, document };
 }
 
 /** A block of keys between two lines of dashes, and Markdown behind it. */

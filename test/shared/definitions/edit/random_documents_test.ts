@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
-import { listEdges } from "../../../../shared/definitions/edges.ts";
 import {
   type DefinitionChanges,
   editDefinition,
   type QualifiedName,
 } from "../../../../shared/definitions/edit.ts";
+import { listEdges } from "../../../../shared/definitions/references.ts";
 import type { DefinitionSource } from "../../../../shared/definitions/source.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import { parsed } from "../../../helpers/definitions/demo_definitions.ts";

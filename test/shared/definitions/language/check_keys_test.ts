@@ -10,7 +10,7 @@ import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitio
 function warningsOf(yaml: string, type: DefinitionType) {
   const parsing = parseDefinition(yaml, { type });
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.problems));
-  return checkKeys(parsing.source, parsing);
+  return checkKeys(parsing.source, parsing.document);
 }
 
 /** `code path line` of each warning about lines below a valid interface. */

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { normalizeDefinition } from "../../../../api/documents/normal_form.ts";
 import { diffFields, diffSections } from "../../../../shared/definitions/diff.ts";
-import { listEdges } from "../../../../shared/definitions/edges.ts";
 import { hashDefinition } from "../../../../shared/definitions/hash_definition.ts";
+import { listEdges } from "../../../../shared/definitions/references.ts";
 import type { DefinitionSource } from "../../../../shared/definitions/source.ts";
 import { translateDefinition } from "../../../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
