@@ -139,11 +139,23 @@ export async function lockVersion(sql: Sql, lineId: string, address: VersionAddr
 
 /** Throws INVALID_TRANSITION if a version cannot change from its status to this one. */
 export function requireMove(row: DefinitionRow, to: DefinitionStatus): void {
-  const allowed = allowedTransitions(row.status);
-  if (allowed.includes(to)) return;
-  throw new ApiError("INVALID_TRANSITION", {
-    message: TEXTS.INVALID_TRANSITION.status(row, { from: row.status, to }),
-    details: { from: row.status, to, allowedTransitions: allowed, applicationState: "not_applied" },
+  if (allowedTransitions(row.status).includes(to)) return;
+  throw invalidTransition(row, to, TEXTS.INVALID_TRANSITION.status(row, { from: row.status, to }));
+}
+
+export function invalidTransition(
+  { status }: DefinitionRow,
+  to: DefinitionStatus,
+  message: string,
+): ApiError {
+  return new ApiError("INVALID_TRANSITION", {
+    message,
+    details: {
+      from: status,
+      to,
+      allowedTransitions: allowedTransitions(status),
+      applicationState: "not_applied",
+    },
   });
 }
 

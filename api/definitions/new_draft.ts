@@ -7,9 +7,9 @@ import { type AuditActor, type AuditEntry, insertAuditEntries } from "../../sql/
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { insertDefinitions, type NewDefinition } from "../../sql/definitions/changes.ts";
+import type { DefinitionContent } from "../../sql/definitions/fields.ts";
 import { insertDefinitionReferences } from "../../sql/definitions/references.ts";
 import {
-  type DefinitionContent,
   findDefinitionById,
   listVersionNumbers,
   type ShownDefinitionRow,

@@ -1,18 +1,16 @@
 /** POST …/retranslate: renders a version with the current translator, in place or as a new version. Also GET /definitions/translation/version. */
 import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
-import { allowedTransitions, allowsOperation } from "../../shared/definitions/lifecycle.ts";
+import { allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { nextPatch } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { updateDefinitionRuntime } from "../../sql/definitions/changes.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { lockLine } from "../../sql/definitions/lines.ts";
 import { listVersionNumbers } from "../../sql/definitions/versions.ts";
-import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, Nullable, Text } from "../http/schemas.ts";
 import {
@@ -24,7 +22,13 @@ import {
   type WrittenDocument,
   workOf,
 } from "./document.ts";
-import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
+import {
+  findVersionWriter,
+  invalidTransition,
+  lockVersion,
+  requireOwnLine,
+  type VersionWrite,
+} from "./find_writable.ts";
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
@@ -143,7 +147,10 @@ async function retranslateVersion(
     load: async (on) => {
       const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
       const row = await lockVersion(on, lineId, address);
-      rejectArchived(row);
+      if (!allowsOperation(row.status, "retranslate")) {
+        const message = TEXTS.INVALID_TRANSITION.retranslate(row, row.status);
+        throw invalidTransition(row, row.status, message);
+      }
       if (used === null) return { row, versions: [] };
       // The size of the new YAML is not known yet, but it is close to the present one.
       requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
@@ -154,8 +161,11 @@ async function retranslateVersion(
       const document = await requireDocument(work, row.yaml, row);
       // A stored text is kept if the current translator cannot render the document.
       const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
-      const isNew = changes && createNewVersion;
-      return { document, changes, draft: isNew ? await nextDraft(work, row, versions) : null };
+      if (!changes || !createNewVersion) return { document, changes, draft: null };
+      const version = nextPatch(row.version, versions);
+      if (version === null) throw versionExists(row, versions);
+      const draft = await editDocument(work, { yaml: row.yaml, changes: { version } }, row);
+      return { document, changes, draft };
     },
     isStale: (seen, locked) =>
       seen.row.yaml !== locked.row.yaml ||
@@ -184,29 +194,6 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
     changes,
     ...(translationError === null ? {} : { translationError }),
   };
-}
-
-function rejectArchived(row: DefinitionRow): void {
-  if (allowsOperation(row.status, "retranslate")) return;
-  throw new ApiError("INVALID_TRANSITION", {
-    message: TEXTS.INVALID_TRANSITION.retranslate(row, row.status),
-    details: {
-      from: row.status,
-      to: row.status,
-      allowedTransitions: allowedTransitions(row.status),
-      applicationState: "not_applied",
-    },
-  });
-}
-
-async function nextDraft(
-  work: DocumentWork,
-  row: DefinitionRow,
-  versions: readonly string[],
-): Promise<EditedDocument> {
-  const version = nextPatch(row.version, versions);
-  if (version === null) throw versionExists(row, versions);
-  return editDocument(work, { yaml: row.yaml, changes: { version } }, row);
 }
 
 /** Stores the new text, or why rendering failed. Returns false if nothing changed. */

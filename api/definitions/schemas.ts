@@ -148,7 +148,7 @@ const WARNING_CODES = [
 ] as const;
 
 /** A line or column in a document. */
-const Line = Type.Integer({ minimum: 1, description: "From 1" });
+export const Line = Type.Integer({ minimum: 1, description: "From 1" });
 
 /** A problem of a version, for its author, that does not block the write. */
 export const Warning = Type.Object(

@@ -5,17 +5,14 @@ import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate
 import { nextMajor } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
 import { type DefinitionRow, EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { lockLine } from "../../sql/definitions/lines.ts";
 import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/versions.ts";
-import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseAddress } from "./address.ts";
 import {
   type DefinitionDeps,
-  type EditedDocument,
   editDocument,
   requireDocument,
   type WrittenDocument,
@@ -92,12 +89,6 @@ export const upgradeDefinition = operation(
   },
 );
 
-/** The rows that an upgrade reads and locks first. */
-interface Loaded {
-  latest: DefinitionRow;
-  versions: string[];
-}
-
 /**
  * Adds the next MAJOR with the given document. Throws ALREADY_DUAL_STORAGE if the latest version has a runtime text,
  * NOT_FOUND if the path names a version that does not exist, and TRANSLATION_FAILED for a document without a
@@ -107,81 +98,56 @@ async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
   options: { writer: Writer; address: DefinitionAddress; yaml: string },
 ): Promise<{ data: Static<typeof UpgradedDefinition>; warnings: Warning[] }> {
-  const { writer, address } = options;
+  const { writer, address, yaml } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   return writeOptimistically(sql, writer, {
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
-      const loaded = await findUpgradable(on, lineId, address);
-      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: Buffer.byteLength(options.yaml) });
-      return loaded;
+      await lockLine(on, lineId);
+      const versions = await listVersionNumbers(on, lineId);
+      const latest = await findLatestDefinition(on, lineId);
+      const isThere = address.version === null || versions.includes(address.version);
+      if (!latest || !isThere) throw definitionNotFound(address, "version");
+      if (latest.runtimeMd !== null) {
+        throw new ApiError("ALREADY_DUAL_STORAGE", {
+          message: TEXTS.ALREADY_DUAL_STORAGE(latest),
+          details: { version: latest.version },
+        });
+      }
+      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: Buffer.byteLength(yaml) });
+      return { latest, versions };
     },
-    prepare: (loaded) => upgradedDocument(workOf(documents, writer), options.yaml, loaded),
+    prepare: async ({ latest, versions }) => {
+      const version = nextMajor(versions);
+      if (version === null) throw versionExists(latest, versions);
+      const work = workOf(documents, writer);
+      const [failure] = (await requireDocument(work, yaml, latest)).failures;
+      if (failure) {
+        const { reason, path, message } = failure;
+        const { type, name } = latest;
+        throw new ApiError("TRANSLATION_FAILED", {
+          message: TEXTS.TRANSLATION_FAILED({ type, name }, message),
+          details: { reason, path },
+        });
+      }
+      return editDocument(work, { yaml, changes: { version } }, latest);
+    },
     isStale: (seen, locked) => !isDeepStrictEqual(seen.versions, locked.versions),
     apply: async (tx, { latest }, { document, warnings }) => {
-      const row = await addUpgraded(tx, { latest, document, writer });
-      const { type, name, version } = row;
       const previousVersion = latest.version;
+      const { type, name, version } = await addDraft(tx, writer, {
+        lineId: latest.lineId,
+        document,
+        columns: columnsOf(latest, document),
+        visibility: latest.visibility,
+        provenance: latest.provenance,
+        changeSummary: `Upgraded from ${previousVersion}`,
+        action: "definition.upgrade",
+      });
       const translatorVersion = TRANSLATOR_VERSION;
       const data = { type, name, version, previousVersion, translatorVersion, upgraded: true };
       return { data, warnings };
     },
-  });
-}
-
-async function findUpgradable(sql: Sql, lineId: string, address: DefinitionAddress): Promise<Loaded> {
-  await lockLine(sql, lineId);
-  const versions = await listVersionNumbers(sql, lineId);
-  const latest = await findLatestDefinition(sql, lineId);
-  const isThere = address.version === null || versions.includes(address.version);
-  if (!latest || !isThere) throw definitionNotFound(address, "version");
-  if (latest.runtimeMd !== null) throw alreadyUpgraded(latest);
-  return { latest, versions };
-}
-
-function alreadyUpgraded(latest: DefinitionRow): ApiError {
-  return new ApiError("ALREADY_DUAL_STORAGE", {
-    message: TEXTS.ALREADY_DUAL_STORAGE(latest),
-    details: { version: latest.version },
-  });
-}
-
-/** Returns the client's document with the version set by the service. */
-async function upgradedDocument(
-  work: DocumentWork,
-  yaml: string,
-  { latest, versions }: Loaded,
-): Promise<EditedDocument> {
-  const version = nextMajor(versions);
-  if (version === null) throw versionExists(latest, versions);
-  const { failures } = await requireDocument(work, yaml, latest);
-  if (failures[0]) throw notRenderable(latest, failures[0]);
-  return editDocument(work, { yaml, changes: { version } }, latest);
-}
-
-function notRenderable(
-  { type, name }: DefinitionRow,
-  { reason, path, message }: WrittenDocument["failures"][number],
-): ApiError {
-  return new ApiError("TRANSLATION_FAILED", {
-    message: TEXTS.TRANSLATION_FAILED({ type, name }, message),
-    details: { reason, path },
-  });
-}
-
-async function addUpgraded(
-  tx: Sql,
-  options: { latest: DefinitionRow; document: WrittenDocument; writer: Writer },
-): Promise<DefinitionRow> {
-  const { latest, document, writer } = options;
-  return addDraft(tx, writer, {
-    lineId: latest.lineId,
-    document,
-    columns: columnsOf(latest, document),
-    visibility: latest.visibility,
-    provenance: latest.provenance,
-    changeSummary: `Upgraded from ${latest.version}`,
-    action: "definition.upgrade",
   });
 }
 

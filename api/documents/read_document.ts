@@ -9,7 +9,7 @@ import { type FailedTranslation, translateDefinition } from "../../shared/defini
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { YamlDocument } from "../../shared/yaml/document.ts";
 import { type DefinitionProblem, formatPath } from "../../shared/yaml/problems.ts";
-import type { DefinitionContent } from "../../sql/definitions/versions.ts";
+import type { DefinitionContent } from "../../sql/definitions/fields.ts";
 import { listNamedModels, listNamedTools, type NamedText } from "./named_models_and_tools.ts";
 import { type SafetyScan, scanDefinition } from "./safety_scan.ts";
 

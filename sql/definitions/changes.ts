@@ -1,26 +1,11 @@
 /** Writes to `definitions`: new drafts, edits, status changes, new renderings. */
-import type {
-  ChangeType,
-  DefinitionTier,
-  DefinitionType,
-  DefinitionVisibility,
-} from "../../shared/vocabulary.ts";
 import { anyRow, type Sql, tableRows } from "../connection/pool.ts";
-import type { DefinitionContent } from "./versions.ts";
+import type { DefinitionContent, DefinitionRow, DefinitionRuntime } from "./fields.ts";
 
 /** Settings of a draft that are not part of its document. */
-export interface DraftSettings {
-  visibility: DefinitionVisibility;
-  tier: DefinitionTier;
-  provenance: unknown;
-  changeSummary: string | null;
-  changeType: ChangeType;
-}
-
-/** A rendering, or the reason why there is none. */
-export type DefinitionRuntime = Pick<
-  DefinitionContent,
-  "runtimeMd" | "promptHash" | "translatorVersion" | "translationError"
+type DraftSettings = Pick<
+  DefinitionRow,
+  "visibility" | "tier" | "provenance" | "changeSummary" | "changeType"
 >;
 
 /** Returns SQL null for null; a JSON null would be a value. */
@@ -28,14 +13,9 @@ function jsonOrNull(sql: Sql, value: unknown) {
   return value === null ? null : sql.json(value as never);
 }
 
-export interface NewDefinition extends DefinitionContent, DraftSettings {
-  lineId: string;
-  orgId: string;
-  type: DefinitionType;
-  name: string;
-  version: string;
-  authorId: string;
-}
+export type NewDefinition = DefinitionContent &
+  DraftSettings &
+  Pick<DefinitionRow, "lineId" | "orgId" | "type" | "name" | "version" | "authorId">;
 
 /**
  * Inserts drafts and returns their ids, in the same order. Violates definitions_line_id_version_key if a line has the
@@ -72,7 +52,7 @@ export async function updateDraft(
     update definitions
     set yaml = ${draft.yaml}, hash = ${draft.hash}, json_hash = ${draft.hash}, display_name = ${draft.displayName},
       description = ${draft.description}, domain = ${draft.domain}, subdomain = ${draft.subdomain},
-      agent_type = ${draft.agentType}, author = ${draft.author}, tags = ${[...draft.tags]},
+      agent_type = ${draft.agentType}, author = ${draft.author}, tags = ${draft.tags},
       visibility = ${draft.visibility}, tier = ${draft.tier}, provenance = ${jsonOrNull(sql, draft.provenance)},
       change_summary = ${draft.changeSummary}, change_type = ${draft.changeType}, runtime_md = ${draft.runtimeMd},
       prompt_hash = ${draft.promptHash}, translator_version = ${draft.translatorVersion},

@@ -76,7 +76,7 @@ const PROVENANCE = record(
 );
 
 /** The reason why a document could not be rendered. */
-export interface TranslationErrorJson {
+interface TranslationErrorJson {
   reason: string;
   path: string;
 }
@@ -227,3 +227,16 @@ export const ROW_FIELDS = {
 } as const satisfies FieldMap;
 
 export type DefinitionRow = FieldValues<typeof ROW_FIELDS>;
+
+/** A rendering, or the reason why there is none. */
+export type DefinitionRuntime = Pick<
+  DefinitionRow,
+  "runtimeMd" | "promptHash" | "translatorVersion" | "translationError"
+>;
+
+/** The columns that are made from a document, for new and changed versions. */
+export type DefinitionContent = DefinitionRuntime &
+  Pick<
+    DefinitionRow,
+    "yaml" | "hash" | "displayName" | "description" | "domain" | "subdomain" | "agentType" | "author" | "tags"
+  >;

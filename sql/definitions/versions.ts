@@ -3,14 +3,7 @@ import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { type Fragment, firstRow, type Sql } from "../connection/pool.ts";
 import { selectFields } from "./field_type.ts";
-import {
-  type Definition,
-  type DefinitionRow,
-  ROW_FIELDS,
-  type TranslationErrorJson,
-  VERSION_FIELDS,
-  type Version,
-} from "./fields.ts";
+import { type Definition, type DefinitionRow, ROW_FIELDS, VERSION_FIELDS, type Version } from "./fields.ts";
 import { joinDefinition, type ShownTexts } from "./json.ts";
 import { type DefinitionLineQuery, namesTable, visibleLine } from "./lines.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
@@ -258,22 +251,4 @@ export async function listLineVersions(
     join definition_lines as l on l.org_id = ${options.orgId} and l.type = n.type and l.name = n.name
     join definitions as d on d.line_id = l.id
     order by d.line_id, d.version_major, d.version_minor, d.version_patch`;
-}
-
-/** The columns that are made from a document, for new and changed versions. */
-export interface DefinitionContent {
-  yaml: string;
-  hash: string;
-  displayName: string;
-  description: string;
-  /** One of the domains that the parser and a CHECK constraint accept. */
-  domain: string;
-  subdomain: string | null;
-  agentType: string | null;
-  author: string | null;
-  tags: readonly string[];
-  runtimeMd: string | null;
-  promptHash: string | null;
-  translatorVersion: string | null;
-  translationError: TranslationErrorJson | null;
 }

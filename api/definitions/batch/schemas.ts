@@ -12,7 +12,7 @@ import { choice, optionalFlag, text } from "../../http/query.ts";
 import { data, listOf, Nullable, NullableText, oneOf, Text } from "../../http/schemas.ts";
 import { ClassifiedChange } from "../diff.ts";
 import { Provenance } from "../provenance.ts";
-import { TypeName, Warning } from "../schemas.ts";
+import { Line, TypeName, Warning } from "../schemas.ts";
 
 const Visibility = Type.Optional(oneOf(DEFINITION_VISIBILITIES));
 const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definitions. Default: `private`");
@@ -74,8 +74,6 @@ export const BATCH_YAML_QUERY = {
   validate: optionalFlag("Store nothing; return what would happen"),
   visibility: VISIBILITY,
 };
-
-const Line = Type.Integer({ minimum: 1, description: "From 1" });
 
 /** A reason why a document is rejected. */
 const DocumentError = Type.Object(

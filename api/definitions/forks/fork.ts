@@ -5,7 +5,7 @@ import { isLetterFirstName, NAME_RULE } from "../../../shared/definitions/name.t
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
-import { DEFINITION_VISIBILITIES, type DefinitionType } from "../../../shared/vocabulary.ts";
+import { DEFINITION_VISIBILITIES } from "../../../shared/vocabulary.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
@@ -167,7 +167,11 @@ export async function forkVersion(
   };
   const names = await listForeignNames(sql, original, writer);
   const key = { orgId: writer.org.orgId, type, name };
-  if ((await findLineId(sql, key)) !== null) throw nameTaken({ ...key, orgSlug: writer.org.slug });
+  const nameTaken = () => {
+    const message = TEXTS.NAME_TAKEN.fork({ type, name }, writer.org.slug);
+    return new ApiError("NAME_TAKEN", { message, details: { type, name } });
+  };
+  if ((await findLineId(sql, key)) !== null) throw nameTaken();
   const added = { drafts: 1, lines: 1, yamlBytes: Buffer.byteLength(original.yaml) };
   await requireQuota(sql, writer.org, added);
   const work = workOf(documents, writer);
@@ -181,7 +185,7 @@ export async function forkVersion(
     await requireQuota(tx, writer.org, added);
     const lineId = await insertForkLine(tx, { ...key, forkedFromId: original.id });
     await requireStillWriter(tx, writer);
-    if (lineId === null) throw nameTaken({ ...key, orgSlug: writer.org.slug });
+    if (lineId === null) throw nameTaken();
     const definition = await addDraft(tx, writer, {
       lineId,
       document,
@@ -220,19 +224,4 @@ async function listForeignNames(
   return targets
     .filter(({ orgId }) => orgId !== org.orgId)
     .map(({ type, name, orgSlug }) => ({ type, name, orgSlug }));
-}
-
-function nameTaken({
-  type,
-  name,
-  orgSlug,
-}: {
-  type: DefinitionType;
-  name: string;
-  orgSlug: string;
-}): ApiError {
-  return new ApiError("NAME_TAKEN", {
-    message: TEXTS.NAME_TAKEN.fork({ type, name }, orgSlug),
-    details: { type, name },
-  });
 }

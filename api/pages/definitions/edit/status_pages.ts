@@ -62,26 +62,22 @@ export function showStatusAction(action: StatusAction) {
 
 /** Returns the page that does it. */
 export function submitStatusAction(action: StatusAction) {
-  return (page: SignedInPage, target: VersionPageAddress) => submit(page, target, action);
-}
-
-async function submit(
-  page: SignedInPage,
-  target: VersionPageAddress,
-  action: StatusAction,
-): Promise<PageResult> {
-  const { form, call } = page;
-  const params = apiParams(target);
-  const successor = (form.get("successor") ?? "").trim();
-  const deprecation = { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
-  const actions = {
-    deprecate: () => call(deprecateDefinition, { params, body: deprecation }),
-    archive: () => call(archiveDefinition, { params, body: {} }),
-    delete: () => call(deleteDefinition, { params }),
+  return async (page: SignedInPage, target: VersionPageAddress): Promise<PageResult> => {
+    const { form, call } = page;
+    const params = apiParams(target);
+    const successor = (form.get("successor") ?? "").trim();
+    const deprecation = { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
+    const actions = {
+      deprecate: () => call(deprecateDefinition, { params, body: deprecation }),
+      archive: () => call(archiveDefinition, { params, body: {} }),
+      delete: () => call(deleteDefinition, { params }),
+    };
+    const problems = await findProblems(actions[action]);
+    if (problems) return renderAction(page, { target, action, problems });
+    return action === "delete"
+      ? seeOther("/definitions")
+      : seeOtherWith(definitionPath(target), `${action}d`);
   };
-  const problems = await findProblems(actions[action]);
-  if (problems) return renderAction(page, { target, action, problems });
-  return action === "delete" ? seeOther("/definitions") : seeOtherWith(definitionPath(target), `${action}d`);
 }
 
 async function renderAction(
