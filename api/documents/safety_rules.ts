@@ -64,6 +64,8 @@ const KEY_FILE = String.raw`[\w./~-]{0,80}(?:\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!
 const DOT_ENV = String.raw`(?:[\w/~-][\w./~-]{0,80}/)?\.env(?!\.(?:example|sample|template|dist)\b)(?:\.\w{1,20})?(?![\w-])`;
 const SECRET_WORD = String.raw`[\w.-]*(?:secret|token|passw|api_?key|credential|private_?key)`;
 const INSTRUCTIONS = "(?:instructions?|prompts?|directives?|guidelines?|rules)";
+/** What is hidden from someone: this, the output, these findings. */
+const HIDDEN = String.raw`(?:(?:this|it|that|these|those|them)(?:\s+\w+)?|the\s+\w+)`;
 const PERSON = String.raw`(?:the\s+)?(?:user|operator|human|reviewer|developer|maintainer|person|anyone|anybody)s?\b`;
 const NOT = String.raw`\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?`;
 
@@ -176,6 +178,9 @@ export const TEXT_RULES: readonly TextRule[] = [
       anyCase(
         String.raw`\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:\w+\s+){0,3}(?:previous|prior|earlier|above|preceding|foregoing|system|your)\s+(?:\w+\s+){0,3}${INSTRUCTIONS}\b`,
       ),
+      anyCase(
+        String.raw`\b(?:ignore|disregard|forget|override|bypass)\b\s+(?:\w+\s+){0,3}${INSTRUCTIONS}\s+(?:\w+\s+)?(?:above|before|earlier|previously)(?=\s*(?:$|[.,;:!?)\n]|and\b))`,
+      ),
       /\b(?:ignore|disregard|forget)\s+(?:everything|anything|all)\s+(?:\w+\s+){0,2}(?:above|before|earlier|previously|you\s+(?:were|have\s+been)\s+told)\b/gi,
     ],
     sparesWarnings: true,
@@ -191,11 +196,9 @@ export const TEXT_RULES: readonly TextRule[] = [
       ),
       anyCase(
         NOT,
-        String.raw`(?:show|reveal|display|mention|report)\w{0,3}\s+(?:this|it|that|these|them|the\s+\w+)\s+(?:to\s+${PERSON}|in\s+(?:the|your)\s+(?:answer|report|output|response))`,
+        String.raw`(?:show|reveal|display|mention|report)\w{0,3}\s+${HIDDEN}\s+(?:to\s+${PERSON}|in\s+(?:the|your)\s+(?:answer|report|output|response))`,
       ),
-      anyCase(
-        String.raw`\b(?:hide|conceal|keep)\s+(?:this|it|these|that|the\s+\w+)\s+(?:hidden\s+|secret\s+)?from\s+${PERSON}`,
-      ),
+      anyCase(String.raw`\b(?:hide|conceal|keep)\s+${HIDDEN}\s+(?:hidden\s+|secret\s+)?from\s+${PERSON}`),
       /\bsilently\s+(?:send|upload|post|copy|exfiltrate|transmit|forward)\b/gi,
     ],
     sparesWarnings: true,
