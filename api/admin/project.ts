@@ -51,7 +51,7 @@ function present({ id, name, slug, deletedAt }: ProjectRow): CommandResult {
 
 const PROJECT_FLAGS = {
   org: { placeholder: "S", required: true, about: "slug of the organization" },
-  project: { placeholder: "P", required: true, about: "id or slug of the project" },
+  project: { placeholder: "P", required: true, about: "id, slug or name of the project" },
 } as const;
 
 /** Changes the project that the flags name. */

@@ -49,8 +49,8 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id or slug, also a deleted one, and tells whether it is past the days in
- * which it can be restored; null if there is none. Call inside a transaction.
+ * Finds and locks a project of an organization by its id, slug or name, the slug before the name, also a deleted one, and
+ * tells whether it is past the days in which it can be restored; null if there is none. Call inside a transaction.
  */
 export async function lockProject(
   tx: Sql,
@@ -60,7 +60,10 @@ export async function lockProject(
     select ${tx(COLUMNS)},
       coalesce(deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS}), false) as is_past_restore
     from projects
-    where org_id = ${orgId} and ${isUuid(project) ? tx`id = ${project}` : tx`slug = ${project}`}
+    where org_id = ${orgId}
+      and ${isUuid(project) ? tx`id = ${project}` : tx`(slug = ${project} or name = ${project})`}
+    order by slug = ${project} desc
+    limit 1
     for update`;
   return row ?? null;
 }

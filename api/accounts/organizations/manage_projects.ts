@@ -45,7 +45,7 @@ const SlugField = Type.String({
 });
 const ProjectParams = {
   ...OrgParams.properties,
-  project: Type.String({ description: "The project's id or slug", examples: ["checkout-service"] }),
+  project: Type.String({ description: "The project's id, slug or name", examples: ["checkout-service"] }),
 };
 
 const BASE = { access: "session", tag: ORGS_TAG } as const;

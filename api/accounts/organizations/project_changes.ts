@@ -30,7 +30,7 @@ interface Org {
 export interface ProjectKey {
   org: Org;
   actor: AuditActor;
-  /** Its id or slug. */
+  /** Its id, slug or name. */
   project: string;
 }
 

@@ -104,7 +104,7 @@ test("names and slugs are taken by other projects of the organization only", asy
   expect((await call("POST", "", { name: "Search" })).data?.project.slug).toBe("search");
 });
 
-test("a project is renamed by id or slug, and exports find it by its new name only", async () => {
+test("a project is renamed by id, slug or name, the slug first, and exports find it by its new name only", async () => {
   await using place = await openPlace();
   const { api, org, key, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -126,6 +126,13 @@ test("a project is renamed by id or slug, and exports find it by its new name on
     { name: "Till 2", slug: "till", fromName: "Till", fromSlug: "till" },
   ]);
   await call("POST", "", { name: "Pay" });
+  const others = await Promise.all([
+    call("POST", "", { name: "till", slug: "other" }),
+    call("PATCH", "/Till%202", {}),
+    call("PATCH", "/Pay", {}),
+  ]);
+  expect(others.map(({ data: other }) => other?.project.slug)).toEqual(["other", "till", "pay"]);
+  expect((await call("PATCH", "/till", {})).data?.project.id).toBe(id);
   expect((await call("PATCH", "/till", { name: "Pay" })).error?.code).toBe("NAME_TAKEN");
   expect((await call("PATCH", "/till", { slug: "pay" })).error?.code).toBe("NAME_TAKEN");
   expect((await call("PATCH", "/checkout", { name: "New" })).error?.code).toBe("PROJECT_NOT_FOUND");
