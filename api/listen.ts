@@ -1,9 +1,9 @@
 /** Puts the app behind a socket. */
 import { setTimeout as delay, setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import type { App } from "./app.ts";
+import { clientAddress } from "./http/client_address.ts";
 import { isFilePath } from "./http/pipeline/download_paths.ts";
 import { TcpSocket } from "./http/pipeline/tcp_socket.ts";
-import { clientAddress } from "./http/request_address.ts";
 import type { ClientConnection } from "./http/request_context.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
-import { networkOf } from "./request_address.ts";
+import { networkOf } from "./client_address.ts";
 import type { JsonObject } from "./route.ts";
 
 /** The parts of the client's connection that a response uses. */

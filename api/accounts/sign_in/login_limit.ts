@@ -18,9 +18,9 @@ import {
 } from "../../../sql/accounts/login_delays.ts";
 import { existsSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { coarseNetworkOf } from "../../http/client_address.ts";
 import { rateLimited, rateLimitHeaders } from "../../http/limits/rate_counter.ts";
 import type { Metrics } from "../../http/metrics.ts";
-import { coarseNetworkOf } from "../../http/request_address.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 
 /** Idle rows that one attempt takes away: more than it can add. */

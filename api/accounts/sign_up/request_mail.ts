@@ -8,9 +8,9 @@ import {
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor, auditOrigin } from "../../http/audit_actor.ts";
+import { coarseNetworkOf } from "../../http/client_address.ts";
 import { rateLimited } from "../../http/limits/rate_counter.ts";
 import type { OperationDeps } from "../../http/operation.ts";
-import { coarseNetworkOf } from "../../http/request_address.ts";
 import { requestContext } from "../../http/request_context.ts";
 
 /** Mails of all kinds that one network can ask for in an hour. */

@@ -1,7 +1,8 @@
 /** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
 import { ApiError } from "../../../shared/errors.ts";
+import { canonicalPath } from "../canonical_path.ts";
 import { type ApiCall, type CallApi, callContext, type RequestContext } from "../request_context.ts";
-import { API_PREFIX, canonicalPath } from "../route.ts";
+import { API_PREFIX } from "../route.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 
 export interface CallApiDeps {

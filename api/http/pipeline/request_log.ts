@@ -2,8 +2,8 @@
 import type { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Log } from "../../../shared/process/log.ts";
+import { coarseNetworkOf } from "../client_address.ts";
 import type { Metrics } from "../metrics.ts";
-import { coarseNetworkOf } from "../request_address.ts";
 import type { RequestContext, StreamEnd } from "../request_context.ts";
 import { endRequestSpan } from "./request_span.ts";
 

@@ -1,9 +1,10 @@
 /** Matches each request to its route, once, and serves it. */
 import { Elysia } from "elysia";
 import { requestUrl } from "../../../shared/network/request_url.ts";
+import { canonicalPath } from "../canonical_path.ts";
 import { respondError } from "../error_handler.ts";
 import { bindContext, type RequestContext, requestContext } from "../request_context.ts";
-import { canonicalPath, type Route } from "../route.ts";
+import type { Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { type CallApiDeps, createCallApi } from "./call_api.ts";
 import { isPreflight } from "./cross_origin.ts";

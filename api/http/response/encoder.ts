@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
-import { canonicalPath } from "../route.ts";
+import { canonicalPath } from "../canonical_path.ts";
 import { type ContentEncoding, chooseEncoding, encode, encodedTag } from "./content_encoding.ts";
 import { reprDigest } from "./repr_digest.ts";
 

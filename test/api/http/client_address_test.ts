@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { clientAddress, networkOf } from "../../../api/http/request_address.ts";
+import { clientAddress, networkOf } from "../../../api/http/client_address.ts";
 import { login } from "../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
