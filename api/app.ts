@@ -26,7 +26,7 @@ import { createHandle, type Handle } from "./http/pipeline/request_pipeline.ts";
 import { createRouter } from "./http/pipeline/router.ts";
 import { toRoute } from "./http/pipeline/serve_operation.ts";
 import { createClaimResponse } from "./http/response/budget.ts";
-import { createEncodeResponse } from "./http/response/encoder.ts";
+import { createCompressResponse } from "./http/response/compress_response.ts";
 import { createSecurityHeaders } from "./http/response/security_headers.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
@@ -130,7 +130,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
     dispatch,
     auditDenial,
     addSecurityHeaders: createSecurityHeaders(config),
-    encodeResponse: createEncodeResponse(),
+    compressResponse: createCompressResponse(),
     claimResponse: createClaimResponse(metrics),
     toErrorPage: createErrorPage(config),
     finishRequest: createFinishRequest({ config, log, metrics }),

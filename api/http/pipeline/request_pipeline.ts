@@ -7,7 +7,7 @@
 import { respondError } from "../error_handler.ts";
 import { type ClientConnection, newContext, type RequestContext } from "../request_context.ts";
 import type { ClaimResponse } from "../response/budget.ts";
-import type { EncodeResponse } from "../response/encoder.ts";
+import type { CompressResponse } from "../response/compress_response.ts";
 import type { AddSecurityHeaders } from "../response/security_headers.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 import type { FinishRequest } from "./request_log.ts";
@@ -18,7 +18,7 @@ export interface PipelineDeps {
   auditDenial: AuditDenial;
   addSecurityHeaders: AddSecurityHeaders;
   /** Compresses bodies that are not streams. */
-  encodeResponse: EncodeResponse;
+  compressResponse: CompressResponse;
   claimResponse: ClaimResponse;
   /** Turns errors into pages for browsers. */
   toErrorPage: (request: Request, response: Response, context: RequestContext) => Promise<Response>;
@@ -46,7 +46,7 @@ export function createHandle(deps: PipelineDeps): Handle {
       context.url = canonicalUrl(request);
       response = await deps.dispatch(context);
       if (!context.streamEnd) {
-        const encoded = await deps.encodeResponse(request, response);
+        const encoded = await deps.compressResponse(request, response);
         deps.claimResponse(context, encoded.bytes);
         response = encoded.response;
       }

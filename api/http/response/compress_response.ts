@@ -32,17 +32,17 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-export interface EncodedResponse {
+export interface CompressedResponse {
   response: Response;
   /** Length of the body; 0 for files, which are read as they are sent. */
   bytes: number;
 }
 
 /** Returns the response in the encoding that the request asks for; files are not encoded. */
-export type EncodeResponse = (request: Request, response: Response) => Promise<EncodedResponse>;
+export type CompressResponse = (request: Request, response: Response) => Promise<CompressedResponse>;
 
 /** Creates the encoder of one process. It caches compressed texts by resource and ETag. */
-export function createEncodeResponse(): EncodeResponse {
+export function createCompressResponse(): CompressResponse {
   const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: (bytes, key) => bytes.length + 2 * key.length + ENTRY_BYTES,
