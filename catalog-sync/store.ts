@@ -22,7 +22,7 @@ import {
 } from "../sql/models/model_providers.ts";
 import { listModels, markModelsGone, markModelsStale, upsertModels } from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
-import { type Doubt, describeDoubts, findDoubts } from "./doubts.ts";
+import { type Doubt, describeDoubts, findDoubts } from "./document_doubts.ts";
 import { mapCatalog } from "./mapping.ts";
 import { toNotes } from "./notes.ts";
 import { isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";

@@ -2,7 +2,7 @@
 import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
 import { comparePrices } from "../sql/models/model_prices.ts";
-import { describeDoubts } from "./doubts.ts";
+import { describeDoubts } from "./document_doubts.ts";
 import { describeOrigin, describeServed, toNotes } from "./notes.ts";
 import type { PlannedSync } from "./store.ts";
 import type { SyncReport } from "./sync.ts";
