@@ -18,7 +18,7 @@ import { formatDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { byteRangeOf } from "./byte_range.ts";
 import { JobParams, requireExportJob } from "./export_job.ts";
-import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
+import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
 import { mayContinue } from "./open_export.ts";

@@ -3,17 +3,15 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
-import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
-import { EXPORT_COUNTS_MAX, EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/snapshot.ts";
-import { type Claim, type Permit, Semaphore, type Shortage } from "../http/limits/semaphore.ts";
+import { EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/snapshot.ts";
+import type { Semaphore } from "../http/limits/semaphore.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { CutReason } from "../http/request_context.ts";
 import { STREAM_RULES, type StreamRules } from "../http/response/watch_stream.ts";
+import { createExportSlots, type ExportSlots } from "./export_slots.ts";
 
 export interface ExportResources {
   slots: ExportSlots;
@@ -100,75 +98,4 @@ function createExportMetrics(registry: Registry, slots: Semaphore) {
   };
   for (const reason of CUT_REASONS) metrics.cut.inc({ reason }, 0);
   return metrics;
-}
-
-export interface ExportSlots {
-  /** Streams of datasets and bundles; each holds a snapshot while its client reads. */
-  streams: Semaphore;
-  /** Estimates and HEAD requests: they count rows for a few seconds. */
-  counts: Semaphore;
-  /** Downloads of finished exports. */
-  downloads: Semaphore;
-}
-
-function createExportSlots(config: Config): ExportSlots {
-  const limits = {
-    max: config.exportStreamsMax,
-    perHolder: config.exportStreamsPerUser,
-    perGroup: config.exportStreamsPerOrg,
-  };
-  const half = Math.ceil(EXPORT_COUNTS_MAX / 2);
-  return {
-    streams: new Semaphore(limits),
-    counts: new Semaphore({ max: EXPORT_COUNTS_MAX, perHolder: half, perGroup: half }),
-    downloads: new Semaphore(limits),
-  };
-}
-
-/** Nouns for error messages. */
-const SLOT_WORDS = {
-  streams: { one: "export", many: "exports" },
-  counts: { one: "estimate", many: "estimates" },
-  downloads: { one: "download", many: "downloads" },
-} as const;
-
-/**
- * Takes a slot. Throws RATE_LIMITED if the share of the user or organization is used up, SERVICE_UNAVAILABLE if all
- * slots of the process are.
- */
-export function takeExportSlot(slots: ExportSlots, kind: keyof ExportSlots, claim: Claim): Permit {
-  const result = slots[kind].take(claim);
-  if (result.ok) return result.permit;
-  throw slotError(slots, kind, result.shortage);
-}
-
-/** Throws what `takeExportSlot` would, without taking a slot, so that HEAD responds like GET. */
-export function requireExportSlot(slots: ExportSlots, kind: keyof ExportSlots, claim: Claim): void {
-  const shortage = slots[kind].findShortage(claim);
-  if (shortage !== null) throw slotError(slots, kind, shortage);
-}
-
-function slotError(slots: ExportSlots, kind: keyof ExportSlots, shortage: Shortage): ApiError {
-  const { max, perHolder, perGroup } = slots[kind].limits;
-  const { one, many } = SLOT_WORDS[kind];
-  const retryAfter = RETRY_AFTER.stream;
-  switch (shortage) {
-    case "holder":
-      return new ApiError("RATE_LIMITED", {
-        message: TEXTS.RATE_LIMITED.exportsOfUser({ one, limit: perHolder }),
-        details: { share: "user", limit: perHolder },
-        retryAfter,
-      });
-    case "group":
-      return new ApiError("RATE_LIMITED", {
-        message: TEXTS.RATE_LIMITED.exportsOfOrg({ one, many, limit: perGroup }),
-        details: { share: "organization", limit: perGroup },
-        retryAfter,
-      });
-    case "all":
-      return new ApiError("SERVICE_UNAVAILABLE", {
-        message: TEXTS.SERVICE_UNAVAILABLE.exports({ one, limit: max, seconds: retryAfter }),
-        retryAfter,
-      });
-  }
 }

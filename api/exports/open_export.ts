@@ -27,7 +27,7 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import { requireVisible } from "../http/require_visible.ts";
 import type { StreamWatch } from "../http/response/watch_stream.ts";
 import { settleCutoff } from "./cutoff.ts";
-import { requireExportSlot, takeExportSlot } from "./export_resources.ts";
+import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
