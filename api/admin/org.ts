@@ -1,14 +1,11 @@
 /** `org create`, `list`, `update`, `set-tier`, `delete` and `restore`: organizations and their subscriptions. */
 import { SUBSCRIPTION_TIERS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { ORG_RESTORE_DAYS } from "../../sql/accounts/organization_deletion.ts";
 import { listOrgs, type OrgRow, updateOrgTier } from "../../sql/accounts/orgs.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { createOrg } from "../accounts/organizations/create.ts";
-import {
-  cancelOrgDeletion,
-  ORG_RESTORE_DAYS,
-  scheduleOrgDeletion,
-} from "../accounts/organizations/delete.ts";
+import { cancelOrgDeletion, scheduleOrgDeletion } from "../accounts/organizations/delete.ts";
 import { changeOrg, checkOrgChanges } from "../accounts/organizations/update.ts";
 import { accountSlugProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { changeWithMails } from "./change_with_mails.ts";

@@ -14,9 +14,6 @@ import { invalidInput } from "../../http/validation_problems.ts";
 import { requireActorRole, requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import { ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
 
-/** Days from the deletion until an organization is gone. */
-export const ORG_RESTORE_DAYS = 7;
-
 const FAILS = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
 
 export const deleteOrganization = operation(
@@ -89,7 +86,7 @@ export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgR
     throw new ApiError("NOT_DELETABLE", { message: TEXTS.NOT_DELETABLE.personal(org.slug) });
   }
   await requireStillOwner(tx, change);
-  const deletesAt = await updateOrgDeletesAt(tx, { orgId: org.id, days: ORG_RESTORE_DAYS });
+  const deletesAt = await updateOrgDeletesAt(tx, org.id);
   if (deletesAt) {
     await noteEnd(tx, change, {
       action: "org.schedule-deletion",
