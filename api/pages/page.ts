@@ -4,20 +4,15 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Documents } from "../documents/documents.ts";
 import { type RequestContext, requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/etag.ts";
-import { PAGE_HEADERS } from "../http/response/security_headers.ts";
+import { PAGE_HEADERS, PAGE_POLICY } from "../http/response/security_headers.ts";
 import type { Route } from "../http/route.ts";
 import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
 import { chosenSlug, orgCookie, type PageOrg } from "./chosen_org.ts";
+import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
-import {
-  findSession,
-  formTokenOf,
-  missingSessionPath,
-  type PageSession,
-  requireFormToken,
-} from "./page_session.ts";
+import { findSession, missingSessionPath, type PageSession } from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page extends ApiClient {
@@ -58,18 +53,6 @@ export interface PageRouteOptions {
 export type PageRoute =
   | readonly [method: "GET" | "POST", path: string, "all", View<Page>, PageRouteOptions?]
   | readonly [method: "GET" | "POST", path: string, "signedIn", View<SignedInPage>, PageRouteOptions?];
-
-/** Only files and responses of this origin, nothing inline, no framing. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
 
 /** The headers of every page, also of errors. */
 export const HTML_HEADERS = {

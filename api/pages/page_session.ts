@@ -1,14 +1,12 @@
-/** The session of a page: who is signed in, where a visitor without one is led, and the token in every form of a session. */
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { TEXTS } from "../../shared/error_texts.ts";
+/** The session of a page: who is signed in, and where a visitor without one is led. */
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { getMe } from "../accounts/me.ts";
 import type { RequestContext } from "../http/request_context.ts";
-import { readSessionTokens } from "../http/session_cookie.ts";
 import { signInPath } from "./addresses.ts";
 import { createApiClient, type ResponseOf } from "./api_client.ts";
 import { chooseOrg, type PageOrg } from "./chosen_org.ts";
+import { formTokenOf } from "./form_token.ts";
 
 export interface PageSession {
   user: ResponseOf<typeof getMe>["data"]["user"];
@@ -44,23 +42,4 @@ export async function findSession(
 /** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
 export function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
   return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
-}
-
-/**
- * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
- * given, has none or a wrong one.
- */
-export function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
-  const [token] = readSessionTokens(headers, config);
-  return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
-}
-
-/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
-export function requireFormToken(form: URLSearchParams, expected: string): void {
-  const given = Buffer.from(form.get("form_token") ?? "");
-  const wanted = Buffer.from(expected);
-  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
-  throw new ApiError("FORBIDDEN_ORIGIN", {
-    message: TEXTS.FORBIDDEN_ORIGIN.form,
-  });
 }

@@ -21,10 +21,22 @@ export function createSecurityHeaders({ publicUrl }: { publicUrl: string }): Add
 /** For files that pages load: other sites cannot embed them. */
 export const ASSET_HEADERS = { "Cross-Origin-Resource-Policy": "same-origin" } as const;
 
-/** What a page has, besides a Content-Security-Policy of its own. */
+/** What a page has besides its Content-Security-Policy: PAGE_POLICY, or that of Swagger UI. */
 export const PAGE_HEADERS = {
   ...ASSET_HEADERS,
   "Cross-Origin-Opener-Policy": "same-origin",
   "Permissions-Policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
   "Referrer-Policy": "same-origin",
 } as const;
+
+/** The policy of our pages: only files and responses of this origin, nothing inline, no framing. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
