@@ -1,4 +1,7 @@
-/** Reads of `events`: pages in the order of positions, as far as a viewer sees them. */
+/**
+ * Reads of `events`: pages in the order of positions, as far as a viewer sees them. Positions are given by the function
+ * `settle_events` (sql/migrations/20261122200100_event_log__create.sql).
+ */
 import type { EventType, OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";

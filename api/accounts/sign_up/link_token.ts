@@ -1,4 +1,4 @@
-/** The token of a link in a mail, as requests send it. */
+/** The token of a link in a mail, as requests send it. How long a link works is in shared/account_mails.ts. */
 import { Type } from "@sinclair/typebox";
 import type { ApiError } from "../../../shared/errors.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
