@@ -1,33 +1,13 @@
-/** GET …/forkable, …/lineage and …/forks: whether and from what definitions were made. */
-
+/** GET …/lineage and …/forks: where a definition came from, and what came of it. */
 import { Type } from "@sinclair/typebox";
-import { allowsOperation } from "../../../shared/definitions/lifecycle.ts";
-import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
-import { FORK_DENIALS, type ForkDenial } from "../../../shared/vocabulary.ts";
-import { findMembership } from "../../../sql/accounts/organization_members.ts";
-import type { Sql } from "../../../sql/connection/pool.ts";
-import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
+import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
 import { countLineForks } from "../../../sql/definitions/lines.ts";
-import { type DefinitionViewer, isMemberOrg } from "../../../sql/definitions/visibility.ts";
-import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { resolveOrg } from "../../http/organization.ts";
-import { choice } from "../../http/query.ts";
-import { Count, data, Instant, listOf, Nullable, oneOf } from "../../http/schemas.ts";
-import { type DefinitionAddress, parseReadAddress, type VersionId } from "../address.ts";
-import {
-  findReadTarget,
-  findTarget,
-  type ReadRequest,
-  type ReadTarget,
-  requireAnyVersion,
-  requireLine,
-  viewerOf,
-} from "../find_visible.ts";
-import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "../schemas.ts";
+import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
+import { parseReadAddress } from "../address.ts";
+import { findReadTarget, requireLine } from "../find_visible.ts";
+import { LineOrVersion, objectOf, READ, TypeName } from "../schemas.ts";
 
 /** Further back nobody looks. */
 const MAX_LINEAGE = 100;
@@ -63,80 +43,6 @@ export const Fork = Type.Object(
   { title: "Fork", examples: [EXAMPLE_FORK] },
 );
 export const ForkSource = objectOf(NAMED_FIELDS, "ForkSource");
-
-export const getForkable = operation(
-  {
-    ...READ,
-    id: "getForkable",
-    path: "/api/v1/definitions/{type}/{name}/forkable",
-    summary: "Check whether a definition can be forked",
-    description: "Into the organization the call means; `reason` says why not.",
-    params: VersionOrId,
-    query: {
-      canForkAsPrivate: choice(["true", "false"], "Accepted for compatibility; does not change the result"),
-    },
-    response: {
-      200: data(
-        {
-          canFork: Type.Boolean(),
-          reason: Type.Optional(oneOf(FORK_DENIALS, { examples: ["UNAUTHENTICATED"] })),
-        },
-        "Whether you can fork it, and the reason if not",
-      ),
-    },
-  },
-  async ({ params, caller, request }, { sql }) => {
-    const reason = await findForkDenial(sql, parseReadAddress(params), { caller, request });
-    return reply(200, { data: reason === null ? { canFork: true } : { canFork: false, reason } });
-  },
-);
-
-/** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
-export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
-  const reason = forkDenialOfSource(await sourceOf(sql, row, viewer));
-  if (reason === null) return;
-  const status = row.quarantinedAt === null ? row.status : null;
-  throw new ApiError("NOT_FORKABLE", {
-    message: TEXTS.NOT_FORKABLE(row, status),
-    details: { reason },
-  });
-}
-
-/**
- * Why a caller cannot fork what an address names; `null` when they can. `X-Org-Slug` names the organization that gets
- * the fork, and not where to look. Throws NOT_FOUND, ORG_ACCESS_DENIED, or UNAUTHORIZED for a header without a
- * credential.
- */
-async function findForkDenial(
-  sql: Sql,
-  address: DefinitionAddress | VersionId,
-  { caller, request }: ReadRequest,
-): Promise<ForkDenial | null> {
-  if (!caller && request.headers.has("x-org-slug")) throw unauthorized(TEXTS.UNAUTHORIZED.org);
-  const org = caller ? await resolveOrg(sql, caller, request) : null;
-  const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(caller)));
-  return forkDenial(source, org?.role ?? null);
-}
-
-async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
-  const row = await requireAnyVersion(sql, target);
-  const isResolvable = row.quarantinedAt === null && allowsOperation(row.status, "fork");
-  if (target.address.version !== null || isResolvable) return sourceOf(sql, row, target.scope.viewer);
-  // A name without a version stands for a published one: being a member does not make one of it.
-  return { status: row.status === "archived" ? "archived" : null, isOwn: false, isQuarantined: false };
-}
-
-async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<ForkOrigin> {
-  const { status, quarantinedAt } = row;
-  return { status, isOwn: await isOwn(sql, row, viewer), isQuarantined: quarantinedAt !== null };
-}
-
-/** Whether a version belongs to an organization that the viewer is a member of. */
-async function isOwn(sql: Sql, { orgId }: DefinitionRow, viewer: DefinitionViewer): Promise<boolean> {
-  const { userId } = viewer;
-  const membership = userId === null ? null : await findMembership(sql, { userId, orgId });
-  return membership !== null && isMemberOrg(viewer, membership);
-}
 
 const LineageStep = Type.Object(
   {

@@ -3,7 +3,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";
 import { getExecutionStatistics } from "../../definitions/executions.ts";
-import { getForkable } from "../../definitions/forks/forks.ts";
+import { getForkable } from "../../definitions/forks/forkable.ts";
 import { listVersions } from "../../definitions/versions.ts";
 import { resolveModelAlias } from "../../models/lookup.ts";
 import { definitionPath } from "../addresses.ts";

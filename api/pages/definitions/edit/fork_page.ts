@@ -3,7 +3,7 @@ import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
-import { getForkable } from "../../../definitions/forks/forks.ts";
+import { getForkable } from "../../../definitions/forks/forkable.ts";
 import { definitionPath } from "../../addresses.ts";
 import type { PageOrg } from "../../chosen_org.ts";
 import { attempt, type FormProblems, inputField } from "../../forms.ts";
