@@ -143,6 +143,12 @@ const CASES: readonly Case[] = [
     "- Forget the state after each run\n- Forget it after 1d\n- Set `a`: `0`, on failure",
   ],
   [
+    "## Remember",
+    STAGES,
+    { state: { custom: [{ on: "failure", action: "retry" }] } },
+    "### Further notes\n\n**Custom:**\n\n- **On:** failure\n  - **Action:** retry",
+  ],
+  [
     "## Afterwards",
     STAGES,
     {
