@@ -8,7 +8,6 @@ import {
   cpSync,
   existsSync,
   mkdtempSync,
-  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -25,7 +24,7 @@ import { StartError } from "./terminal.ts";
 const ACCOUNTS = ["postgres", "nobody"] as const;
 /** Folders that root can write to and every account can enter, for a DATA_DIR that the account cannot enter. */
 const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
-/** Prefix of an unfinished folder. */
+/** Prefix of a folder that is not finished, or that only a link leads to. */
 const PREFIX = "ulr-postgres-";
 
 export interface PostgresPrograms {
@@ -92,7 +91,6 @@ export async function openFolder(
 ): Promise<string> {
   if (existsSync(location)) return realpathSync(location);
   const parent = dirname(location);
-  sweepUnfinished(parent);
   const made = createFolder(parent, runAs);
   try {
     await fill(made);
@@ -138,15 +136,4 @@ function createFolder(preferred: string, runAs: RunAs | undefined): string {
     rmSync(made, { recursive: true });
   }
   throw new StartError(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
-}
-
-/** Removes what killed starts have not finished. */
-function sweepUnfinished(parent: string): void {
-  for (const name of readdirSync(parent).filter((each) => each.startsWith(PREFIX))) {
-    try {
-      rmSync(join(parent, name), { recursive: true, force: true });
-    } catch {
-      // Its `initdb` is still writing there; the next start removes it.
-    }
-  }
 }

@@ -7,9 +7,8 @@ import { type Config, readConfig } from "../../shared/process/config.ts";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import type { Command } from "./bootstrap.ts";
-import { databaseUrlPath, startEmbeddedPostgres } from "./embedded_postgres.ts";
+import { databaseUrlPath, OWNER_ROLE, RUNTIME_ROLE, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
-import { OWNER_ROLE, RUNTIME_ROLE } from "./postgres_cluster.ts";
 import {
   type Child,
   describeExit,

@@ -1,8 +1,7 @@
 /** A test's own PostgreSQL that listens on a network, configured by `deploy/postgresql.conf`. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openCluster, SUPERUSER } from "../../deploy/local/postgres_cluster.ts";
-import { startServer } from "../../deploy/local/postgres_server.ts";
+import { openCluster, SUPERUSER, startServer } from "../../deploy/local/embedded_postgres.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { makeClusterFolder } from "../helpers/postgres/cluster_folder.ts";
 import { removeDirectory } from "../helpers/postgres/server.ts";
@@ -29,19 +28,11 @@ export async function startLanPostgres(given: {
   };
   try {
     const binDirectory = given.binDirectory ?? (process.env["TEST_POSTGRES_BIN"] || undefined);
-    const location = join(root, "postgres");
-    const cluster = await openCluster({
-      supervisor,
-      location,
-      durable: false,
-      binDirectory,
-    });
+    const cluster = await openCluster(supervisor, join(root, "postgres"), { isDurable: false, binDirectory });
     writeFileSync(join(cluster.path, "pg_hba.conf"), `host all all ${given.network} trust\n`);
     appendFileSync(join(cluster.path, "postgresql.conf"), readFileSync(CONFIGURATION));
-    const { port } = await startServer(cluster, {
-      logPath: join(root, "postgres.log"),
-      settings: { fsync: "off", listen_addresses: given.address, ...given.settings },
-    });
+    const settings = { fsync: "off", listen_addresses: given.address, ...given.settings };
+    const { port } = await startServer(cluster, join(root, "postgres.log"), settings);
     return { url: `postgres://${SUPERUSER}@${given.address}:${port}/ulr`, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await dispose();

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findPostmaster } from "../../../deploy/local/postgres_server.ts";
+import { findPostmaster } from "../../../deploy/local/embedded_postgres.ts";
 import { identifyProcess, signalProcess } from "../process/identity.ts";
 
 /** Linux's in-memory file system. */

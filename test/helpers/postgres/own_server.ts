@@ -1,9 +1,12 @@
 /** A test's own PostgreSQL, which it can stop, kill and restart. */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../deploy/local/embedded_postgres.ts";
+import {
+  type EmbeddedPostgres,
+  SUPERUSER,
+  startEmbeddedPostgres,
+} from "../../../deploy/local/embedded_postgres.ts";
 import { parentOf } from "../../../deploy/local/machine.ts";
-import { SUPERUSER } from "../../../deploy/local/postgres_cluster.ts";
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { identifyProcess, signalProcess } from "../process/identity.ts";
 import { waitFor } from "../wait_for.ts";

@@ -1,8 +1,12 @@
 /** A test's own PostgreSQL with a streaming replica, on the same programs as the tests' server. */
 import { appendFileSync, chmodSync, cpSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { databaseUrlPath } from "../../../deploy/local/embedded_postgres.ts";
-import { OWNER_ROLE, RUNTIME_ROLE, SUPERUSER } from "../../../deploy/local/postgres_cluster.ts";
+import {
+  databaseUrlPath,
+  OWNER_ROLE,
+  RUNTIME_ROLE,
+  SUPERUSER,
+} from "../../../deploy/local/embedded_postgres.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import { OwnServer } from "./own_server.ts";

@@ -2,8 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../../deploy/local/bootstrap.ts";
-import { startEmbeddedPostgres } from "../../../deploy/local/embedded_postgres.ts";
-import { SUPERUSER } from "../../../deploy/local/postgres_cluster.ts";
+import { SUPERUSER, startEmbeddedPostgres } from "../../../deploy/local/embedded_postgres.ts";
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 
