@@ -4,7 +4,6 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../deploy/local/bootstrap.ts";
 import { untilAborted } from "../deploy/local/supervisor.ts";
-import { StartError } from "../deploy/local/terminal.ts";
 import { listMissingGroups, type MissingGroup, TEST_GROUPS } from "./groups/groups.ts";
 import { installPackages } from "./groups/install.ts";
 import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";
@@ -38,7 +37,7 @@ interface Options {
   rest: readonly string[];
 }
 
-/** Reads the arguments; throws StartError for a group that does not exist. */
+/** Reads the arguments; throws for a group that does not exist. */
 function readOptions(args: readonly string[]): Options {
   const without: string[] = [];
   const rest: string[] = [];
@@ -53,7 +52,7 @@ function readOptions(args: readonly string[]): Options {
   }
   const unknown = without.find((name) => !TEST_GROUPS.some((group) => group.name === name));
   if (unknown !== undefined)
-    throw new StartError(`No group of tests is called "${unknown}".\n\n${TEST_USAGE}`);
+    throw new Error(`Cannot leave out "${unknown}": no group of tests is called so.\n\n${TEST_USAGE}`);
   return { isAll: args.includes("--all"), isInstall: args.includes("--install"), without, rest };
 }
 

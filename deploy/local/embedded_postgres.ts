@@ -218,17 +218,7 @@ async function clearLeftovers(cluster: Cluster): Promise<void> {
   if (text) writeFileSync(join(path, "postmaster.pid"), text.replace(/^-?\d+/, String(2 ** 31 - 1)));
 }
 
-/** Waits until the server accepts connections, or as a standby would; false if it does not. */
-async function isAccepting({ path }: Cluster, child: Child): Promise<boolean> {
-  const isReady = () => {
-    const lines = readPidFile(path).split("\n");
-    return Number(lines[0]) === child.pid && /^(ready|standby)/.test(lines[7] ?? "");
-  };
-  const check = () => child.hasExited() || isReady();
-  return (await pollUntil(check, { timeoutMs: READY_TIMEOUT_MS, intervalMs: 20 })) && !child.hasExited();
-}
-
-/** Starts the server, waits until it accepts connections, and returns it with its port. The supervisor stops it. */
+/** Starts the server, waits until it accepts connections, or as a standby would, and returns it with its port. The supervisor stops it. */
 export async function startServer(
   cluster: Cluster,
   logPath: string,
@@ -246,7 +236,13 @@ export async function startServer(
       stopSignals: ["SIGINT", "SIGQUIT"],
       graceMs: SHUTDOWN_MS,
     });
-    if (await isAccepting(cluster, server)) return { server, port };
+    const isReady = () => {
+      const lines = readPidFile(cluster.path).split("\n");
+      return Number(lines[0]) === server.pid && /^(ready|standby)/.test(lines[7] ?? "");
+    };
+    const hasSettled = () => server.hasExited() || isReady();
+    await pollUntil(hasSettled, { timeoutMs: READY_TIMEOUT_MS, intervalMs: 20 });
+    if (isReady() && !server.hasExited()) return { server, port };
     await server.stop();
     const log = readText(logPath) ?? "";
     // A large log begins again.

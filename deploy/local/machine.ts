@@ -1,10 +1,7 @@
-/** What a start asks the machine: its files and log files, which ports are free, and which processes run. */
+/** What a start asks the machine: its files, which ports are free, and which processes run. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 
-/** A log file past this size becomes `<name>.1` at the next start. */
-const MAX_LOG_BYTES = 16 * 1024 * 1024;
 /**
  * Below the ports that Linux, macOS and Windows give to outgoing connections (from 32,768): a server that restarts on
  * its port never finds it taken by one of them.
@@ -18,7 +15,6 @@ const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is taken",
   EACCES: "this user may not use the port",
   EADDRNOTAVAIL: "the address is not one of this machine",
-  ERR_OUT_OF_RANGE: "there is no such port",
   ENOTFOUND: "the address is not known",
 };
 
@@ -29,15 +25,6 @@ export function readText(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Opens a log file to append to it; creates it and its folder if needed. */
-export function openLog(path: string): number {
-  mkdirSync(dirname(path), { recursive: true });
-  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
-  if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
-  // Log lines name callers, so only the owner can read them.
-  return openSync(path, "a", 0o600);
 }
 
 /** Returns why a server cannot listen on the port; null if it can. */

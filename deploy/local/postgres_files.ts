@@ -18,7 +18,6 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readText } from "./machine.ts";
 import type { RunAs } from "./supervisor.ts";
-import { StartError } from "./terminal.ts";
 
 /** In order of preference. The first exists if PostgreSQL is installed, the second nearly always. */
 const ACCOUNTS = ["postgres", "nobody"] as const;
@@ -27,12 +26,8 @@ const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
 /** Prefix of a folder that is not finished, or that only a link leads to. */
 const PREFIX = "ulr-postgres-";
 
-export interface PostgresPrograms {
-  /** The folder of `postgres`, `initdb` and `pg_ctl`. */
-  bin: string;
-  /** Such as 18. */
-  majorVersion: number;
-}
+/** The folder of `postgres`, `initdb` and `pg_ctl`, and their version, such as 18. */
+export type PostgresPrograms = { bin: string; majorVersion: number };
 
 /** Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or in a copy of it at `copyLocation`. */
 export async function findPrograms(
@@ -50,7 +45,7 @@ export async function findPrograms(
     programs = probe(join(await openFolder(copyLocation, runAs, copy), "bin"), runAs);
   }
   if (programs) return programs;
-  throw new StartError(`Cannot run PostgreSQL from ${bin}: its programs do not start; set DATABASE_URL`);
+  throw new Error(`Cannot run PostgreSQL from ${bin}: its programs do not start; set DATABASE_URL`);
 }
 
 /** Returns null if the account cannot run the programs in `bin`. */
@@ -76,7 +71,7 @@ function findPackage(): string {
     }
     return join(root, "native");
   } catch (cause) {
-    throw new StartError(`Cannot use PostgreSQL of ${name}: ${cause}; set DATABASE_URL`, { cause });
+    throw new Error(`Cannot use PostgreSQL of ${name}: ${cause}; set DATABASE_URL`, { cause });
   }
 }
 
@@ -119,7 +114,7 @@ export function chooseAccount(location: string): RunAs | undefined {
     if (existsSync(location)) spawnSync("chown", ["-RH", `${account.uid}:${account.gid}`, location]);
     return account;
   }
-  throw new StartError(
+  throw new Error(
     'Cannot start PostgreSQL as root: there is no account "postgres" or "nobody"; set DATABASE_URL or use another user',
   );
 }
@@ -135,5 +130,5 @@ function createFolder(preferred: string, runAs: RunAs | undefined): string {
     if (spawnSync("/bin/sh", enter, { ...runAs, cwd: "/", stdio: "ignore" }).status === 0) return made;
     rmSync(made, { recursive: true });
   }
-  throw new StartError(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
+  throw new Error(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
 }

@@ -3,10 +3,10 @@ import { Database as LockFile } from "bun:sqlite";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { httpFetch } from "../../shared/network/http_fetch.ts";
-import { type Config, readConfig } from "../../shared/process/config.ts";
+import { type Config, type ConfigResult, readConfig } from "../../shared/process/config.ts";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
-import type { Command } from "./bootstrap.ts";
+import { type Command, elapsed } from "./bootstrap.ts";
 import { databaseUrlPath, OWNER_ROLE, RUNTIME_ROLE, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
 import {
@@ -18,7 +18,6 @@ import {
   settlesWithin,
   untilAborted,
 } from "./supervisor.ts";
-import { elapsed, renderBanner, StartError } from "./terminal.ts";
 
 /** The folders of the processes, which have a `main.ts`. Their places decide their METRICS_PORT. */
 const SERVICE_PROCESSES = ["api", "jobs", "catalog-sync"] as const;
@@ -26,71 +25,50 @@ const SERVICE_PROCESSES = ["api", "jobs", "catalog-sync"] as const;
 const ABANDONED_PORT_MS = 30_000;
 const READY_TIMEOUT_MS = 30_000;
 const PROBE_MS = 1000;
+const CREDENTIALS = "demo-credentials.txt";
 /** Placeholder for the URL of the embedded database; nothing connects to it. */
 const EMBEDDED = "postgres://embedded";
 
-interface StackSettings extends Omit<Config, "databaseUrl"> {
-  /** Absolute. */
-  dataDirectory: string;
-  /** Null: start the embedded PostgreSQL. */
-  databaseUrl: string | null;
-}
-
 interface Stack extends Command {
-  settings: StackSettings;
+  /** DATA_DIR is absolute. */
+  settings: Config;
   supervisor: Supervisor;
-  /** True if the last start on this data directory was killed. */
-  wasAbandoned: boolean;
 }
 
-/** Reads the settings; the error has a line for every problem. Port 0 becomes a free one. */
-export function readStackSettings(root: string, env: NodeJS.ProcessEnv): StackSettings {
+/** Reads the settings, or returns a line for each problem. Port 0 becomes a free one. */
+export function readStackSettings(root: string, env: NodeJS.ProcessEnv): ConfigResult {
   const isEmbedded = !env["DATABASE_URL"]?.trim() && !env["DATABASE_URL_FILE"]?.trim();
   const given = isEmbedded ? { ...env, DATABASE_URL: EMBEDDED } : env;
   let result = readConfig(given);
   if (result.ok && result.config.port === 0) {
     result = readConfig({ ...given, PORT: String(chooseFreePort(result.config.host)) });
   }
-  if (!result.ok) throw new StartError(result.problems.join("\n"));
+  if (!result.ok) return result;
   const { config } = result;
   if (isEmbedded && config.databaseDirectUrl !== EMBEDDED) {
-    throw new StartError("DATABASE_DIRECT_URL: must not be set without DATABASE_URL");
+    return { ok: false, problems: ["DATABASE_DIRECT_URL: must not be set without DATABASE_URL"] };
   }
-  const dataDirectory = resolve(root, config.dataDir);
-  return { ...config, dataDirectory, databaseUrl: isEmbedded ? null : config.databaseUrl };
+  return { ok: true, config: { ...config, dataDir: resolve(root, config.dataDir) } };
 }
 
-function credentialsPath(settings: StackSettings): string {
-  return join(settings.dataDirectory, "demo-credentials.txt");
-}
-
-/** Throws StartError if the port is in use; waits if the API of a killed start is about to close it. */
-async function requireFreePort({ settings, progress, wasAbandoned }: Stack): Promise<void> {
+/** Throws if the port is in use; waits if the API of a killed start is about to close it. */
+async function requireFreePort({ settings, step }: Stack, wasAbandoned: boolean): Promise<void> {
   const findProblem = () => findListenProblem(settings.host, settings.port);
   if (wasAbandoned && findProblem() !== null) {
-    await progress.step("Waiting for the port, which a killed start is leaving", () =>
+    await step("Waiting for the port, which a killed start is leaving", () =>
       pollUntil(() => findProblem() === null, { timeoutMs: ABANDONED_PORT_MS, intervalMs: 50 }),
     );
   }
   const problem = findProblem();
-  if (problem) throw new StartError(`${problem}. Set HOST or PORT to listen elsewhere.`);
-}
-
-/** Starts the embedded database, or uses the one of DATABASE_URL, whose only role also migrates. */
-async function openDatabase({ settings, supervisor, progress }: Stack) {
-  const { dataDirectory, databaseUrl: url } = settings;
-  if (url !== null) return { url, ownerUrl: url, server: null };
-  const server = await progress.step("Starting PostgreSQL", () =>
-    startEmbeddedPostgres({ supervisor, dataDirectory }),
-  );
-  return { url: server.urls[RUNTIME_ROLE], ownerUrl: server.urls[OWNER_ROLE], server };
+  if (problem) throw new Error(`${problem}. Set HOST or PORT to listen elsewhere.`);
 }
 
 /** Migrates the database as its owner, and fills an empty one with a first model catalog and demo data. */
 async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
-  const { supervisor, root, progress, settings } = stack;
+  const { supervisor, root, step, settings } = stack;
   const admin = "api/admin/main.ts";
-  const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", credentialsPath(settings)];
+  const file = join(settings.dataDir, CREDENTIALS);
+  const seed = [admin, "demo", "seed", "--if-empty", "--credentials-file", file];
   const run = async (note: (text: string) => void, purpose: string, args: readonly string[]) => {
     const child = await supervisor.spawn({
       ...{ name: purpose, command: process.execPath, args, cwd: root, env },
@@ -99,11 +77,11 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
     });
     const exit = await child.exited;
     if (exit.code === 0) return;
-    throw new StartError(`Cannot ${purpose}: ${child.lastLines.slice(-3).join("\n") || describeExit(exit)}`);
+    throw new Error(`Cannot ${purpose}: ${child.lastLines.slice(-3).join("\n") || describeExit(exit)}`);
   };
-  await progress.step("Applying migrations", (note) => run(note, "apply the migrations", [admin, "migrate"]));
+  await step("Applying migrations", (note) => run(note, "apply the migrations", [admin, "migrate"]));
   // Neither waits for the other, and a machine has two processors.
-  await progress.step("Loading the model catalog and demo data", (note) =>
+  await step("Loading the model catalog and demo data", (note) =>
     Promise.all([
       run(note, "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]),
       run(note, "load the demo data", seed),
@@ -112,46 +90,54 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
 }
 
 /** True when the API responds. Nothing can connect to 0.0.0.0 or ::, so loopback takes their place. */
-async function isReady({ host, port }: StackSettings): Promise<boolean> {
+async function isReady({ host, port }: Config): Promise<boolean> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}/health/ready`;
-  try {
-    const response = await httpFetch(url, { headersMs: PROBE_MS, idleMs: PROBE_MS });
-    await response.body?.cancel();
-    return response.status === 200;
-  } catch {
-    return false;
-  }
+  const response = await httpFetch(url, { headersMs: PROBE_MS, idleMs: PROBE_MS }).catch(() => null);
+  await response?.body?.cancel();
+  return response?.status === 200;
 }
 
 /** On a terminal, logs go to files; a pipe gets them, as `docker logs` and systemd expect. */
 function launchAll({ settings, supervisor, root, stdout }: Stack, env: NodeJS.ProcessEnv): Promise<Child[]> {
-  const { dataDirectory, metricsPort } = settings;
+  const { dataDir, metricsPort } = settings;
   const launches = SERVICE_PROCESSES.map((name, index) =>
     supervisor.spawn({
       ...{ name, command: process.execPath, args: [`${name}/main.ts`], cwd: root },
       // Port 0 stays 0: each process takes a free one.
       env: metricsPort ? { ...env, METRICS_PORT: String(metricsPort + index) } : env,
-      output: stdout.isTTY ? { logPath: join(dataDirectory, "logs", `${name}.log`) } : "inherit",
+      output: stdout.isTTY ? { logPath: join(dataDir, "logs", `${name}.log`) } : "inherit",
     }),
   );
   return Promise.all(launches);
 }
 
 function announce({ settings, root, stdout }: Stack): void {
-  const { publicUrl, dataDirectory, databaseUrl } = settings;
+  const { publicUrl, dataDir, databaseUrl } = settings;
   const shown = (path: string) => (path.startsWith(root) ? relative(root, path) : path);
-  const path = credentialsPath(settings);
+  const path = join(dataDir, CREDENTIALS);
   const credentials = readText(path);
   const facts = {
     Dashboard: `${publicUrl}/dashboard`,
     API: `${publicUrl}/api/v1`,
     "Swagger UI": `${publicUrl}/swagger`,
-    Database: databaseUrl ? null : `embedded; its URL is in ${shown(databaseUrlPath(dataDirectory))}`,
+    Database: databaseUrl === EMBEDDED ? `embedded; its URL is in ${shown(databaseUrlPath(dataDir))}` : null,
     Credentials: credentials === null ? null : shown(path),
-    Logs: stdout.isTTY ? `${shown(join(dataDirectory, "logs"))}/` : null,
+    Logs: stdout.isTTY ? `${shown(join(dataDir, "logs"))}/` : null,
   };
   stdout.write(renderBanner(elapsed(0), facts, credentials));
+}
+
+/** Returns the ready message: a row for each fact that has a value, then the text of the demo's credentials. */
+export function renderBanner(
+  took: string,
+  facts: Readonly<Record<string, string | null>>,
+  credentials: string | null,
+): string {
+  const rows = Object.entries(facts).filter(([, value]) => value !== null);
+  const table = rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`).join("\n");
+  const demo = credentials === null ? [] : [credentials.trimEnd().replace(/^(?=.)/gm, "  ")];
+  return [`Ready in ${took}`, table, ...demo, "Ctrl-C stops everything", ""].join("\n\n");
 }
 
 /** Waits until something exits, and throws: PostgreSQL is named if it has exited, because then processes exit too. */
@@ -162,39 +148,42 @@ async function failWhenOneEnds(services: readonly Child[], server: Child | null)
   const isServerGone = server !== null && (await settlesWithin(server.exited, 1000));
   const { name, exited, logPath } = isServerGone ? server : first;
   const hint = logPath === null ? "" : `; ${logPath} says why`;
-  throw new StartError(`Cannot go on: ${name} ended unexpectedly (${describeExit(await exited)})${hint}`);
+  throw new Error(`Cannot go on: ${name} ended unexpectedly (${describeExit(await exited)})${hint}`);
 }
 
 /** Starts everything, then waits; throws if something exits unexpectedly. */
-async function bringUp(stack: Stack): Promise<void> {
-  await requireFreePort(stack);
-  const { env, settings, progress } = stack;
-  const database = await openDatabase(stack);
+async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
+  await requireFreePort(stack, wasAbandoned);
+  const { env, settings, supervisor, step } = stack;
+  const start = () => startEmbeddedPostgres({ supervisor, dataDirectory: settings.dataDir });
+  const server = settings.databaseUrl === EMBEDDED ? await step("Starting PostgreSQL", start) : null;
   const ours = {
     ...env,
     // The URL itself is passed on, and a process accepts only one of the two.
     DATABASE_URL_FILE: "",
-    DATA_DIR: settings.dataDirectory,
+    DATA_DIR: settings.dataDir,
     PORT: String(settings.port),
     [STOP_ON_STDIN_END]: "true",
   };
-  await prepareDatabase(stack, { ...ours, DATABASE_URL: database.ownerUrl });
-  const services = await launchAll(stack, { ...ours, DATABASE_URL: database.url });
-  const ended = failWhenOneEnds(services, database.server);
-  const isUp = await progress.step("Starting the service", () => {
+  // The only role of a DATABASE_URL also migrates.
+  const { [OWNER_ROLE]: ownerUrl, [RUNTIME_ROLE]: url } = server?.urls ?? {};
+  await prepareDatabase(stack, { ...ours, DATABASE_URL: ownerUrl ?? settings.databaseUrl });
+  const services = await launchAll(stack, { ...ours, DATABASE_URL: url ?? settings.databaseUrl });
+  const ended = failWhenOneEnds(services, server);
+  const isUp = await step("Starting the service", () => {
     const poll = pollUntil(() => isReady(settings), { timeoutMs: READY_TIMEOUT_MS, intervalMs: 25 });
     return Promise.race([poll, ended]);
   });
-  if (!isUp) throw new StartError(`Cannot start the API: not ready after ${READY_TIMEOUT_MS / 1000} s`);
+  if (!isUp) throw new Error(`Cannot start the API: not ready after ${READY_TIMEOUT_MS / 1000} s`);
   announce(stack);
   await ended;
 }
 
 /**
  * Creates and locks the data directory until disposed; `wasAbandoned` is true if the last start there was killed. Throws
- * StartError if another start holds the lock.
+ * if another start holds the lock.
  */
-function lockDataDirectory(dataDirectory: string): Disposable & Pick<Stack, "wasAbandoned"> {
+function lockDataDirectory(dataDirectory: string): Disposable & { wasAbandoned: boolean } {
   const pidPath = join(dataDirectory, "start.pid");
   try {
     mkdirSync(dataDirectory, { recursive: true });
@@ -217,7 +206,7 @@ function lockDataDirectory(dataDirectory: string): Disposable & Pick<Stack, "was
       code === "SQLITE_BUSY"
         ? `another \`bun run start\` (process ${pid}) is running there. Stop it with Ctrl-C in its terminal or with \`kill ${pid}\`.`
         : message;
-    throw new StartError(`Cannot use ${dataDirectory}: ${reason}`, { cause });
+    throw new Error(`Cannot use ${dataDirectory}: ${reason}`, { cause });
   }
 }
 
@@ -225,13 +214,17 @@ function lockDataDirectory(dataDirectory: string): Disposable & Pick<Stack, "was
  * Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. Returns the exit code.
  */
 export async function runStack(command: Command): Promise<number> {
-  const settings = readStackSettings(command.root, command.env);
+  const result = readStackSettings(command.root, command.env);
+  if (!result.ok) {
+    command.stderr.write(`${result.problems.join("\n")}\n`);
+    return 1;
+  }
+  const settings = result.config;
   for (const warning of describeUnknownVariables(command.env)) command.stderr.write(`${warning}\n`);
-  using lock = lockDataDirectory(settings.dataDirectory);
+  using lock = lockDataDirectory(settings.dataDir);
   await using supervisor = openSupervisor(command);
   try {
-    const { wasAbandoned } = lock;
-    await untilAborted(bringUp({ ...command, settings, supervisor, wasAbandoned }), command.stop);
+    await untilAborted(bringUp({ ...command, settings, supervisor }, lock.wasAbandoned), command.stop);
   } catch (error) {
     if (!command.stop.aborted) throw error;
     command.stderr.write("Stopping. Press Ctrl-C again to stop at once.\n");

@@ -1,12 +1,13 @@
 /** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
-import { closeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
-import { withTimeout } from "../../shared/process/with_timeout.ts";
-import { openLog } from "./machine.ts";
 
 /** How many of a child's last lines are kept. */
 const LAST_LINES = 20;
+/** A log file past this size becomes `<name>.1` at the next start. */
+const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
 /** An unprivileged account to run as; only root can choose one. */
 export interface RunAs {
@@ -53,12 +54,9 @@ export interface Supervisor extends AsyncDisposable {
 }
 
 /** True when `promise` settled in time; it continues when not. */
-export async function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  return withTimeout(settled, timeoutMs).catch(() => false);
+export function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const hasSettled = () => true;
+  return Promise.race([promise.then(hasSettled, hasSettled), delay(timeoutMs, false, { ref: false })]);
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason, whichever is first. */
@@ -96,6 +94,15 @@ async function readLines(
     for (const line of lines) onLine(line);
   }
   if (rest) onLine(rest);
+}
+
+/** Opens a log file to append to it; creates it and its folder if needed. */
+function openLog(path: string): number {
+  mkdirSync(dirname(path), { recursive: true });
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+  // Log lines name callers, so only the owner can read them.
+  return openSync(path, "a", 0o600);
 }
 
 function launch({ name, command, args, cwd, env, runAs, output, input }: ChildOptions): Bun.Subprocess {
@@ -144,14 +151,12 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
     await settlesWithin(read, 1000);
     return { code: subprocess.exitCode, signal: subprocess.signalCode };
   });
-  const end = async () => {
-    if (hasExited()) return;
-    if (!force.aborted && (await untilAborted(endBy(polite, graceMs), force).catch(() => false))) return;
-    for (const signal of [...stronger, "SIGKILL" as const]) if (await endBy(signal, 5000)) return;
-  };
   const stop = async () => {
-    await end();
-    // We may exit next, and its last lines belong in its log.
+    const isPolite = hasExited() || (await untilAborted(endBy(polite, graceMs), force).catch(() => false));
+    for (const signal of isPolite ? [] : [...stronger, "SIGKILL" as const]) {
+      if (await endBy(signal, 5000)) break;
+    }
+    // We may exit next, and a function gets its last lines.
     if (hasExited()) await exited;
   };
   return {

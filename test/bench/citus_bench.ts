@@ -35,7 +35,7 @@ interface Bench {
 
 export async function benchCitus(run: BenchRun): Promise<FigureTable[]> {
   await using cluster = new CitusCluster({ workers: WORKERS });
-  await run.command.progress.step("Starting a cluster", () => cluster.serve());
+  await run.command.step("Starting a cluster", () => cluster.serve());
   await using db = await openUndistributedDatabase();
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -43,9 +43,7 @@ export async function benchCitus(run: BenchRun): Promise<FigureTable[]> {
   await db.owner`vacuum analyze issues`;
   const bench = { run, cluster, db, person, project };
   const before = [await measureExport(bench), await measureWrites(bench)] as const;
-  await run.command.progress.step("Distributing the tracker tables", () =>
-    distributeTracker(db.owner, () => {}),
-  );
+  await run.command.step("Distributing the tracker tables", () => distributeTracker(db.owner, () => {}));
   await db.owner`vacuum analyze issues`;
   const after = [await measureExport(bench), await measureWrites(bench)] as const;
   return [exportTable(before[0], after[0]), writeTable(before[1], after[1]), await benchWatermark(bench)];

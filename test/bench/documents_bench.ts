@@ -53,7 +53,7 @@ export async function benchDocuments({ command, signal }: BenchRun): Promise<Fig
   for (const [title, works, goal] of tables) {
     signal.throwIfAborted();
     const measure = async () => works.map(([what, run]) => [what, cost(run, goal)]);
-    const rows = await command.progress.step(`Measuring ${title}`, measure);
+    const rows = await command.step(`Measuring ${title}`, measure);
     measured.push({ title, header: ["", "ms"], rows });
   }
   return measured;

@@ -53,7 +53,7 @@ export async function benchExport(run: BenchRun): Promise<FigureTable[]> {
   const person = await make.person();
   const projects = new Map<number, ProjectRow>();
   for (const size of sizes.issues) {
-    await command.progress.step(`Making ${count(size)} issues`, async () => {
+    await command.step(`Making ${count(size)} issues`, async () => {
       projects.set(size, await makeBenchProject({ db, make, person }, size, false));
     });
   }
@@ -63,7 +63,7 @@ export async function benchExport(run: BenchRun): Promise<FigureTable[]> {
   const postmaster = await findPostmaster(db.sql);
   const bench = { run, db, ours, peer, postmaster, person, projects };
   // Measured first, in a process that has streamed nothing yet.
-  const memory = await command.progress.step("Measuring memory", () => benchMemory(bench));
+  const memory = await command.step("Measuring memory", () => benchMemory(bench));
   return [...(await benchDatasets(bench)), memory];
 }
 

@@ -39,7 +39,7 @@ export async function benchBundle(run: BenchRun): Promise<FigureTable[]> {
   await using db = await openTestDatabase(run.serverUrl);
   const make = createFactory(db.sql);
   const person = await make.person();
-  const project = await command.progress.step(`Making a project of ${issues} issues`, () =>
+  const project = await command.step(`Making a project of ${issues} issues`, () =>
     makeBenchProject({ db, make, person }, sizes.bundleIssues, true),
   );
   await db.owner`vacuum analyze`;
@@ -121,7 +121,7 @@ export async function benchParquet(run: BenchRun): Promise<FigureTable[]> {
   const make = createFactory(db.sql);
   const person = await make.person();
   const [, issues] = run.sizes.issues;
-  const project = await run.command.progress.step(`Making ${issues.toLocaleString("en")} issues`, () =>
+  const project = await run.command.step(`Making ${issues.toLocaleString("en")} issues`, () =>
     makeBenchProject({ db, make, person }, issues, false),
   );
   await db.owner`vacuum analyze`;
@@ -129,7 +129,7 @@ export async function benchParquet(run: BenchRun): Promise<FigureTable[]> {
   const url = `${ours.url}/api/v1/export/projects/${project.id}/issues?format=parquet&as_of=${AS_OF}`;
   const get: Get = () => download(url, person);
   // Measured first, in a process that has streamed nothing yet.
-  const memory = await run.command.progress.step("Measuring memory", () => benchMemory(ours, get));
+  const memory = await run.command.step("Measuring memory", () => benchMemory(ours, get));
   const rate = await benchRate(run, { db, ours, get, project });
   return [rate, memory, await benchLoop(run, { ours, get })];
 }
@@ -195,7 +195,7 @@ async function benchLoop(
   { command, sizes }: BenchRun,
   { ours, get }: { ours: ProbedServer; get: Get },
 ): Promise<FigureTable> {
-  const rounds = await command.progress.step("Polling during downloads", async () => {
+  const rounds = await command.step("Polling during downloads", async () => {
     const all = [];
     while (all.length < sizes.loadRounds) {
       await ours.readLoop();

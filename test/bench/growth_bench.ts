@@ -103,7 +103,7 @@ async function installRegistry(
   { started, lines }: { started: AsyncDisposableStack; lines: number },
 ): Promise<ReadRegistry & { ours: BenchServer; postmaster: number }> {
   const db = started.use(await openTestDatabase(serverUrl));
-  const registry = await command.progress.step(`Making ${lines.toLocaleString("en")} lines`, () =>
+  const registry = await command.step(`Making ${lines.toLocaleString("en")} lines`, () =>
     makeReadRegistry(db, lines),
   );
   const ours = started.use(await startOurs(db.url));
@@ -160,7 +160,7 @@ async function installProjects(
   const db = started.use(await openTestDatabase(serverUrl));
   const make = createFactory(db.sql);
   const org: BenchOrg = { person: await make.person(), projects: [] };
-  await command.progress.step(`Making ${projects} projects`, async () => {
+  await command.step(`Making ${projects} projects`, async () => {
     while (org.projects.length < projects) {
       org.projects.push(await makeBenchProject({ db, make, person: org.person }, sizes.projectIssues, true));
     }

@@ -48,7 +48,7 @@ interface HostileBench {
 export async function benchHostile(run: BenchRun): Promise<FigureTable[]> {
   const { command, sizes, signal } = run;
   await using db = await openTestDatabase(run.serverUrl);
-  const person = await command.progress.step("Making definitions", async () => {
+  const person = await command.step("Making definitions", async () => {
     await makeBenchRegistry(db.owner, Math.min(sizes.definitionLines, LINES));
     const maker = await createFactory(db.sql).person();
     await makeForest(db, maker, NODES + 100);
@@ -87,7 +87,7 @@ function loopCells({ delayMs, cpuMs }: LoopReading): Cell[] {
 async function benchBodies(bench: HostileBench): Promise<FigureTable> {
   const { run, db, url, person } = bench;
   const rows: Cell[][] = [];
-  await run.command.progress.step("Sending hostile bodies", async (note) => {
+  await run.command.step("Sending hostile bodies", async (note) => {
     const idle = await watchLoop(bench, () => Bun.sleep(1000));
     rows.push(["nothing", figure(0, 0), figure(idle.delayMs, 1), figure(idle.cpuMs, 1)]);
     for (const { name, requests } of await hostileKinds(url)) {
@@ -139,7 +139,7 @@ async function benchAnswers(bench: HostileBench): Promise<FigureTable> {
     return byteLength;
   };
   const rows: Cell[][] = [];
-  await run.command.progress.step("Compressing large answers", async (note) => {
+  await run.command.step("Compressing large answers", async (note) => {
     for (const [name, pathOf] of ANSWERS) {
       for (const encoding of ["identity", "gzip", "zstd"]) {
         for (const count of [1, ANSWERS_AT_ONCE]) {
@@ -173,7 +173,7 @@ async function benchTree({ run, db, url, pid, person }: HostileBench): Promise<F
       if (data.totalCount !== NODES) throw new Error(`Cannot measure: the tree has ${data.totalCount} nodes`);
       return {};
     });
-  const readings = await run.command.progress.step("Reading a tree of dependencies", async () => {
+  const readings = await run.command.step("Reading a tree of dependencies", async () => {
     const all = [];
     while (all.length < TREE_ROUNDS) all.push(await read());
     return all;
@@ -189,7 +189,7 @@ async function benchTree({ run, db, url, pid, person }: HostileBench): Promise<F
 }
 
 async function benchLeavers(bench: HostileBench): Promise<FigureTable> {
-  const measured = await bench.run.command.progress.step("Leaving exports", () => measureLeavers(bench));
+  const measured = await bench.run.command.step("Leaving exports", () => measureLeavers(bench));
   return {
     title: "Until the connection of an export is free again when its reader leaves, the longest of five",
     header: ["export", "ms"],

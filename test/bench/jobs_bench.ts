@@ -57,7 +57,7 @@ export async function benchJobs(run: BenchRun): Promise<FigureTable[]> {
     const rows = Math.round(sizes.orgRows * part);
     const title = `Making ${sizes.orgProjects} projects of ${rows.toLocaleString("en")} rows in all`;
     const made = { projects: sizes.orgProjects, rows };
-    orgs.push({ part, org: await command.progress.step(title, () => makeOrg(db, made)) });
+    orgs.push({ part, org: await command.step(title, () => makeOrg(db, made)) });
   }
   await db.owner`vacuum analyze`;
   const directory = await mkdtemp(join(tmpdir(), "ulr-bench-"));

@@ -17,7 +17,7 @@ export async function measureInTurn<Name extends string, Read extends Reading>(
   const { tasks, rounds } = given;
   const names = Object.keys(tasks) as Name[];
   const readings = new Map<Name, Read[]>(names.map((name) => [name, []]));
-  await command.progress.step(`Measuring ${title}`, async (note) => {
+  await command.step(`Measuring ${title}`, async (note) => {
     for (let round = 0; round <= rounds; round += 1) {
       note(round === 0 ? "once to warm up" : `round ${round} of ${rounds}`);
       for (const name of names) {

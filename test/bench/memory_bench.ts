@@ -48,7 +48,7 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
     const make = createFactory(db.sql);
     const person = await make.person();
     const [, issues] = run.sizes.issues;
-    const project = await run.command.progress.step(`Making ${issues.toLocaleString("en")} issues`, () =>
+    const project = await run.command.step(`Making ${issues.toLocaleString("en")} issues`, () =>
       makeBenchProject({ db, make, person }, issues, true),
     );
     await db.owner`vacuum analyze`;
@@ -69,7 +69,7 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
 
 /** The scheduled sync: it fills an empty catalog at its start, and then waits. */
 async function watchSync({ command }: BenchRun, db: TestDatabase): Promise<Cell[][]> {
-  return command.progress.step("Measuring catalog-sync", () =>
+  return command.step("Measuring catalog-sync", () =>
     withLargeDocument(async (documentPath) => {
       await using sync = startScheduledSync(command.root, { databaseUrl: db.url, documentPath });
       await waitFor(async () => {
@@ -132,7 +132,7 @@ async function watch(
   const { process: name, pid, loads } = watched;
   const rest = await residentBytes(pid);
   const rows: Cell[][] = [];
-  await command.progress.step(`Measuring ${name}`, async (note) => {
+  await command.step(`Measuring ${name}`, async (note) => {
     for (const load of loads) {
       signal.throwIfAborted();
       note(load.name);

@@ -78,7 +78,7 @@ interface SyncReading {
 
 async function benchSync(run: BenchRun, documentPath: string): Promise<FigureTable> {
   const readings = new Map<string, SyncReading[]>(SYNC_KINDS.map(({ name }) => [name, []]));
-  await run.command.progress.step("Measuring syncs", async () => {
+  await run.command.step("Measuring syncs", async () => {
     for (let round = 0; round < SYNC_ROUNDS; round += 1) {
       run.signal.throwIfAborted();
       await using db = await openTestDatabase(run.serverUrl);
@@ -174,7 +174,7 @@ export async function benchDefinitions(run: BenchRun): Promise<FigureTable[]> {
   const { command, sizes } = run;
   const lines = sizes.definitionLines.toLocaleString("en");
   await using db = await openTestDatabase(run.serverUrl);
-  const { reads } = await command.progress.step(`Making ${lines} lines with three versions each`, () =>
+  const { reads } = await command.step(`Making ${lines} lines with three versions each`, () =>
     makeReadRegistry(db, sizes.definitionLines),
   );
   await using servers = await startComparedServers(run, db, reads);

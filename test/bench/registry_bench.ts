@@ -98,7 +98,7 @@ export async function benchRegistry(run: BenchRun): Promise<FigureTable[]> {
   await using small = await openPlace(run, SIZES[0]);
   await using large = await openPlace(run, SIZES[1]);
   const rows: Cell[][] = [];
-  await run.command.progress.step("Asking for pages", async (note) => {
+  await run.command.step("Asking for pages", async (note) => {
     for (const [kind, ask] of Object.entries(KINDS)) {
       for (const caller of ["anonymous", "member of three"] as const) {
         note(`${kind}, ${caller}`);
@@ -121,7 +121,7 @@ async function measureStranger({ command }: BenchRun, place: Place): Promise<Fig
     const [taken] = await askInTurn([place], () => ({ search: "code" }), "anonymous");
     return quantile(taken?.database ?? [], 0.5);
   };
-  const medians = await command.progress.step("Searching beside a stranger's drafts", async () => {
+  const medians = await command.step("Searching beside a stranger's drafts", async () => {
     const before = await medianOf();
     await makeStrangerDrafts(place.sql);
     const meanwhile = await medianOf();
@@ -142,7 +142,7 @@ async function measureStranger({ command }: BenchRun, place: Place): Promise<Fig
 async function openPlace({ command, serverUrl }: BenchRun, size: number): Promise<Place> {
   const db = await openTestDatabase(serverUrl);
   const title = `Making ${size.toLocaleString("en")} definitions with three versions each`;
-  const { userId } = await command.progress.step(title, (note) => makeBenchRegistry(db.owner, size, note));
+  const { userId } = await command.step(title, (note) => makeBenchRegistry(db.owner, size, note));
   const listSql = openPool(db.url, { applicationName: "bench", max: 1 });
   const [{ pid }] = await listSql<[{ pid: number }]>`select pg_backend_pid() as pid`;
   return {

@@ -1,8 +1,7 @@
 /** `bun run bench`: runs the named benchmarks, or all, and writes RESULTS.md. */
 import { loadavg } from "node:os";
-import type { Command } from "../../deploy/local/bootstrap.ts";
+import { type Command, elapsed } from "../../deploy/local/bootstrap.ts";
 import { settlesWithin, untilAborted } from "../../deploy/local/supervisor.ts";
-import { elapsed } from "../../deploy/local/terminal.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
 import { type Bench, FULL_SIZES, QUICK_SIZES } from "./measure.ts";
 import {

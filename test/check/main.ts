@@ -1,9 +1,8 @@
 /** Entry point of `bun run check`: every tool runs, whatever the others say, and one complaint fails the whole. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { bootstrap, type Command } from "../../deploy/local/bootstrap.ts";
+import { bootstrap, type Command, elapsed } from "../../deploy/local/bootstrap.ts";
 import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
-import { elapsed } from "../../deploy/local/terminal.ts";
 
 const BIN = "node_modules/.bin";
 /** The compiler of today. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */

@@ -9,7 +9,7 @@ A million rows take some 1.1 GB and a minute.
 `;
 const SHOWN_EVERY_MS = 2000;
 
-async function generate({ env, args, progress }: Command): Promise<number> {
+async function generate({ env, args, step }: Command): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -31,7 +31,7 @@ async function generate({ env, args, progress }: Command): Promise<number> {
   const { generateRows } = await import("./generate_rows.ts");
   const title = `Making ${projects.toLocaleString("en")} projects of ${rows.toLocaleString("en")} rows in all`;
   let shownAt = 0;
-  const { slug, key } = await progress.step(title, (note) => {
+  const { slug, key } = await step(title, (note) => {
     const onProgress = (text: string): void => {
       if (performance.now() - shownAt < SHOWN_EVERY_MS) return;
       shownAt = performance.now();

@@ -2,15 +2,14 @@
 import { existsSync } from "node:fs";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
-import { StartError } from "../../deploy/local/terminal.ts";
 import type { MissingGroup } from "./groups.ts";
 
-/** Installs what the groups lack, and reports it. Throws StartError if that is impossible. */
+/** Installs what the groups lack, and reports it. Throws if that is impossible. */
 export async function installPackages(command: Command, missing: readonly MissingGroup[]): Promise<void> {
   for (const { folder } of missing) {
     if (folder === undefined) continue;
     await using supervisor = openSupervisor(command);
-    await command.progress.step(`Installing the packages of ${folder}`, async (note) => {
+    await command.step(`Installing the packages of ${folder}`, async (note) => {
       const { root: cwd, env } = command;
       const install = { name: "bun install", command: process.execPath, cwd, env };
       const child = await supervisor.spawn({
@@ -19,7 +18,7 @@ export async function installPackages(command: Command, missing: readonly Missin
         output: note,
       });
       const { code } = await untilAborted(child.exited, command.stop);
-      if (code !== 0) throw new StartError(`Cannot install the packages: ${child.lastLines.join("\n")}`);
+      if (code !== 0) throw new Error(`Cannot install the packages: ${child.lastLines.join("\n")}`);
     });
   }
   await installDebianPackages(command, missing);
@@ -29,12 +28,12 @@ async function installDebianPackages(command: Command, missing: readonly Missing
   const packages = [...new Set(missing.flatMap((group) => group.packages))].sort();
   if (packages.length === 0) return;
   if (!existsSync("/usr/bin/apt-get")) {
-    throw new StartError(
+    throw new Error(
       `Cannot install ${packages.join(", ")}: --install needs Debian or Ubuntu. Install these programs in your system's way: ${missing.flatMap(({ faults }) => faults).join(", ")}.`,
     );
   }
   if (process.getuid?.() !== 0) {
-    throw new StartError(
+    throw new Error(
       `Cannot install packages as an ordinary user. Run as root: apt-get install --no-install-recommends ${packages.join(" ")}`,
     );
   }
@@ -43,7 +42,7 @@ async function installDebianPackages(command: Command, missing: readonly Missing
     ["update", "-q"],
     ["install", "-qy", "--no-install-recommends", ...packages],
   ]) {
-    await command.progress.step(`apt-get ${args.join(" ")}`, async () => {
+    await command.step(`apt-get ${args.join(" ")}`, async () => {
       const child = await supervisor.spawn({
         name: "apt-get",
         command: "/usr/bin/apt-get",
@@ -54,7 +53,7 @@ async function installDebianPackages(command: Command, missing: readonly Missing
         graceMs: 60_000,
       });
       const { code } = await untilAborted(child.exited, command.stop);
-      if (code !== 0) throw new StartError(`Cannot install the packages: apt-get ended with ${code}.`);
+      if (code !== 0) throw new Error(`Cannot install the packages: apt-get ended with ${code}.`);
     });
   }
 }

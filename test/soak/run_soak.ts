@@ -40,7 +40,7 @@ export async function runSoak(command: Command): Promise<number> {
   await using server = new OwnServer({ isDurable: true });
   await using supervisor = openSupervisor({ force: command.force });
   const run = async () => {
-    const url = await command.progress.step("Starting PostgreSQL, with fsync", () => server.start());
+    const url = await command.step("Starting PostgreSQL, with fsync", () => server.start());
     await using db = await openTestDatabase(url);
     await using mailServer = await openMailServer();
     return await soakAndCheck(await openPlace({ options, db, mailServer, server, supervisor }));

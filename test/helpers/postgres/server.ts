@@ -31,15 +31,11 @@ export function removeDirectory(directory: string): void {
 }
 
 /** Returns the server's URL; starts the programs of TEST_POSTGRES_BIN if that is set. */
-async function openUrl(
-  { env, progress }: Command,
-  supervisor: Supervisor,
-  directory: string,
-): Promise<string> {
+async function openUrl({ env, step }: Command, supervisor: Supervisor, directory: string): Promise<string> {
   const given = env["TEST_DATABASE_URL"];
   if (given) return given;
   const binDirectory = env["TEST_POSTGRES_BIN"] || undefined;
-  return progress.step("Starting PostgreSQL for the tests", async (note) => {
+  return step("Starting PostgreSQL for the tests", async (note) => {
     const server = await startEmbeddedPostgres({
       supervisor,
       dataDirectory: directory,

@@ -66,7 +66,7 @@ test("a variable and its file together are refused", async () => {
 
 test("bun run start uses the file's database instead of its own", async () => {
   const env = { DATABASE_URL_FILE: await writeSecret(`${URL}\n`) };
-  expect(readStackSettings(directory, env)).toMatchObject({ databaseUrl: URL });
+  expect(readStackSettings(directory, env)).toMatchObject({ config: { databaseUrl: URL } });
 });
 
 test("the admin command line reads the file, and warns about misspelled variables", async () => {

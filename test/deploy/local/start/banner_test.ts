@@ -1,5 +1,6 @@
+/** The ready message. */
 import { expect, test } from "bun:test";
-import { renderBanner } from "../../../deploy/local/terminal.ts";
+import { renderBanner } from "../../../../deploy/local/start.ts";
 
 test("renderBanner() omits missing parts", () => {
   const facts = {
