@@ -19,7 +19,7 @@ import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
-import { resolveReferences } from "./dependencies/resolve_references_for_reader.ts";
+import { resolveReferences } from "./dependencies/resolve_references.ts";
 import { readerWork } from "./document.ts";
 import { findReadTarget, type ReadScope, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";

@@ -18,7 +18,7 @@ import { ANONYMOUS, type DefinitionViewer, isMemberOrg } from "../../sql/definit
 import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
 import { nextTurn } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
-import { type ResolvedReference, resolveInPieces } from "./dependencies/resolve_references_for_reader.ts";
+import { type ResolvedReference, resolveReferences } from "./dependencies/resolve_references.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
 import { groupBySize } from "./group_by_size.ts";
 import type { Writer } from "./new_draft.ts";
@@ -78,12 +78,12 @@ async function findReferences(
   if (naming.length === 0) return new Map();
   const definitionIds = naming.map(({ row }) => row.id);
   const rows = await listDefinitionReferences(tx, { definitionIds, viewer });
-  const resolved = await resolveInPieces(tx, { references: rows, viewer });
+  const resolved = await resolveReferences(tx, { references: rows, viewer });
   const open = new Set(naming.filter(({ row }) => row.visibility === "public").map(({ row }) => row.id));
   const shown = resolved.flatMap(({ reference, target }) =>
     target && open.has(reference.definitionId) ? [reference] : [],
   );
-  const readable = await resolveInPieces(tx, { references: shown, viewer: ANONYMOUS });
+  const readable = await resolveReferences(tx, { references: shown, viewer: ANONYMOUS });
   const strangers = await findStrangers(tx, resolved, viewer);
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
   const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);

@@ -39,25 +39,27 @@ export interface DocumentsOptions {
   /** Texts up to this many characters are processed on the main thread. */
   inlineLength?: number;
   keptBytes?: number;
-  timeLimitMs?: number;
   /** Maximum tasks waiting for the thread, over all callers. Reads leave room for writes. */
   maxWaiting?: { reads: number; writes: number };
 }
+
+/**
+ * The largest documents take less than a second on an idle machine. Must stay below the API's own timeout of 30 s, after
+ * which the response could not say that nothing was written.
+ */
+const TIME_LIMIT_MS = 20_000;
 
 const DEFAULTS: Required<DocumentsOptions> = {
   // About 5 ms. Most real documents are smaller, so they never wait for large ones.
   inlineLength: 4_096,
   keptBytes: 32 * 1024 * 1024,
-  // The largest documents take less than a second on an idle machine. Must stay below the API's own timeout of 30 s,
-  // after which the response could not say that nothing was written.
-  timeLimitMs: 20_000,
   maxWaiting: { reads: 32, writes: 64 },
 };
 
 export function openDocuments(options: DocumentsOptions = {}): Documents {
-  const { inlineLength, keptBytes, timeLimitMs, maxWaiting } = { ...DEFAULTS, ...options };
+  const { inlineLength, keptBytes, maxWaiting } = { ...DEFAULTS, ...options };
   const cache = new LRUCache<string, string>({ maxSize: keptBytes, sizeCalculation: bytesOf });
-  const thread = new TaskThread({ entry: new URL("./main.ts", import.meta.url), timeLimitMs });
+  const thread = new TaskThread({ entry: new URL("./main.ts", import.meta.url), timeLimitMs: TIME_LIMIT_MS });
 
   const perform = async (
     task: DocumentTask,

@@ -23,7 +23,7 @@ import {
   storePublished,
 } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
-import { checkVersions, type VersionCheck } from "../warnings.ts";
+import { type CheckedVersion, checkVersions, type VersionCheck } from "../warnings.ts";
 import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
@@ -37,7 +37,7 @@ export type WrittenVersion = Pick<
 >;
 
 /** A document in the transaction. */
-export interface WrittenItem extends VersionCheck {
+export interface WrittenItem extends VersionCheck, Publication {
   item: ReadItem;
   row: WrittenVersion;
 }
@@ -80,7 +80,7 @@ export async function applyBatch(
   const positions = new Map(sorted.map((document, position) => [document, position]));
   const positionOf = ({ item }: WrittenItem) => positions.get(item.document) ?? 0;
   written.sort((a, b) => positionOf(a) - positionOf(b));
-  if (options.publish) await storePublished(tx, writer, written.map(publicationOf));
+  if (options.publish) await storePublished(tx, writer, written);
   await noteChecks(tx, writer, { written, batch, publish: options.publish });
   if (options.publish) await noteCycles(tx, writer, { written, isDryRun: options.isDryRun });
   return written.sort((a, b) => a.item.index - b.item.index);
@@ -127,7 +127,8 @@ async function addDrafts(
       const { hash } = content;
       const named = { id: ids[index] ?? "", lineId, orgSlug: writer.org.slug, type, name, version };
       const row = { ...named, status: "draft" as const, visibility, hash };
-      written.push({ item, row, warnings: [], references: [] });
+      const { earlyWarnings } = item;
+      written.push({ item, document: item.document, row, earlyWarnings, warnings: [], references: [] });
     }
     await nextTurn();
   }
@@ -196,22 +197,15 @@ function nextAvailable(error: unknown): string | null {
   return typeof next === "string" ? next : null;
 }
 
-function publicationOf({ item, row }: WrittenItem): Publication {
-  return { row, document: item.document, earlyWarnings: item.earlyWarnings };
-}
-
 async function noteChecks(
   tx: Sql,
   writer: Writer,
   { written, batch, publish }: { written: readonly WrittenItem[]; batch: Batch; publish: boolean },
 ): Promise<void> {
-  const publications = written.map((one) => {
-    const publication = publicationOf(one);
-    // Until it is published, a version is for members, whatever its visibility.
-    return publish ? publication : { ...publication, row: { ...one.row, visibility: "private" as const } };
-  });
-  const check = publish ? checkPublished : checkVersions;
-  const checks = await check(tx, writer, publications);
+  // Until it is published, a version is for members, whatever its visibility.
+  const checks = publish
+    ? await checkPublished(tx, writer, written)
+    : await checkVersions(tx, writer, written.map(asPrivate));
   for (const [index, one] of written.entries()) {
     const { warnings = [], references = [] } = checks[index] ?? {};
     one.references = references;
@@ -219,6 +213,10 @@ async function noteChecks(
       .filter((warning) => publish || !resolvesInBatch(warning, batch))
       .map((warning) => shifted(warning, one.item.submission));
   }
+}
+
+function asPrivate({ row, ...version }: WrittenItem): CheckedVersion {
+  return { ...version, row: { ...row, visibility: "private" } };
 }
 
 /** Looks for cycles once everything is published: each version may need any other. */
@@ -231,9 +229,9 @@ async function noteCycles(
   if (!isDryRun)
     await lockDependencies(
       tx,
-      written.map(({ item }) => item.document),
+      written.map(({ document }) => document),
     );
-  const cycles = await listCycleErrors(tx, writer, written.map(publicationOf));
+  const cycles = await listCycleErrors(tx, writer, written);
   for (const one of written) {
     const cycle = cycles.get(one.row.id);
     if (cycle) one.item.errors.push(toDocumentError(cycle));

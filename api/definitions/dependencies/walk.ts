@@ -14,7 +14,7 @@ import {
   type DependencyNode,
   MAX_DEPENDENCY_NODES,
 } from "./graph.ts";
-import { resolveInPieces } from "./resolve_references_for_reader.ts";
+import { resolveReferences } from "./resolve_references.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
@@ -55,7 +55,7 @@ export async function walkDependencies(
     const { references, counted } = await listLevel(sql, { level, viewer, limit, isBatch, onStep });
     isBatch = false;
     const next: string[] = [];
-    for (const { reference, target } of await resolveInPieces(sql, { references, viewer, onStep })) {
+    for (const { reference, target } of await resolveReferences(sql, { references, viewer, onStep })) {
       const { definitionId, type, range, context } = reference;
       if (!target) {
         const missing = { type, name: writtenName(reference), range, context };

@@ -18,11 +18,30 @@ export interface ResolvedReference<Reference extends ReferenceLike> {
 
 type ReferenceLike = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "targetOrgId">;
 
+/** References that are resolved in one turn of the event loop: some 3 ms. */
+const PIECE = 250;
+
 /**
  * Finds the version that each reference resolves to for the viewer, in their order: of its line the highest published
- * version in the range, else the highest deprecated one; an archived one only when it is named exactly.
+ * version in the range, else the highest deprecated one; an archived one only when it is named exactly. Other requests are
+ * served between pieces, and `onStep` is called.
  */
 export async function resolveReferences<Reference extends ReferenceLike>(
+  sql: Sql,
+  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: (() => void) | undefined },
+): Promise<ResolvedReference<Reference>[]> {
+  const { references, viewer, onStep } = options;
+  const resolved: ResolvedReference<Reference>[] = [];
+  for (let first = 0; first < references.length; first += PIECE) {
+    const piece = references.slice(first, first + PIECE);
+    resolved.push(...(await resolvePiece(sql, { references: piece, viewer })));
+    await nextTurn();
+    onStep?.();
+  }
+  return resolved;
+}
+
+async function resolvePiece<Reference extends ReferenceLike>(
   sql: Sql,
   options: { references: readonly Reference[]; viewer: DefinitionViewer },
 ): Promise<ResolvedReference<Reference>[]> {
@@ -49,25 +68,6 @@ export async function resolveReferences<Reference extends ReferenceLike>(
 
 /** Versions that are compared with ranges in one turn of the event loop: some 8 ms. */
 const VERSIONS_PER_TURN = 4_000;
-
-/** References that are resolved in one turn of the event loop: some 3 ms. */
-const PIECE = 250;
-
-/** As `resolveReferences`, in pieces between which other requests are served, and `onStep` is called. */
-export async function resolveInPieces<Reference extends ReferenceLike>(
-  sql: Sql,
-  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: (() => void) | undefined },
-): Promise<ResolvedReference<Reference>[]> {
-  const { references, viewer, onStep } = options;
-  const resolved: ResolvedReference<Reference>[] = [];
-  for (let first = 0; first < references.length; first += PIECE) {
-    const piece = references.slice(first, first + PIECE);
-    resolved.push(...(await resolveReferences(sql, { references: piece, viewer })));
-    await nextTurn();
-    onStep?.();
-  }
-  return resolved;
-}
 
 function textOf({ orgId, type, name }: DefinitionLineKey): string {
   return `${orgId} ${type} ${name}`;
