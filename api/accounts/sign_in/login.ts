@@ -9,9 +9,9 @@ import { invalidInput } from "../../http/validation_problems.ts";
 import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../profile_fields.ts";
 import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
+import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 import type { LoginAttempt } from "./login_limit.ts";
 import { requireSecondStep } from "./second_step.ts";
-import { SignedIn, signedInReply, startSession } from "./start_session.ts";
 
 // Any length from 1: a password that is too short gets the same 401 as any wrong one.
 const SignInRequest = Type.Object(
@@ -75,7 +75,7 @@ async function signInWith(deps: OperationDeps, { body, request }: { body: SignIn
   const user = verdict.ok && verdict.user.disabledAt === null ? verdict.user : null;
   if (user) await requireSecondStep(deps.sql, user);
   const session =
-    user && (await deps.sql.begin((tx) => startSession(tx, deps, { user, request, secondFactor: null })));
+    user && (await deps.sql.begin((tx) => finishSignIn(tx, deps, { user, request, secondFactor: null })));
   deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
   if (user && session) return { session, user };
   deps.signIn.auditFailure(context, verdict.user?.id ?? null);

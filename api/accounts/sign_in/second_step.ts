@@ -26,7 +26,7 @@ import { passkeyRequest } from "../factors/passkeys.ts";
 import { proofError, tellOfProof } from "../factors/proof_outcome.ts";
 import { noFactor } from "../require_proof.ts";
 import { AUTH_TAG } from "../schemas.ts";
-import { SignedIn, signedInReply, startSession } from "./start_session.ts";
+import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 
 const MINUTES = 5;
 /** Wrong factors per right password. */
@@ -149,7 +149,7 @@ async function takeSecondStep(
     await tellOfProof(tx, deps, { userId, request, verdict });
     if (verdict.ok) {
       await deleteChallenge(tx, id);
-      const session = await startSession(tx, deps, { user, request, secondFactor: verdict.kind });
+      const session = await finishSignIn(tx, deps, { user, request, secondFactor: verdict.kind });
       return { session, verdict };
     }
     // What a passkey had to sign works once.

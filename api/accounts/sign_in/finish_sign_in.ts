@@ -38,8 +38,8 @@ export const SignedIn = Type.Object(
 
 type NewSession = Pick<Static<typeof SignIn>, "sessionToken" | "expiresAt">;
 
-/** Starts the session of a user whose password was right; null as `beginSession`. Call it inside a transaction. */
-export async function startSession(
+/** Begins the session of a user whose password was right; null as `beginSession`. Call it inside a transaction. */
+export async function finishSignIn(
   tx: Sql,
   { config }: { config: Pick<Config, "sessionTtlHours"> },
   options: { user: UserWithPassword; request: Request; secondFactor: ProofKind | null },
