@@ -6,8 +6,8 @@
 
 import { respondError } from "../error_handler.ts";
 import { type ClientConnection, newContext, type RequestContext } from "../request_context.ts";
-import type { ClaimResponse } from "../response/budget.ts";
 import type { CompressResponse } from "../response/compress_response.ts";
+import type { ClaimResponse } from "../response/response_memory.ts";
 import type { AddSecurityHeaders } from "../response/security_headers.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 import type { FinishRequest } from "./request_log.ts";

@@ -2,7 +2,7 @@
 import { chooseEncoding, encodedTag } from "./content_encoding.ts";
 
 /**
- * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `encoder.ts` sends it. The
+ * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `compress_response.ts` sends it. The
  * comparison is weak: `W/"x"` matches `"x"`.
  */
 export function isKnownTag(request: Request, etag: string): boolean {
