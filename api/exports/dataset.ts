@@ -10,6 +10,7 @@ import {
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
+import { LANES_MIN_ROWS } from "../../sql/exports/copy_lanes.ts";
 import { countDatasetRows, streamDatasetFile } from "../../sql/exports/rows.ts";
 import { type DocumentedForm, type Files, operation } from "../http/operation.ts";
 import {
@@ -31,12 +32,6 @@ import {
   sendExport,
   WRONG_TIME,
 } from "./send_export.ts";
-
-/**
- * From here on a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores); with 10,000 rows
- * it may save nothing, and below 5,000 opening it takes longer than it saves.
- */
-const LANES_MIN_ROWS = 20_000;
 
 const FORMS = {
   csv: {
