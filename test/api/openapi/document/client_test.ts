@@ -41,7 +41,8 @@ async function buildClient(origin: string, directory: string): Promise<void> {
   const [made, said] = await run(ROOT, ["x", "--no-install", ...args, join(directory, "service.ts")]);
   expect([made, said]).toEqual([0, expect.stringContaining("/swagger/json")]);
   const strict = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve"];
-  const options = [...strict, "--target", "esnext", "--allowImportingTsExtensions"];
+  // TypeScript's own declarations are a third of the work, and not ours to check.
+  const options = [...strict, "--target", "esnext", "--allowImportingTsExtensions", "--skipDefaultLibCheck"];
   for (const compiler of ["typescript", "typescript-7"]) {
     const tsc = join(ROOT, "node_modules", compiler, "bin/tsc");
     expect([compiler, ...(await run(directory, [tsc, ...options, ...PROGRAM_FILES]))]).toEqual([

@@ -14,7 +14,8 @@ const CLIENTS = join(ROOT, "test/fixtures/clients");
 const PROGRAMS = ["openapi_fetch", "hey_api", "orval", "kubb"] as const;
 const STRICT = [
   ...["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve", "--target", "esnext"],
-  ...["--lib", "esnext,dom,dom.iterable", "--allowImportingTsExtensions"],
+  // TypeScript's own declarations are a third of the work, and not ours to check.
+  ...["--lib", "esnext,dom,dom.iterable", "--allowImportingTsExtensions", "--skipDefaultLibCheck"],
 ];
 /** Generators and compilers take half a minute of a core that other tests share. */
 const TIMEOUT_MS = 600_000;
