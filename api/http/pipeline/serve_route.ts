@@ -14,8 +14,8 @@ import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import { isFilePath } from "./download_paths.ts";
 import type { RespondOnce } from "./idempotency.ts";
+import { comesFromPage, type IsOwnPage } from "./own_page.ts";
 import type { Admission } from "./request_limits.ts";
-import { comesFromPage, type IsOwnPage } from "./request_origin.ts";
 import { startRequestSpan } from "./request_span.ts";
 
 /** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
