@@ -23,7 +23,7 @@ import { deleteOldExportJobs } from "../sql/exports/export_retention.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 import { deleteOldCatalogSyncs } from "../sql/models/catalog_syncs.ts";
 import { cancelJob } from "../sql/queue.ts";
-import { deleteExpiredSecrets } from "../sql/webhooks/webhooks.ts";
+import { deleteExpiredSecrets } from "../sql/webhooks/retired_secrets.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
 /** Rows per statement, which locks them for some milliseconds. */

@@ -1,7 +1,7 @@
 /** Table `webhooks`: the addresses that organizations have events delivered to. */
 import type { EventType } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
+import { retireSecret } from "./retired_secrets.ts";
 
 /** A webhook without its secret. */
 export interface WebhookRow {
@@ -81,13 +81,8 @@ export async function updateWebhook(
   return row ?? null;
 }
 
-/** Secrets of a webhook that sign beside the current one, at most. */
-export const RETIRED_SECRETS_MAX = 5;
-/** How long a secret signs after it was replaced. */
-const RETIRED_SECRET_HOURS = 24;
-
 /**
- * Replaces the secret. The old one signs for another 24 hours, until `retiredUntil`. Returns null if there is no such
+ * Replaces the secret. The old one signs until `retiredUntil` (retired_secrets.ts). Returns null if there is no such
  * webhook, and `full` if too many old secrets still sign. Call inside a transaction.
  */
 export async function rotateWebhookSecret(
@@ -97,21 +92,11 @@ export async function rotateWebhookSecret(
   const [old] = await sql<{ secret: string }[]>`
     select secret from webhooks where id = ${id} and org_id = ${orgId} for update`;
   if (!old) return null;
-  const [signing] = await sql<[{ count: number }]>`
-    select count(*) from webhook_retired_secrets where webhook_id = ${id} and expires_at > now()`;
-  if (signing.count >= RETIRED_SECRETS_MAX) return "full";
-  const [retired] = await sql<[{ expiresAt: string }]>`
-    insert into webhook_retired_secrets (webhook_id, secret, expires_at)
-    values (${id}, ${old.secret}, now() + make_interval(hours => ${RETIRED_SECRET_HOURS}))
-    returning expires_at`;
+  const retiredUntil = await retireSecret(sql, { webhookId: id, secret: old.secret });
+  if (retiredUntil === null) return "full";
   const [row] = await sql<[WebhookRow]>`
     update webhooks set secret = ${secret}, updated_at = now() where id = ${id} returning ${sql(COLUMNS)}`;
-  return { row, retiredUntil: retired.expiresAt };
-}
-
-/** Deletes replaced secrets that no longer sign, and returns their number. */
-export async function deleteExpiredSecrets(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, { table: "webhook_retired_secrets", time: "expires_at", age: "0", limit });
+  return { row, retiredUntil };
 }
 
 /** Deletes a webhook and its deliveries; null if there is none. */
