@@ -4,6 +4,7 @@ import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
 import { networkOf } from "./client_address.ts";
+import { requestIdOf } from "./request_id.ts";
 import type { JsonObject } from "./route.ts";
 
 /** The parts of the client's connection that a response uses. */
@@ -143,14 +144,6 @@ function newOutcome() {
 /** Returns the context of an API call that a page makes: the page's caller, ids and time limit. */
 export function callContext(page: RequestContext, request: Request, url: URL): RequestContext {
   return { ...page, request, url, method: request.method, mayWrite: page.writes, ...newOutcome() };
-}
-
-const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
-
-/** Returns the incoming `X-Request-Id` if it is 1 to 128 characters of `A-Z a-z 0-9 _ . -`, else our own id. */
-function requestIdOf(headers: Headers, ownRequestId: string): string {
-  const given = headers.get("x-request-id");
-  return given !== null && ACCEPTED_REQUEST_ID.test(given) ? given : ownRequestId;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();

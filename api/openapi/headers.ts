@@ -1,5 +1,6 @@
 /** The response headers of errors, and those that every response has. */
 import { COUNT, type JsonSchema, TEXT } from "../../shared/json_schema.ts";
+import { ACCEPTED_REQUEST_ID } from "../http/request_id.ts";
 import type { OpenApiHeader } from "./types.ts";
 
 function required(description: string, schema: JsonSchema): OpenApiHeader {
@@ -10,7 +11,7 @@ function required(description: string, schema: JsonSchema): OpenApiHeader {
 const REQUEST_ID = {
   "X-Request-Id": required("Id of this request in the log. An id sent by the client is kept.", {
     ...TEXT,
-    pattern: "^[A-Za-z0-9_.-]{1,128}$",
+    pattern: ACCEPTED_REQUEST_ID.source,
   }),
 };
 
