@@ -256,7 +256,7 @@ export type ExportPolicy = (facts: ExportFacts) => Verdict;
 
 /**
  * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
- * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the error of `policy`.
+ * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
  */
 async function requireExportProject(
   sql: Sql,
@@ -282,7 +282,10 @@ async function findProject(
   const { userId } = caller;
   if (isUuid(name)) {
     const project = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
-    return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
+    const found = requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
+    // The id needs no organization, but a header that names none of the caller's is refused as everywhere.
+    if (request.headers.has("x-org-slug")) await resolveOrg(sql, caller, request);
+    return found;
   }
   const { orgId, slug } = await resolveOrg(sql, caller, request);
   if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {

@@ -81,6 +81,27 @@ test("a project is found by id, slug or name in the organization that the call m
   expect(await refusal(elsewhere)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
 });
 
+test("beside a project's id, X-Org-Slug may name any organization of the caller, and no other", async () => {
+  await using app = await openTestApp();
+  const { person, project } = await makeExportProject(app);
+  const stranger = await app.make.person();
+  const { key: bound } = await app.make.key({ userId: person.user.id, orgId: person.org.id });
+  const read = async (key: string, slug: string, id = project.id) => {
+    const headers = { "x-org-slug": slug };
+    const response = await app.request(`/api/v1/export/projects/${id}/issues`, { key, headers });
+    if (response.status !== 200) return (await refusal(response)).slice(0, 2);
+    await response.body?.cancel();
+    return 200;
+  };
+  const denied = [403, "ORG_ACCESS_DENIED"];
+  expect(await read(person.key, person.org.slug)).toBe(200);
+  expect(await read(person.key, person.personalOrg.slug)).toBe(200);
+  expect(await read(person.key, stranger.org.slug)).toEqual(denied);
+  expect(await read(person.key, "no-such-organization")).toEqual(denied);
+  expect(await read(bound, person.personalOrg.slug)).toEqual(denied);
+  expect(await read(person.key, stranger.org.slug, crypto.randomUUID())).toEqual([404, "PROJECT_NOT_FOUND"]);
+});
+
 test("an unknown dataset is 404, which names the eight", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
