@@ -115,13 +115,13 @@ function parsePath(path: string): (string | number)[] {
 function render({ type, name, version, body }: DefinitionSource) {
   const translation = translateDefinition({ type, name, version, body });
   if (!translation.ok) {
-    const { reason, path, message, others } = translation;
+    const { failures } = translation;
+    const [{ reason, path }] = failures;
     const none = { runtimeMd: null, promptHash: null, translatorVersion: null };
-    const failures = [{ reason, path, message }, ...others];
     return { ...none, translationError: { reason, path }, failures };
   }
-  const { runtimeMd, promptHash, translatorVersion } = translation;
-  return { runtimeMd, promptHash, translatorVersion, translationError: null, failures: [] };
+  const { ok: _, ...runtime } = translation;
+  return { ...runtime, translationError: null, failures: [] };
 }
 
 /** Scans for misuse. A failed scan becomes a warning, not an error. */

@@ -14,6 +14,7 @@ export const TRANSLATOR_VERSION = "1.2.1";
 
 /** Why a definition cannot be rendered. */
 export interface FailedTranslation {
+  /** `internal` is a fault of ours, all others are ones that the author can mend. */
   reason: TranslationFailureReason | "internal";
   /** Where in the document, beginning with its root key. */
   path: string;
@@ -22,13 +23,7 @@ export interface FailedTranslation {
 
 export type Translation =
   | { ok: true; runtimeMd: string; promptHash: string; translatorVersion: string }
-  | ({
-      ok: false;
-      /** `TRANSLATION_ERROR` is a fault of ours, `TRANSLATION_FAILED` one that the author can mend. */
-      code: "TRANSLATION_FAILED" | "TRANSLATION_ERROR";
-      /** What else is missing. */
-      others: readonly FailedTranslation[];
-    } & FailedTranslation);
+  | { ok: false; failures: [FailedTranslation, ...FailedTranslation[]] };
 
 const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = {
   agent: renderAgent,
@@ -48,10 +43,10 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
   } catch (error) {
     if (error instanceof TranslationFailure) {
       const others = error.others.map((other) => toFailure(other, type));
-      return { ok: false, code: "TRANSLATION_FAILED", ...toFailure(error, type), others };
+      return { ok: false, failures: [toFailure(error, type), ...others] };
     }
     const message = `The translator stopped: ${error instanceof Error ? error.message : "unknown cause"}`;
-    return { ok: false, code: "TRANSLATION_ERROR", reason: "internal", path: type, message, others: [] };
+    return { ok: false, failures: [{ reason: "internal", path: type, message }] };
   }
 }
 

@@ -130,7 +130,7 @@ test.each<[yaml: string, ...problems: string[]]>([
 test("parseDefinition() recognizes rendered Markdown and says what to send instead", () => {
   const rendered = readDemoDefinitions().map(({ yaml, type }) => {
     const translation = translateDefinition(parsed(yaml, type));
-    if (!translation.ok) throw new Error(translation.message);
+    if (!translation.ok) throw new Error(translation.failures[0].message);
     return translation.runtimeMd;
   });
   const others = [

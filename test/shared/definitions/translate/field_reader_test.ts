@@ -13,7 +13,7 @@ ${lines.replace(/^/gm, "  ")}`;
   const parsing = parseDefinition(yaml, { type });
   if (!parsing.ok) throw new Error(JSON.stringify(parsing.problems));
   const translation = translateDefinition(parsing.source);
-  if (!translation.ok) throw new Error(`${translation.path}: ${translation.message}`);
+  if (!translation.ok) throw new Error(JSON.stringify(translation.failures));
   return translation.runtimeMd;
 }
 
