@@ -235,7 +235,10 @@ async function changeDocument(
 ): Promise<EditedDocument | null> {
   const changes = documentChanges(row, body);
   const given = body.yaml === undefined ? null : await requireDocument(work, body.yaml, row);
-  if (given) requireVersion(row, given.version);
+  if (given && given.version !== row.version) {
+    const details = { documentVersion: given.version, pathVersion: row.version };
+    throw new ApiError("VERSION_MISMATCH", { details });
+  }
   if (Object.keys(changes).length > 0)
     return editDocument(work, { yaml: body.yaml ?? row.yaml, changes }, row);
   return given === null ? null : { document: given, warnings: [] };
@@ -257,11 +260,4 @@ function columnsOf(row: DefinitionRow, body: DefinitionUpdate): Partial<Definiti
 
 function normalizeTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== ""))];
-}
-
-function requireVersion(row: DefinitionRow, version: string): void {
-  if (version === row.version) return;
-  throw new ApiError("VERSION_MISMATCH", {
-    details: { documentVersion: version, pathVersion: row.version },
-  });
 }

@@ -1,17 +1,12 @@
 /** Lists the dependents of a definition: the versions whose documents refer to it. */
 import { MAX_RANGE_LENGTH } from "../../shared/definitions/pick_version.ts";
-import type { DefinitionStatus, DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
+import type { DefinitionRow } from "./fields.ts";
 import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 
 /** A definition that others may refer to. */
-export interface DependencyTarget {
-  lineId: string;
-  orgId: string;
-  type: DefinitionType;
-  name: string;
-}
+type DependencyTarget = Pick<DefinitionRow, "lineId" | "orgId" | "type" | "name">;
 
 /** Most ranges that dependents are looked for with: documents of others can add any number. */
 export const MAX_REFERENCED_RANGES = 1_000;
@@ -46,11 +41,7 @@ function isDependent(
 }
 
 /** A version that a range may resolve to. */
-export interface VersionCandidateRow {
-  id: string;
-  version: string;
-  status: DefinitionStatus;
-}
+type VersionCandidateRow = Pick<DefinitionRow, "id" | "version" | "status">;
 
 /** Returns the versions of a line that the viewer can see and that a reference may resolve to. */
 export async function listVersionCandidates(
@@ -63,13 +54,9 @@ export async function listVersionCandidates(
     where d.line_id = ${lineId} and d.status <> 'draft' and d.quarantined_at is null and ${isVisible(sql, viewer)}`;
 }
 
-export interface DependentRow {
-  id: string;
+interface DependentRow extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {
   /** The organization's slug. */
   organization: string;
-  type: DefinitionType;
-  name: string;
-  version: string;
   /** Place of the first reference in the document. */
   context: string;
   /** Range of that reference. */

@@ -1,8 +1,8 @@
 /** Table `definition_forks`: the source version of each forked line. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { buildJson } from "./field_type.ts";
-import { DEFINITION_FIELDS, NAMED_FIELDS, type NamedVersion } from "./fields.ts";
+import { buildJson, type FieldValues } from "./field_type.ts";
+import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS, type NamedVersion } from "./fields.ts";
 import { type DefinitionViewer, isListed, isVisible, memberOrgIds } from "./visibility.ts";
 
 const FORKED_FIELDS = { ...NAMED_FIELDS, displayName: DEFINITION_FIELDS.displayName };
@@ -72,9 +72,9 @@ export async function listLineage(
 }
 
 /** A fork with the version that represents it. */
-export interface ForkedRow {
+interface ForkedRow {
   fork: ForkRow;
-  definition: NamedVersion & { displayName: string };
+  definition: FieldValues<typeof FORKED_FIELDS>;
 }
 
 /** Maximum forks searched for those the viewer can find. 10,000 hidden ones take 0.1 s. */
@@ -121,7 +121,7 @@ export async function listForks(
 export interface NewFork {
   lineId: string;
   definitionId: string;
-  source: { lineId: string; id: string; orgId: string; type: DefinitionType; name: string; version: string };
+  source: Pick<DefinitionRow, "lineId" | "id" | "orgId" | "type" | "name" | "version">;
   forkedBy: string;
 }
 

@@ -62,7 +62,7 @@ export async function listNewForeignReferences(
 }
 
 /** The organization that a bare name resolves to. */
-export interface BareTargetRow extends Pick<DefinitionReference, "type" | "name"> {
+interface BareTargetRow extends Pick<DefinitionReference, "type" | "name"> {
   orgId: string;
   orgSlug: string;
 }

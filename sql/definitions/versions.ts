@@ -83,12 +83,7 @@ export async function findYaml(sql: Sql, id: string): Promise<string | null> {
   return row?.yaml ?? null;
 }
 
-export interface VersionPlace {
-  orgId: string;
-  orgSlug: string;
-  name: string;
-  version: string;
-}
+type VersionPlace = Pick<DefinitionRow, "orgId" | "orgSlug" | "name" | "version">;
 
 /** Finds the address of a version by its id, in one organization or in all; null if the viewer cannot see it. */
 export async function findVisibleVersion(
@@ -151,14 +146,8 @@ async function resolveName<Row extends { id: string }>(
 }
 
 /** A version as JSON, with the values that a response needs beside it. */
-export interface DefinitionTextRow {
-  id: string;
-  orgId: string;
-  type: DefinitionType;
-  name: string;
-  version: string;
-  deprecatedAt: string | null;
-  successor: string | null;
+export interface DefinitionTextRow
+  extends Pick<DefinitionRow, "id" | "orgId" | "type" | "name" | "version" | "deprecatedAt" | "successor"> {
   /** The document or its rendering, as requested by `text` of the query; null if there is none. */
   text: string | null;
   /** A `Definition` as JSON text. */
@@ -228,11 +217,8 @@ export async function listVersionNumbersOf(
 }
 
 /** A version of a line, in any status. */
-export interface LineVersionRow extends DefinitionName {
-  id: string;
-  orgId: string;
-  lineId: string;
-  version: string;
+export interface LineVersionRow
+  extends Pick<DefinitionRow, "id" | "orgId" | "lineId" | "type" | "name" | "version"> {
   /** Whether a range can resolve to it: published or deprecated, visible and not quarantined. */
   isResolvable: boolean;
 }

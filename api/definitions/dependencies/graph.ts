@@ -1,13 +1,9 @@
 /** What a definition depends on, as a tree and as a flat list. */
-import type { DefinitionType } from "../../../shared/vocabulary.ts";
+import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 
-export interface DependencyNode {
-  id: string;
+export interface DependencyNode extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {
   /** The organization's slug. */
   organization: string;
-  type: DefinitionType;
-  name: string;
-  version: string;
 }
 
 /** One definition needs another; the context says where its document names it. */
