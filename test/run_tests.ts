@@ -114,6 +114,7 @@ async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
     cwd: root,
     env: {
       ...env,
+      TEST_FOLDER: server.directory,
       ...(server.url === "" ? {} : { TEST_DATABASE_URL: server.url }),
       ...(hasColors ? { FORCE_COLOR: "1" } : {}),
     },

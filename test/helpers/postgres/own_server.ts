@@ -1,13 +1,15 @@
 /** A test's own PostgreSQL, which it can stop, kill and restart. */
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   type EmbeddedPostgres,
+  openCluster,
   SUPERUSER,
   startEmbeddedPostgres,
 } from "../../../deploy/local/embedded_postgres.ts";
 import { parentOf } from "../../../deploy/local/machine.ts";
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
+import { runCommand } from "../process/command.ts";
 import { identifyProcess, signalProcess } from "../process/identity.ts";
 import { waitFor } from "../wait_for.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
@@ -15,8 +17,29 @@ import { TEST_SETTINGS } from "./server.ts";
 
 const END_TIMEOUT_MS = 30_000;
 
+/** New clusters that no server has run on, by the folder of their programs: copying one takes a tenth of `initdb`. */
+const pristine = new Map<string | undefined, Promise<string>>();
+
+/** Copies a new cluster to `location`. */
+async function copyCluster(binDirectory: string | undefined, location: string): Promise<void> {
+  let made = pristine.get(binDirectory);
+  if (!made) {
+    const supervisor = openSupervisor({ force: new AbortController().signal });
+    // Test processes are killed at the end; the folder of the run is deleted after them.
+    const run = process.env["TEST_FOLDER"] ?? makeClusterFolder("pristine");
+    const folder = join(run, `pristine-${process.pid}-${pristine.size}`);
+    mkdirSync(folder);
+    const options = { isDurable: false, binDirectory };
+    made = openCluster(supervisor, join(folder, "postgres"), options).then(({ path }) => path);
+    pristine.set(binDirectory, made);
+  }
+  const { exitCode, stderr } = await runCommand(["cp", "-a", await made, location]);
+  if (exitCode !== 0) throw new Error(`Cannot copy a cluster: ${stderr}`);
+}
+
 export class OwnServer implements AsyncDisposable {
   readonly directory: string;
+  readonly #isDurable: boolean;
   readonly #settings: Readonly<Record<string, string>>;
   readonly #binDirectory: string | undefined;
   readonly #supervisor: Supervisor;
@@ -30,6 +53,7 @@ export class OwnServer implements AsyncDisposable {
   }: { isDurable?: boolean; binDirectory?: string | undefined; settings?: Record<string, string> } = {}) {
     this.#binDirectory = binDirectory || undefined;
     // Writes as durably as in production.
+    this.#isDurable = isDurable;
     this.directory = makeClusterFolder("own", { onDisk: isDurable });
     this.#settings = { ...(isDurable ? {} : TEST_SETTINGS), ...settings };
     this.#supervisor = openSupervisor({ force: new AbortController().signal });
@@ -49,6 +73,8 @@ export class OwnServer implements AsyncDisposable {
   /** Starts it on its previous port; throws if that is taken. Returns a superuser's URL. */
   async start(): Promise<string> {
     const before = this.#server?.urls[SUPERUSER];
+    const location = join(this.directory, "postgres");
+    if (!this.#isDurable && !existsSync(location)) await copyCluster(this.#binDirectory, location);
     this.#server = await startEmbeddedPostgres({
       supervisor: this.#supervisor,
       dataDirectory: this.directory,
