@@ -23,6 +23,7 @@ import { data, listOf } from "../http/schemas.ts";
 import { readScope } from "./find_visible.ts";
 import { DefinitionSummary, READ } from "./schemas.ts";
 
+const BEFORE_ITEMS = Buffer.from('{"data":{"definitions":[');
 const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.list(LIST_TIMEOUT_MS / 1000);
 const MAX_TAGS = 50;
 const MAX_TAG_LENGTH = 500;
@@ -116,7 +117,7 @@ export const listDefinitions = operation(
     );
     const hasMore = offset + limit < total;
     const rest = JSON.stringify({ total, limit, offset, hasMore }).slice(1);
-    return reply(200, jsonText(`{"data":{"definitions":[${items}],${rest}}`));
+    return reply(200, jsonText(Buffer.concat([BEFORE_ITEMS, items, Buffer.from(`],${rest}}`)])));
   },
 );
 

@@ -40,11 +40,11 @@ export interface DescribedJson {
 export type Content = TSchema | DescribedJson | Files | null;
 export type Responses = Readonly<Record<number, Content>>;
 
-/** The text of a JSON value of this type, as PostgreSQL or a cache has it: sent as it is. */
-export type JsonText<Value> = string & { readonly json: Value };
+/** The text of a JSON value of this type, or its bytes, as PostgreSQL or a cache has it: sent as it is. */
+export type JsonText<Value> = (string | Uint8Array<ArrayBuffer>) & { readonly json: Value };
 
 /** Declares that a text is JSON as the operation's schema says. The tests check every response. */
-export function jsonText(text: string): JsonText<never> {
+export function jsonText(text: string | Uint8Array<ArrayBuffer>): JsonText<never> {
   return text as JsonText<never>;
 }
 

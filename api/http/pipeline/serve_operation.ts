@@ -102,23 +102,25 @@ function toConditionalResponse(
 
 const ENCODER = new TextEncoder();
 
-/** Encodes a text once, for its tag and for the response. */
+/** Encodes a text once, for its tag and for the response. Bytes are sent as they are. */
 function toTagged({ body: text, type }: ReturnType<typeof toContent>) {
-  if (typeof text !== "string") throw new Error("Cannot tag a response: its body is no text");
-  const body = ENCODER.encode(text);
+  if (typeof text !== "string" && !(text instanceof Uint8Array))
+    throw new Error("Cannot tag a response: its body is a stream or a file");
+  const body = typeof text === "string" ? ENCODER.encode(text) : text;
   return { etag: `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"`, body, type };
 }
 
 /** Returns the body of a reply, and the content type unless the reply has another. */
 function toContent({ body: given }: AnyReply): { body: FileBody | null; type: Record<string, string> } {
   const body = typeof given === "function" ? given() : given;
-  if (body === null || isFile(body)) return { body, type: {} };
+  if (body === null || body instanceof ReadableStream || body instanceof Blob) return { body, type: {} };
+  // A file has another type among the reply's headers.
   return {
-    body: typeof body === "string" ? body : JSON.stringify(body),
+    body: isContent(body) ? body : JSON.stringify(body),
     type: { "Content-Type": "application/json" },
   };
 }
 
-function isFile(body: unknown): body is Exclude<FileBody, string> {
-  return body instanceof ReadableStream || body instanceof Blob || body instanceof Uint8Array;
+function isContent(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === "string" || body instanceof Uint8Array;
 }

@@ -33,11 +33,13 @@ interface PageQuery {
 }
 
 export interface DefinitionPage {
-  /** JSON texts of the items, separated by commas. */
-  items: string;
+  /** JSON texts of the items, separated by commas, as PostgreSQL sent them. */
+  items: Uint8Array;
   /** Exact number of items on all pages. */
   total: number;
 }
+
+const NO_ITEMS = new Uint8Array();
 
 /** Timeout of one statement of a list. */
 export const LIST_TIMEOUT_MS = 5_000;
@@ -91,7 +93,7 @@ async function readList(
     return { page: await readPage(sql, query, { matches: all, counted: all, ranks: [] }), search: null };
   }
   const asked = await readSearchWords(sql, query.search);
-  if (asked.words.length === 0) return { page: { items: "", total: 0 }, search: null };
+  if (asked.words.length === 0) return { page: { items: NO_ITEMS, total: 0 }, search: null };
   return { page: await searchPage(sql, query, asked), search: { query, asked } };
 }
 
@@ -137,7 +139,7 @@ async function readPage(
     matching.ranks.length > 0
       ? rankedPage(sql, query, { ...query, ...matching })
       : sortedPage(sql, query, matching);
-  const rows = sql<[{ total: number; items: string | null }]>`
+  const rows = sql`
     with page as materialized (${page})
     select
       ${total} as total,
@@ -154,10 +156,12 @@ async function readPage(
           where d.id = page.definition_id
           limit 1
         ) as found
-      ) as items`.execute();
+      ) as items`
+    .raw()
+    .execute();
   sendCommit(sql);
-  const [row] = await rows;
-  return { items: row.items ?? "", total: row.total };
+  const [[countText = null, items = null] = []] = await rows;
+  return { items: items ?? NO_ITEMS, total: Number(countText) };
 }
 
 /** Joins the row `drafted`: the summary with the highest draft of its line that the viewer finds. */
