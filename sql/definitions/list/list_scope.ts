@@ -1,28 +1,17 @@
 /** The rows of `definition_listings` that the viewer finds and that match the filters. */
-import type {
-  AuthorshipType,
-  DefinitionAgentType,
-  DefinitionDomain,
-  DefinitionStatus,
-  DefinitionTier,
-  DefinitionType,
-  DefinitionVisibility,
-} from "../../../shared/vocabulary.ts";
 import type { Fragment, Sql } from "../../connection/pool.ts";
+import type { DefinitionRow } from "../fields.ts";
 import { type DefinitionViewer, memberOrgIds } from "../visibility.ts";
 
+/** Fields with a filter for one value. */
+type FieldFilters = {
+  [Name in Exclude<keyof typeof COLUMNS, "isFork">]: DefinitionRow[Name] | null;
+};
+
 /** Filters; null matches everything. */
-export interface DefinitionFilters {
-  type: DefinitionType | null;
-  status: DefinitionStatus | null;
-  agentType: DefinitionAgentType | null;
-  domain: DefinitionDomain | null;
-  tier: DefinitionTier | null;
-  visibility: DefinitionVisibility | null;
+export interface DefinitionFilters extends FieldFilters {
   /** Slug of the organization. */
   organization: string | null;
-  authorId: string | null;
-  authorshipType: AuthorshipType | null;
   isFork: boolean | null;
   /** Matches any of the tags; empty matches everything. */
   tags: readonly string[];
@@ -196,7 +185,7 @@ const COLUMNS = {
   authorId: "author_id",
   authorshipType: "authorship_type",
   isFork: "is_fork",
-} as const satisfies Partial<Record<keyof DefinitionFilters, string>>;
+} as const;
 
 /** True if any filter is set besides those that choose a version of each line. */
 export function hasFilters(filters: DefinitionFilters): boolean {
