@@ -56,10 +56,10 @@ async function runCommand(
   terminal: Terminal,
 ): Promise<void> {
   for (const text of describeUnknownVariables(env)) terminal.err(`${text}\n`);
-  const config = readConfig(env);
-  if (!config.ok) throw new AdminError(config.problems.join("\n"));
-  const { databaseDirectUrl, sessionTtlHours, publicUrl } = config.config;
-  const sql = openPool(databaseDirectUrl, { applicationName: ADMIN_APPLICATION, max: CONNECTIONS });
+  const result = readConfig(env);
+  if (!result.ok) throw new AdminError(result.problems.join("\n"));
+  const { config } = result;
+  const sql = openPool(config.databaseDirectUrl, { applicationName: ADMIN_APPLICATION, max: CONNECTIONS });
   const progress = openProgress(terminal, { isQuiet: line.json && !terminal.isTerminal });
   try {
     const warn = (text: string) => {
@@ -71,18 +71,16 @@ async function runCommand(
     if (line.command.needsMigrations) await requireSchema(sql, line.command, warn);
     const context: CommandContext = {
       sql,
-      config: config.config,
-      sessionTtlHours,
-      publicUrl,
+      config,
       progress: progress.show,
       tick: progress.tick,
       readPassword: terminal.readPassword,
       warn,
     };
-    const result = await line.command.run(context, line.values);
+    const { json, text } = await line.command.run(context, line.values);
     progress.clear();
-    if (line.json) terminal.out(`${toJsonLine(result.json)}\n`);
-    else if (result.text) terminal.out(`${result.text}\n`);
+    if (line.json) terminal.out(`${toJsonLine(json)}\n`);
+    else if (text) terminal.out(`${text}\n`);
   } finally {
     progress.clear();
     await sql.end({ timeout: 2 });

@@ -11,7 +11,7 @@ export const createSessionCommand = defineCommand({
   name: "session create",
   about: "Creates a session for SESSION_TTL_HOURS and shows its token once.",
   flags: { user: { placeholder: "U", required: true, about: "username" } },
-  async run({ sql, sessionTtlHours: ttlHours }, values) {
+  async run({ sql, config: { sessionTtlHours: ttlHours } }, values) {
     const session = await sql.begin(async (tx) => {
       const user = await requireUser(tx, values.user);
       return beginSession(tx, { user, ttlHours, device: null, secondFactor: "operator", actor: OPERATOR });

@@ -8,7 +8,7 @@ export const SMALL_DEMO_FILE = join(import.meta.dir, "../fixtures/small_demo.zip
 
 /** Seeds a small demo, or continues one that was interrupted. Returns what `demo seed --json` prints. */
 export async function seedSmallDemo(sql: Pool, scale = 1): Promise<Readonly<Record<string, unknown>>> {
-  const context = { sql, publicUrl: "http://localhost:3000", progress() {} };
+  const context = { sql, config: { publicUrl: "http://localhost:3000" }, progress() {} };
   const options = { scale, ifEmpty: false, credentialsFile: undefined, file: SMALL_DEMO_FILE };
   return (await seedDemo(context, options)).json;
 }

@@ -27,9 +27,6 @@ export type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: Value
 export interface CommandContext {
   sql: Pool;
   config: Config;
-  sessionTtlHours: number;
-  /** URL of the API without a trailing slash. */
-  publicUrl: string;
   /** Shows the progress of a long command; on a terminal, each line replaces the previous one. */
   progress: (text: string) => void;
   /** Shows frequent progress: on a terminal only, a few times per second. */

@@ -1,4 +1,5 @@
 /** `demo seed`: organizations, users, definitions, projects and tracker rows for trying the service. */
+import type { Config } from "../../../shared/process/config.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { existsOrg } from "../../../sql/accounts/orgs.ts";
 import { findProjectByName, type ProjectRow } from "../../../sql/accounts/projects.ts";
@@ -36,7 +37,7 @@ export interface SeedOptions {
   file?: string;
 }
 
-type SeedContext = Pick<CommandContext, "sql" | "publicUrl" | "progress">;
+type SeedContext = Pick<CommandContext, "sql" | "progress"> & { config: Pick<Config, "publicUrl"> };
 
 async function auditDemo(tx: Sql, action: string, scale: number): Promise<void> {
   await insertAuditEntry(tx, {
@@ -136,7 +137,7 @@ async function ensureProject(
 
 /** Creates the credentials. The file is written before the keys are committed, so that no working key is lost. */
 async function handOver(
-  { sql, publicUrl }: SeedContext,
+  { sql, config: { publicUrl } }: SeedContext,
   options: SeedOptions & { demo: DemoBundle; projects: readonly ProjectRow[]; definitions: number },
 ): Promise<CommandResult> {
   const { scale, credentialsFile, demo, projects, definitions } = options;
