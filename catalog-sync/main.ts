@@ -6,12 +6,13 @@ import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import {
   type Host,
+  openHost,
   openProcessLog,
   readConfigOrExit,
-  serviceHost,
   startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
+import { redactSecrets } from "../shared/process/log.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
@@ -42,11 +43,10 @@ async function main(): Promise<void> {
     process.exit(0);
   }
   const isService = command.type === "run" && command.mode === "schedule";
-  const own = isService ? serviceHost(process, "catalog-sync") : process;
-  const host = args.includes("--json") ? jsonHost(process) : own;
+  const own = openHost(process, isService ? "catalog-sync" : undefined);
+  const host = args.includes("--json") ? { ...own, fail: failWithJson(own) } : own;
   if (command.type === "wrong") {
-    host.stderr.write(`${command.problem}. See \`bun run catalog-sync --help\`.\n`);
-    return host.exit(EXIT_USAGE);
+    return host.fail([`${command.problem}. See \`bun run catalog-sync --help\`.`], EXIT_USAGE);
   }
   const config = readConfigOrExit(host);
   const { mode, force, json } = command;
@@ -100,26 +100,13 @@ async function main(): Promise<void> {
   });
 }
 
-/** Wraps a process for `--json`: what it writes to stderr before it exits with a failure is on stdout too. */
-function jsonHost(host: Host & Pick<NodeJS.Process, "stdout">): Host {
-  const lines: string[] = [];
-  const write = (text: string): void => {
-    lines.push(text);
-    host.stderr.write(text);
+/** For `--json`: the problems are one object on stdout too. */
+function failWithJson(host: Host): Host["fail"] {
+  return (problems, exitCode = 1) => {
+    const code = exitCode === EXIT_USAGE ? "USAGE" : "FAILED";
+    process.stdout.write(`${toJsonLine(errorJson(code, redactSecrets(problems.join("\n"))))}\n`);
+    return host.fail(problems, exitCode);
   };
-  const exit = (code: number): never => {
-    const message = lines.join("").trimEnd();
-    host.stdout.write(`${toJsonLine(errorJson(code === 2 ? "USAGE" : "FAILED", message))}\n`);
-    return host.exit(code);
-  };
-  return new Proxy(host, {
-    get(target, name) {
-      if (name === "exit") return exit;
-      if (name === "stderr") return { write };
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }
 
 const OUTCOMES: readonly SyncReport["outcome"][] = ["changed", "unchanged", "refused", "failed", "busy"];

@@ -3,9 +3,9 @@ import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
 import {
   type Host,
+  openHost,
   openProcessLog,
   readConfigOrExit,
-  serviceHost,
   startOrExit,
 } from "../shared/process/entry_point.ts";
 import type { Log } from "../shared/process/log.ts";
@@ -59,11 +59,11 @@ export interface OpenProcess {
 
 /** Exits with a line on stderr that says what is wrong with the arguments, the configuration or the database. */
 export async function openProcess(
-  process: Parameters<typeof requireNoArguments>[0] & Parameters<typeof serviceHost>[0],
+  process: Parameters<typeof requireNoArguments>[0] & Parameters<typeof openHost>[0],
   needs: ProcessNeeds,
 ): Promise<OpenProcess> {
   requireNoArguments(process, needs.usage);
-  const host = serviceHost(process, needs.name);
+  const host = openHost(process, needs.name);
   const config = readConfigOrExit(host);
   const log = openProcessLog(host, config, needs.name);
   const { url, ...requests } = needs.requests(config);

@@ -7,45 +7,52 @@ import { describeUnknownVariables } from "./unknown_variables.ts";
 
 /** What an entry point passes on: only `main.ts` files touch `process`. */
 export interface Host extends Pick<NodeJS.Process, "env" | "stdin" | "exit" | "on"> {
-  stderr: { write(text: string): void };
+  /** Prints the problems, each on a line of its own, and exits with code 1 if omitted. */
+  fail(problems: readonly string[], exitCode?: number): never;
 }
 
 /**
- * Wraps the process of a service: each line that it writes to stderr is a JSON line of the log, because programs read stderr
- * and stdout together. At a terminal, where a person reads it, it stays text.
+ * Wraps a process. The problems of a service are JSON lines of its log, because programs read stderr and stdout together. At a
+ * terminal, where a person reads them, and without `service`, they are text.
  */
-export function serviceHost(host: Host & { stderr: { isTTY?: boolean } }, name: string): Host {
-  if (host.stderr.isTTY) return host;
-  const destination = { write: (line: string) => host.stderr.write(line) };
-  const log = createLog({ level: "fatal", process: name, destination });
+export function openHost(
+  self: Omit<Host, "fail"> & { stderr: { write(text: string): void; isTTY?: boolean } },
+  service?: string,
+): Host {
+  const { env, stdin, stderr } = self;
+  const destination = { write: (line: string) => stderr.write(line) };
+  const log =
+    service === undefined || stderr.isTTY
+      ? null
+      : createLog({ level: "fatal", process: service, destination });
   return {
-    env: host.env,
-    stdin: host.stdin,
-    exit: (code) => host.exit(code),
-    on: host.on.bind(host),
-    stderr: {
-      write(text) {
-        for (const line of text.trimEnd().split("\n")) log.fatal({ event: "process.failed" }, line);
-      },
+    env,
+    stdin,
+    exit: (code) => self.exit(code),
+    on: self.on.bind(self),
+    fail(problems, exitCode = 1) {
+      for (const problem of problems.flatMap((text) => text.split("\n"))) {
+        if (log) log.fatal({ event: "process.failed" }, problem);
+        else stderr.write(`${redactSecrets(problem)}\n`);
+      }
+      return self.exit(exitCode);
     },
   };
-}
-
-/** Prints each problem on a line of its own and exits with code 1. */
-function exitWithProblems(host: Host, ...problems: readonly string[]): never {
-  for (const problem of problems) host.stderr.write(`${redactSecrets(problem)}\n`);
-  return host.exit(1);
 }
 
 /** Returns the configuration, or exits with its problems. Then misspelled variables are listed, too. */
 export function readConfigOrExit(host: Host): Config {
   const result = readConfig(host.env);
   if (result.ok) return result.config;
-  return exitWithProblems(host, ...result.problems, ...describeUnknownVariables(host.env));
+  return host.fail([...result.problems, ...describeUnknownVariables(host.env)]);
 }
 
 /** Opens the log of a serving process on stdout. Its first lines warn about variables that look misspelled. */
-export function openProcessLog(host: Host, config: Pick<Config, "logLevel">, process: string): Log {
+export function openProcessLog(
+  host: Pick<Host, "env" | "on">,
+  config: Pick<Config, "logLevel">,
+  process: string,
+): Log {
   const destination = openStdout(host, (lines) => {
     log.warn({ event: "log.lines_dropped", lines }, "log lines were lost: stdout took none");
   });
@@ -65,7 +72,7 @@ export function listenOrExit(
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : error;
     const reason = code === "EADDRINUSE" ? "the port is taken" : code;
-    return exitWithProblems(host, `Cannot listen on ${at.host}:${at.port}: ${reason}`);
+    return host.fail([`Cannot listen on ${at.host}:${at.port}: ${reason}`]);
   }
 }
 
@@ -79,7 +86,7 @@ export async function startOrExit<Result>(
     return await start();
   } catch (error) {
     const text = error instanceof Error ? error.message || error.name : String(error);
-    return exitWithProblems(host, describe(error) ?? `Cannot start: ${text}`);
+    return host.fail([describe(error) ?? `Cannot start: ${text}`]);
   }
 }
 
@@ -96,7 +103,7 @@ export interface StopOptions {
  * Ends the process in order on SIGTERM and SIGINT, when the parent process ends (if it asked for that), and after an uncaught
  * error, which leaves the process in an unknown state.
  */
-export function stopOnSignals(host: Host, { log, phases, tracing, close }: StopOptions): void {
+export function stopOnSignals(host: Omit<Host, "fail">, { log, phases, tracing, close }: StopOptions): void {
   const shutdown = createShutdown({
     log,
     exit: (code) => host.exit(code),

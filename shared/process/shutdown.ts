@@ -10,34 +10,6 @@ export interface ShutdownPhase {
   run: (reason: string) => Promise<void>;
 }
 
-export interface ShutdownFailure {
-  phase: string;
-  error: unknown;
-}
-
-async function runPhase(phase: ShutdownPhase, reason: string): Promise<ShutdownFailure | null> {
-  const { name, timeoutMs, run } = phase;
-  try {
-    await withTimeout(run(reason), timeoutMs);
-    return null;
-  } catch (error) {
-    return { phase: name, error };
-  }
-}
-
-/** Runs all phases in order and returns those that failed or took too long. Never throws. */
-export async function runShutdown(
-  phases: readonly ShutdownPhase[],
-  reason: string,
-): Promise<ShutdownFailure[]> {
-  const failures: ShutdownFailure[] = [];
-  for (const phase of phases) {
-    const failure = await runPhase(phase, reason);
-    if (failure) failures.push(failure);
-  }
-  return failures;
-}
-
 export interface ShutdownOptions {
   phases: readonly ShutdownPhase[];
   log: Log;
@@ -54,10 +26,17 @@ export function createShutdown(options: ShutdownOptions): (reason: string, exitC
   let hasBegun = false;
 
   async function leave(reason: string, exitCode: number): Promise<void> {
-    const failures = await runShutdown(phases, reason);
-    for (const { phase, error } of failures) log.error({ phase, err: error }, "shutdown phase failed");
+    let code = exitCode;
+    for (const { name, timeoutMs, run } of phases) {
+      try {
+        await withTimeout(run(reason), timeoutMs);
+      } catch (error) {
+        log.error({ phase: name, err: error }, "shutdown phase failed");
+        code = 1;
+      }
+    }
     log.info("stopped");
-    exit(failures.length > 0 ? 1 : exitCode);
+    exit(code);
   }
 
   return (reason, exitCode = 0) => {

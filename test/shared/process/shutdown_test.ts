@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createLog } from "../../../shared/process/log.ts";
-import { createShutdown, runShutdown, type ShutdownPhase } from "../../../shared/process/shutdown.ts";
+import { createShutdown, type ShutdownPhase } from "../../../shared/process/shutdown.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const quiet = createLog({ level: "silent", process: "test" });
@@ -9,7 +9,7 @@ function phase(name: string, run: () => Promise<void>, timeoutMs = 5000): Shutdo
   return { name, timeoutMs, run };
 }
 
-describe("runShutdown()", () => {
+describe("createShutdown()", () => {
   test("runs one phase after the other", async () => {
     const steps: string[] = [];
     const step = (name: string) =>
@@ -18,8 +18,12 @@ describe("runShutdown()", () => {
         await new Promise(setImmediate);
         steps.push(`${name} ends`);
       });
-    expect(await runShutdown([step("a"), step("b")], "SIGTERM")).toEqual([]);
+    const codes: number[] = [];
+    const phases = [step("a"), step("b")];
+    createShutdown({ phases, log: quiet, exit: (code) => codes.push(code) })("SIGTERM");
+    await waitFor(() => codes.length > 0);
     expect(steps).toEqual(["a begins", "a ends", "b begins", "b ends"]);
+    expect(codes).toEqual([0]);
   });
 
   test("continues after a phase that fails or times out, and reports both", async () => {
@@ -31,16 +35,20 @@ describe("runShutdown()", () => {
         lastRan = true;
       }),
     ];
-    const failures = await runShutdown(phases, "SIGTERM");
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const log = createLog({ level: "error", process: "test", destination });
+    const codes: number[] = [];
+    createShutdown({ phases, log, exit: (code) => codes.push(code) })("SIGTERM");
+    await waitFor(() => codes.length > 0);
     expect(lastRan).toBe(true);
-    expect(failures).toMatchObject([
-      { phase: "throws", error: { message: "no" } },
-      { phase: "hangs", error: { message: "No result within 10 ms" } },
+    expect(codes).toEqual([1]);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { phase: "throws", err: { message: "no" } },
+      { phase: "hangs", err: { message: "No result within 10 ms" } },
     ]);
   });
-});
 
-describe("createShutdown()", () => {
   test("exits with the code it was given once all phases are through", async () => {
     for (const [given, expected] of [
       [undefined, 0],
