@@ -7,7 +7,7 @@ import { describeUnknownVariables } from "./unknown_variables.ts";
 
 /** What an entry point passes on: only `main.ts` files touch `process`. */
 export interface Host extends Pick<NodeJS.Process, "env" | "stdin" | "exit" | "on"> {
-  /** Prints the problems, each on a line of its own, and exits with code 1 if omitted. */
+  /** Prints the problems, each on a line of its own, and exits: with code 1 by default. */
   fail(problems: readonly string[], exitCode?: number): never;
 }
 
