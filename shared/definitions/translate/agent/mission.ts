@@ -37,7 +37,7 @@ export function writeLimits(w: MarkdownWriter, agent: Agent): void {
 const NATURE: Readonly<Record<string, Readonly<Record<string, Inline>>>> = {
   verifiability: {
     mechanically_checkable: md`A machine can check them; say how.`,
-    expert_judgment: md`They are expert judgement, which no machine can confirm.`,
+    expert_judgment: md`They are expert judgment, which no machine can confirm.`,
     not_checkable: md`Nobody can check them; offer them as opinion.`,
   },
   determinism: {
