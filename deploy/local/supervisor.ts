@@ -106,12 +106,13 @@ function openLog(path: string): number {
 }
 
 function launch({ name, command, args, cwd, env, runAs, output, input }: ChildOptions): Bun.Subprocess {
-  // The child writes to the file itself, so its last lines are there even if we are killed.
-  const log = typeof output === "object" ? openLog(output.logPath) : null;
-  const sink = output === "inherit" ? output : (log ?? "pipe");
   const stdin =
     env[STOP_ON_STDIN_END] === "true" ? "pipe" : input === undefined ? "ignore" : Buffer.from(input);
+  let log: number | null = null;
   try {
+    // The child writes to the file itself, so its last lines are there even if we are killed.
+    if (typeof output === "object") log = openLog(output.logPath);
+    const sink = output === "inherit" ? output : (log ?? "pipe");
     return Bun.spawn([command, ...args], {
       cwd,
       env,

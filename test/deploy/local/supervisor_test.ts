@@ -106,6 +106,13 @@ test("a program that is not there is named", async () => {
   await expect(supervisor.spawn(absent)).rejects.toThrow("Cannot run absent: ");
 });
 
+test("a program whose log cannot be opened is named", async () => {
+  await using supervisor = openSupervisor({ force: NEVER });
+  const program = { name: "loud", command: "/bin/true", args: [], cwd: "/", env: {} };
+  const spawned = supervisor.spawn({ ...program, output: { logPath: "/dev/null/loud.log" } });
+  await expect(spawned).rejects.toThrow(/^Cannot run loud: .*\/dev\/null/);
+});
+
 test("a child that asks for it stops when its parent is killed, and its last lines are in its log", async () => {
   const folder = await mkdtemp(join(tmpdir(), "ulr-supervisor-"));
   const at = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).pathname);
