@@ -3,7 +3,7 @@
  * the service runs as the other.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { chooseFreePort, commandLineOf, readText } from "./machine.ts";
@@ -228,7 +228,7 @@ export async function startServer(
   for (let attempt = 1; ; attempt++) {
     const port = chooseFreePort(HOST, preferredPort);
     const all = { ...SETTINGS, ...settings, port: String(port) };
-    const before = readText(logPath)?.length ?? 0;
+    const before = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
     const server = await spawnProgram(cluster, "postgres", {
       args: ["-D", cluster.path, ...Object.entries(all).flatMap((pair) => ["-c", pair.join("=")])],
       output: { logPath },
@@ -244,10 +244,11 @@ export async function startServer(
     await pollUntil(hasSettled, { timeoutMs: READY_TIMEOUT_MS, intervalMs: 20 });
     if (isReady() && !server.hasExited()) return { server, port };
     await server.stop();
-    const log = readText(logPath) ?? "";
+    const log = readFileSync(logPath);
     // A large log begins again.
     const lines = log
-      .slice(log.length < before ? 0 : before)
+      .subarray(log.length < before ? 0 : before)
+      .toString()
       .trim()
       .split("\n");
     const reasons = lines.filter((line) => /\b(FATAL|PANIC|ERROR|HINT):/.test(line));

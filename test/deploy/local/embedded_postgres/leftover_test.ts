@@ -2,16 +2,18 @@
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../../../deploy/local/embedded_postgres.ts";
 import { commandLineOf, parentOf } from "../../../../deploy/local/machine.ts";
 import { findPrograms } from "../../../../deploy/local/postgres_files.ts";
@@ -100,6 +102,27 @@ test("startEmbeddedPostgres() starts where a server ends by itself just before i
   } finally {
     rmSync(binDirectory, { recursive: true });
   }
+});
+
+/** Returns how many bytes this process has read so far. */
+function countReadBytes(): number {
+  return Number(/^rchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
+}
+
+test("startEmbeddedPostgres() puts a large log aside without reading it", async () => {
+  using directory = makeDataDirectory();
+  const logPath = join(directory.path, "logs", "postgres.log");
+  const size = 512 * 1024 * 1024;
+  mkdirSync(dirname(logPath), { recursive: true });
+  writeFileSync(logPath, "");
+  // Without blocks on the disk.
+  truncateSync(logPath, size);
+  const before = countReadBytes();
+  await using supervisor = openUnforcedSupervisor();
+  await start(supervisor, directory.path);
+  expect(countReadBytes() - before).toBeLessThan(size);
+  expect(statSync(`${logPath}.1`).size).toBe(size);
+  expect(readFileSync(logPath, "utf8")).toContain("ready to accept connections");
 });
 
 test("startEmbeddedPostgres() accepts a folder with shell characters in its name", async () => {
