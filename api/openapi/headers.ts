@@ -45,7 +45,7 @@ export const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, Open
 
 /** Describes the headers of every response, in Markdown. */
 export const COMMON_HEADERS = [
-  "Every response has `X-Request-Id`, and under `/api/v1` the rate limit of the caller. Responses list only their other headers.",
+  "Every response has `X-Request-Id`, and under `/api/v1` the rate limit of the caller. Except for 429 and 500, responses list only their other headers.",
   Object.entries({ ...REQUEST_ID, ...RATE_LIMIT })
     .map(([name, { description }]) => `- \`${name}\`: ${description}`)
     .join("\n"),
