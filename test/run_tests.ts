@@ -52,7 +52,7 @@ function readOptions(args: readonly string[]): Options {
   }
   const unknown = without.find((name) => !TEST_GROUPS.some((group) => group.name === name));
   if (unknown !== undefined)
-    throw new Error(`Cannot leave out "${unknown}": no group of tests is called so.\n\n${TEST_USAGE}`);
+    throw new Error(`Cannot leave out "${unknown}": there is no such group of tests.\n\n${TEST_USAGE}`);
   return { isAll: args.includes("--all"), isInstall: args.includes("--install"), without, rest };
 }
 
