@@ -20,8 +20,17 @@ export interface SlowProxy extends AsyncDisposable {
   recover(): void;
 }
 
-/** Opens the proxy. It pauses `pauseMs` after each chunk for the server. */
-export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promise<SlowProxy> {
+interface SlowProxyOptions {
+  /** Pause after each chunk for the server. */
+  pauseMs?: number;
+  /** What the server gets in place of a chunk. */
+  alter?: (chunk: Buffer) => Buffer;
+}
+
+export async function openSlowProxy(
+  target: string,
+  { pauseMs = 0, alter = (chunk) => chunk }: SlowProxyOptions = {},
+): Promise<SlowProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<net.Socket>();
   let forwarded = 0;
@@ -35,12 +44,12 @@ export async function openSlowProxy(target: string, { pauseMs = 0 } = {}): Promi
     const isLost = () => era < recoveries;
     const upstream = net.connect(Number(port), hostname);
     sockets.add(client);
-    client.on("data", async (chunk) => {
+    client.on("data", async (chunk: Buffer) => {
       client.pause();
       onArrival?.();
       await held;
       forwarded += chunk.length;
-      upstream.write(chunk);
+      upstream.write(alter(chunk));
       setTimeout(() => client.resume(), pauseMs);
     });
     upstream.on("data", (chunk: Buffer) => {

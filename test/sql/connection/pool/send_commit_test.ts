@@ -78,3 +78,22 @@ test("a statement after the commit is rejected", async () => {
   expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
   await sql.end();
 });
+
+test("if begin fails, the transaction rejects with its error, whatever was sent behind it", async () => {
+  await using db = await openTestDatabase();
+  const breakBegin = (chunk: Buffer) =>
+    Buffer.from(chunk.toString("latin1").replace("begin read only", "begun read only"), "latin1");
+  await using proxy = await openSlowProxy(db.url, { alter: breakBegin });
+  const url = new URL(db.url);
+  url.port = new URL(proxy.origin).port;
+  const sql = openPool(url.href, { applicationName: "test", max: 1 });
+  const sent = sql.begin("read only", readOnce);
+  expect(await sent.catch((error: unknown) => error)).toMatchObject({ code: "42601" });
+  const queued = sql.begin("read only", (tx) => {
+    // The driver holds the second statement back until it knows the parameters of the first.
+    return Promise.all([tx`select ${1}::int as one`.execute(), tx`select 2 as two`.execute()]);
+  });
+  expect(await queued.catch((error: unknown) => error)).toMatchObject({ code: "42601" });
+  expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+  await sql.end();
+});
