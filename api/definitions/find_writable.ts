@@ -1,5 +1,4 @@
-/** Finds the definition that a write changes, and the organization in which the caller may change it. */
-
+/** Finds the definition that a write changes, the organization it is in, and whether its status allows the change. */
 import { allowedTransitions } from "../../shared/definitions/lifecycle.ts";
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
