@@ -129,8 +129,8 @@ export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fra
 }
 
 /**
- * Sends the commit behind the statements that were executed, without waiting for their results. The transaction takes no
- * others. A `begin("read only")` does not wait for its response either; both save a round trip, by our patch of the driver.
+ * Sends the commit behind the statements that were executed, without waiting for their results. Later statements are
+ * rejected. `begin("read only")` does not wait for its response either. Both save a round trip and need our patch of the driver.
  */
 export function sendCommit(tx: Transaction): void {
   (tx as unknown as { commit(): void }).commit();
