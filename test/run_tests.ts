@@ -190,7 +190,7 @@ function describeUnstable(failures: readonly string[]): string {
   );
 }
 
-/** Whether any of the chosen tests imports the helpers of databases, itself or through other files. */
+/** Whether any of the chosen tests imports the helpers of databases, itself or through files that it imports or lists as tests. */
 function needsDatabase(root: string, rest: readonly string[]): boolean {
   const chosen = rest.filter((arg) => arg.endsWith("_test.ts")).map((arg) => join(root, arg));
   if (chosen.length === 0 || chosen.length < rest.length || !chosen.every(existsSync)) return true;
@@ -198,9 +198,12 @@ function needsDatabase(root: string, rest: readonly string[]): boolean {
   const seen = new Set(chosen);
   for (const file of seen) {
     if (file.includes("/test/helpers/postgres/")) return true;
-    for (const { path } of transpiler.scanImports(readFileSync(file, "utf8"))) {
+    const source = readFileSync(file, "utf8");
+    for (const { path } of transpiler.scanImports(source)) {
       if (path.startsWith(".") && path.endsWith(".ts")) seen.add(join(file, "..", path));
     }
+    const listed = source.matchAll(/^ {2}"(test\/\S+_test\.ts)",$/gm);
+    for (const [, path = ""] of listed) seen.add(join(root, path));
   }
   return false;
 }
