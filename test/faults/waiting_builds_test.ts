@@ -8,16 +8,24 @@ import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { startS3Server } from "../helpers/network/s3_server.ts";
 import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
+import type { ServiceProcess } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const READY_MS = 60_000;
 
-/** Runs `act` while the build is stopped in the middle. */
-async function whileBuilding(app: TestApp, act: () => Promise<void>): Promise<void> {
-  await app.db.owner.begin(async (tx) => {
+/** Starts a runner, and runs `act` while its build is stopped in the middle. */
+async function startStopped(
+  app: TestApp,
+  env: Readonly<Record<string, string>>,
+  act: () => Promise<void>,
+): Promise<ServiceProcess> {
+  return await app.db.owner.begin(async (tx) => {
+    // Before the start: a quick runner would be through with the table.
     await tx`lock table analysis_records in access exclusive mode`;
-    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0);
+    const runner = await startRunner(env);
+    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0, READY_MS);
     await act();
+    return runner;
   });
 }
 
@@ -29,8 +37,7 @@ test("a build waits for a bucket that is gone, and another runner finishes it if
   const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
   const show = () => getJob(app, person.key, id);
   {
-    await using runner = await startRunner(env);
-    await whileBuilding(app, s3.kill);
+    await using runner = await startStopped(app, env, s3.kill);
     const waiting = await waitFor(async () => ((await show()).waitingFor ? show() : null), READY_MS);
     expect(waiting).toMatchObject({ status: "queued", attempt: 0, waitingFor: "storage" });
     expect(await listMismatches(app)).toEqual([]);
@@ -54,16 +61,15 @@ test("a build whose database runs out of room waits until there is some, also to
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
   const show = () => getJob(app, person.key, id);
-  await using runner = await startRunner(env);
   await app.db.owner`
     create function no_room() returns trigger language plpgsql as $$
     begin
       raise exception 'could not extend file "base/1": No space left on device' using errcode = 'disk_full';
     end $$`;
-  const logged = (event: string) => runner.logLines().find((line) => line["event"] === event);
-  await whileBuilding(app, async () => {
+  await using runner = await startStopped(app, env, async () => {
     await app.db.owner`create trigger no_room before update on export_jobs execute function no_room()`;
   });
+  const logged = (event: string) => runner.logLines().find((line) => line["event"] === event);
   await waitFor(() => logged("export_job.attempt_failed"), READY_MS);
   expect(await show()).toMatchObject({ status: "running", attempt: 1 });
   await app.db.owner`drop trigger no_room on export_jobs`;
