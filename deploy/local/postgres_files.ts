@@ -108,7 +108,7 @@ export function chooseAccount(location: string): RunAs | undefined {
   for (const name of ACCOUNTS) {
     const entry = new RegExp(`^${name}:[^:]*:(-?\\d+):(-?\\d+):`, "m").exec(readText("/etc/passwd") ?? "");
     if (!entry) continue;
-    // On macOS, the account `nobody` has the ids -2.
+    // On macOS, `nobody` has the ids -2.
     const account = { uid: Number(entry[1]) >>> 0, gid: Number(entry[2]) >>> 0 };
     // Root may have copied a cluster here.
     if (existsSync(location)) spawnSync("chown", ["-RH", `${account.uid}:${account.gid}`, location]);

@@ -25,12 +25,8 @@ export async function findVisibleProject(
   key: { id: string; userId: string; orgId: string | null },
 ): Promise<VisibleProjectRow | null> {
   return firstRow(sql<VisibleProjectRow[]>`
-    select ${columns(sql)}
-    from projects as p
-    join organizations as o on o.id = p.org_id
-    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
-    where p.id = ${key.id}
-      and p.deleted_at is null
+    ${visibleProjects(sql, key.userId)}
+      and p.id = ${key.id}
       and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`);
 }
 
@@ -40,18 +36,20 @@ export async function findVisibleProjectByName(
   key: { name: string; userId: string; orgId: string },
 ): Promise<VisibleProjectRow | null> {
   return firstRow(sql<VisibleProjectRow[]>`
-    select ${columns(sql)}
-    from projects as p
-    join organizations as o on o.id = p.org_id
-    join organization_members as m on m.org_id = p.org_id and m.user_id = ${key.userId}
-    where p.org_id = ${key.orgId}
+    ${visibleProjects(sql, key.userId)}
+      and p.org_id = ${key.orgId}
       and (p.slug = ${key.name} or p.name = ${key.name})
-      and p.deleted_at is null
     order by p.slug = ${key.name} desc
     limit 1`);
 }
 
-function columns(sql: Sql) {
-  return sql`p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier,
-    o.require_second_factor`;
+/** What hides a project: its organization has no such member, or it is deleted. Conditions follow, with `and`. */
+function visibleProjects(sql: Sql, userId: string) {
+  return sql`
+    select
+      p.id, p.name, p.slug, p.org_id, o.slug as org_slug, o.name as org_name, m.role, o.subscription_tier, o.require_second_factor
+    from projects as p
+    join organizations as o on o.id = p.org_id
+    join organization_members as m on m.org_id = p.org_id and m.user_id = ${userId}
+    where p.deleted_at is null`;
 }
