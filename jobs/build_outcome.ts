@@ -10,6 +10,7 @@ import { isDatabaseFault, retryOnDatabaseFault } from "../sql/connection/databas
 import type { Sql } from "../sql/connection/pool.ts";
 import { insertExportEvent } from "../sql/events/events.ts";
 import {
+  lockOrgOfExportJob,
   markExportJobExhausted,
   markExportJobFailed,
   markExportJobQueued,
@@ -51,7 +52,7 @@ export async function makeReady(
   { job, artifactKey, traceparent }: Build,
   written: { org: OrgRow; artifact: ContentDigest; progress: ExportJobProgress },
 ): Promise<boolean> {
-  const isReady = await deps.sql.begin(async (tx) => {
+  const ready = await endJob(deps, job.id, async (tx) => {
     const row = await markExportJobReady(tx, {
       id: job.id,
       attempt: job.attempt,
@@ -63,30 +64,42 @@ export async function makeReady(
       },
       retentionHours: deps.config.exportRetentionHours,
     });
-    if (!row) return false;
-    await finish(tx, deps, row, "export_job.ready");
+    if (!row) return null;
     await enqueueJob(tx, deps.boss, {
       id: job.id,
       name: "send_export_ready",
       payload: { exportJobId: job.id, traceparent },
       expireSeconds: MAIL_EXPIRE_SECONDS,
     });
-    return true;
+    return row;
   });
-  if (isReady) deps.metrics.builds.inc({ result: "ready" });
-  return isReady;
+  if (ready) deps.metrics.builds.inc({ result: "ready" });
+  return ready !== null;
 }
 
-/** Completes the queue entry and writes the event and the audit entry, in the transaction that ends the job. */
-async function finish(tx: Sql, deps: RunnerDeps, job: ExportJobRow, action: string): Promise<void> {
-  await completeJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
-  await insertExportEvent(tx, job);
-  await insertAuditEntry(tx, {
-    actorType: "service",
-    action,
-    subject: { type: "export_job", id: job.id },
-    orgId: job.orgId,
-    details: job.errorCode === null ? { rows: job.rowsWritten } : { errorCode: job.errorCode },
+/**
+ * Calls `end`, which ends the job. Completes the queue entry and writes the event and the audit entry in the same
+ * transaction. Returns null if `end` does: it has ended no job.
+ */
+async function endJob(
+  deps: RunnerDeps,
+  id: string,
+  end: (tx: Sql) => Promise<ExportJobRow | null>,
+): Promise<ExportJobRow | null> {
+  return deps.sql.begin(async (tx) => {
+    await lockOrgOfExportJob(tx, id);
+    const job = await end(tx);
+    if (!job) return null;
+    await completeJob(tx, deps.boss, { id, name: "build_org_export" });
+    await insertExportEvent(tx, job);
+    await insertAuditEntry(tx, {
+      actorType: "service",
+      action: job.status === "ready" ? "export_job.ready" : "export_job.fail",
+      subject: { type: "export_job", id },
+      orgId: job.orgId,
+      details: job.errorCode === null ? { rows: job.rowsWritten } : { errorCode: job.errorCode },
+    });
+    return job;
   });
 }
 
@@ -146,11 +159,8 @@ export async function fail(
 ): Promise<void> {
   const { id, attempt } = build.job;
   const end = (tx: Sql) => markExportJobFailed(tx, { id, attempt, errorCode, errorMessage });
-  const isFailed = await retryOnDatabaseFault(
-    () => deps.sql.begin((tx) => failIn(tx, deps, end)),
-    deps.shutdownSignal,
-  );
-  if (!isFailed) return;
+  const failed = await retryOnDatabaseFault(() => endJob(deps, id, end), deps.shutdownSignal);
+  if (!failed) return;
   deps.metrics.builds.inc({ result: errorCode });
   await discard(deps, build);
   build.log.error({ event: "export_job.failed", errorCode }, "an export job failed");
@@ -160,19 +170,8 @@ export async function fail(
 export async function failExhausted(deps: RunnerDeps, id: string): Promise<void> {
   const errorMessage = MESSAGES.BUILD_FAILED;
   const end = (tx: Sql) => markExportJobExhausted(tx, { id, maxAttempts: MAX_ATTEMPTS, errorMessage });
-  const isFailed = await deps.sql.begin((tx) => failIn(tx, deps, end));
-  if (isFailed) deps.metrics.builds.inc({ result: "BUILD_FAILED" });
-}
-
-/** Returns false if `end` ends no job. */
-async function failIn(
-  tx: Sql,
-  deps: RunnerDeps,
-  end: (tx: Sql) => Promise<ExportJobRow | null>,
-): Promise<boolean> {
-  const failed = await end(tx);
-  if (failed) await finish(tx, deps, failed, "export_job.fail");
-  return failed !== null;
+  const failed = await endJob(deps, id, end);
+  if (failed) deps.metrics.builds.inc({ result: "BUILD_FAILED" });
 }
 
 /**

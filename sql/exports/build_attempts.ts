@@ -33,6 +33,18 @@ export async function updateExportJobProgress(
   return count === 1;
 }
 
+/**
+ * Keeps the job's organization from being deleted until the transaction ends. Call it before the job is changed: the event
+ * refers to the organization, and its deletion locks the organization first.
+ */
+export async function lockOrgOfExportJob(tx: Sql, id: string): Promise<void> {
+  await tx`
+    select
+    from organizations
+    where id = (select org_id from export_jobs where id = ${id})
+    for key share`;
+}
+
 /** Fails a job that has used up its attempts; null if it has finished or is being built. */
 export async function markExportJobExhausted(
   sql: Sql,

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { deleteOldRecords, deleteOrganizations } from "../../../jobs/delete_old_records.ts";
 import { expireOrgExports } from "../../../jobs/expire_org_exports.ts";
+import { BuildSuperseded } from "../../../jobs/org_export_file.ts";
+import { lockDueOrg, markOrgDeleted } from "../../../sql/accounts/organization_deletion.ts";
 import { agentYaml, makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
@@ -183,6 +185,29 @@ test("it and members who write meanwhile do not wait for each other in a circle"
     select 1 from api_keys where org_id = ${org.id} and revoked_at is null
     union all select 1 from definition_lines where org_id = ${org.id}`;
   expect(kept).toHaveLength(0);
+});
+
+test("it and a build that ends meanwhile do not wait for each other in a circle", async () => {
+  await using api = await openTestApp();
+  await using runner = await openTestRunner(api);
+  const [ready, dead] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
+  for (const owner of [ready, dead]) {
+    const { id } = await jobOf(await postJob(api, owner));
+    await endNow(api, owner);
+    // The second has lost all its builders: its next attempt only fails it.
+    if (owner === dead)
+      await api.db.sql`update export_jobs set status = 'running', attempt = 3 where id = ${id}`;
+    const { build } = await api.db.sql.begin(async (tx) => {
+      await lockDueOrg(tx);
+      const build = runner.build(id).catch((error: unknown) => error);
+      await waitFor(async () => (await listWaiting(api.db.admin)).length === 1);
+      await markOrgDeleted(tx, owner.org.id);
+      return { build };
+    });
+    expect(await build).toEqual(owner === dead ? undefined : expect.any(BuildSuperseded));
+    const [job] = await api.db.sql`select error_code from export_jobs where id = ${id}`;
+    expect(job).toMatchObject({ errorCode: "ORGANIZATION_GONE" });
+  }
 });
 
 test("a member who joins at the last moment sees nothing of it", async () => {
