@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   const { host, close, ...opened } = await openProcess(process, NEEDS);
   const { config, log, sql, replica, tracing } = opened;
   const catalog = new CatalogCache({ sql, replica, log });
-  const documents = openDocuments();
+  const documents = openDocuments({ log });
   const stop = new AbortController();
   const deps = {
     ...opened,

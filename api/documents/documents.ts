@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { EditedDefinition } from "../../shared/definitions/edit.ts";
-import type { DocumentReading } from "./read_document.ts";
+import type { Log } from "../../shared/process/log.ts";
+import type { DocumentReading, ReadDocument } from "./read_document.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
 import { TaskThread } from "./thread.ts";
 
@@ -36,6 +37,8 @@ export interface Documents {
 }
 
 export interface DocumentsOptions {
+  /** Gets a line for every bug of ours that a document meets and its author sees as a warning. */
+  log?: Pick<Log, "error">;
   /** Texts up to this many characters are processed on the main thread. */
   inlineLength?: number;
   keptBytes?: number;
@@ -49,7 +52,7 @@ export interface DocumentsOptions {
  */
 const TIME_LIMIT_MS = 20_000;
 
-const DEFAULTS: Required<DocumentsOptions> = {
+const DEFAULTS: Required<Omit<DocumentsOptions, "log">> = {
   // About 5 ms. Most real documents are smaller, so they never wait for large ones.
   inlineLength: 4_096,
   keptBytes: 32 * 1024 * 1024,
@@ -57,7 +60,7 @@ const DEFAULTS: Required<DocumentsOptions> = {
 };
 
 export function openDocuments(options: DocumentsOptions = {}): Documents {
-  const { inlineLength, keptBytes, maxWaiting } = { ...DEFAULTS, ...options };
+  const { log, inlineLength, keptBytes, maxWaiting } = { ...DEFAULTS, ...options };
   const cache = new LRUCache<string, string>({ maxSize: keptBytes, sizeCalculation: bytesOf });
   const thread = new TaskThread({ entry: new URL("./main.ts", import.meta.url), timeLimitMs: TIME_LIMIT_MS });
 
@@ -79,7 +82,11 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
       const write = async (task: DocumentTask) =>
         JSON.parse(await perform(task, { caller, isBulk, maxWaiting: maxWaiting.writes }));
       return {
-        read: (value) => write({ name: "read", given: value }),
+        async read(value) {
+          const reading: DocumentReading = await write({ name: "read", given: value });
+          if (reading.ok && log) logFaults(log, reading.document);
+          return reading;
+        },
         edit: (value) => write({ name: "edit", given: value }),
         compare: (value) => read({ name: "compare", given: value }),
         normalize: (value) => read({ name: "normalize", given: value }),
@@ -88,6 +95,16 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
     },
     close: () => thread.close(),
   };
+}
+
+/** The hash finds the stored version (`definitions.hash`). */
+function logFaults(log: Pick<Log, "error">, { type, content: { hash }, faults }: ReadDocument): void {
+  for (const fault of faults) {
+    log.error(
+      { event: "document.fault", type, hash, ...fault },
+      `a bug stopped the ${fault.part} of a document`,
+    );
+  }
 }
 
 /** Returns an upper bound of the bytes of a result and its key: a character takes one or two. */

@@ -25,6 +25,14 @@ export interface PlacedName extends TextPosition {
   path: string;
 }
 
+/** A bug of ours that a document has met, without any text of the document: it may be private. */
+export interface DocumentFault {
+  part: "translator" | "safety scan";
+  /** Name of the error's class. */
+  error: string;
+  stack: string[];
+}
+
 /** Plain values only, because they cross threads as JSON. */
 export interface ReadDocument {
   type: DefinitionType;
@@ -35,6 +43,7 @@ export interface ReadDocument {
   references: DefinitionReference[];
   /** Everything that keeps the document from being rendered. */
   failures: FailedTranslation[];
+  faults: DocumentFault[];
   /** What its author may have meant otherwise. */
   keyWarnings: KeyWarning[];
   /** Null if the scan itself failed. */
@@ -72,8 +81,9 @@ export function readDocument(options: {
   const { type, name, version, fields } = source;
   if (options.name !== null && name !== options.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
-  const { failures, ...runtime } = render(source);
-  const found = scan(source);
+  const faults: DocumentFault[] = [];
+  const { failures, ...runtime } = render(source, faults);
+  const found = scan(source, faults);
   const signals = found?.signals ?? [];
   const paths = [...failures.map(({ path }) => path), ...signals.map(({ location }) => location)];
   return {
@@ -85,6 +95,7 @@ export function readDocument(options: {
       content: { hash: hashDefinition(source.root), ...fields, ...runtime },
       references: listReferences(source),
       failures,
+      faults,
       keyWarnings: checkKeys(source, document),
       scan: found,
       models: placeNames(listNamedModels(source), locate),
@@ -112,10 +123,11 @@ function parsePath(path: string): (string | number)[] {
   return steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
-function render({ type, name, version, body }: DefinitionSource) {
+function render({ type, name, version, body }: DefinitionSource, faults: DocumentFault[]) {
   const translation = translateDefinition({ type, name, version, body });
   if (!translation.ok) {
-    const { failures } = translation;
+    const { failures, fault } = translation;
+    if (fault !== undefined) faults.push(describeFault("translator", fault));
     const [{ reason, path }] = failures;
     const none = { runtimeMd: null, promptHash: null, translatorVersion: null };
     return { ...none, translationError: { reason, path }, failures };
@@ -125,10 +137,22 @@ function render({ type, name, version, body }: DefinitionSource) {
 }
 
 /** Scans for misuse. A failed scan becomes a warning, not an error. */
-function scan(source: DefinitionSource): SafetyScan | null {
+function scan(source: DefinitionSource, faults: DocumentFault[]): SafetyScan | null {
   try {
     return scanDefinition(source);
-  } catch {
+  } catch (error) {
+    faults.push(describeFault("safety scan", error));
     return null;
   }
+}
+
+function describeFault(part: DocumentFault["part"], thrown: unknown): DocumentFault {
+  const error = thrown instanceof Error ? thrown : new Error();
+  // The message may quote the document; it stands before the calls.
+  const calls = (error.stack ?? "").replace(error.message, "").split("\n");
+  return {
+    part,
+    error: error.name,
+    stack: calls.map((call) => call.trim()).filter((call) => call.startsWith("at ")),
+  };
 }

@@ -23,7 +23,12 @@ export interface FailedTranslation {
 
 export type Translation =
   | { ok: true; runtimeMd: string; promptHash: string; translatorVersion: string }
-  | { ok: false; failures: [FailedTranslation, ...FailedTranslation[]] };
+  | {
+      ok: false;
+      failures: [FailedTranslation, ...FailedTranslation[]];
+      /** What was thrown, if the reason is `internal`. */
+      fault?: unknown;
+    };
 
 const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = {
   agent: renderAgent,
@@ -46,7 +51,7 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
       return { ok: false, failures: [toFailure(error, type), ...others] };
     }
     const message = `The translator stopped: ${error instanceof Error ? error.message : "unknown cause"}`;
-    return { ok: false, failures: [{ reason: "internal", path: type, message }] };
+    return { ok: false, failures: [{ reason: "internal", path: type, message }], fault: error };
   }
 }
 

@@ -5,6 +5,7 @@ import { normalizeDocument } from "../../../api/documents/normal_form.ts";
 import { readDocument } from "../../../api/documents/read_document.ts";
 import { editDefinition } from "../../../shared/definitions/edit.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { createLog } from "../../../shared/process/log.ts";
 import { agentYaml, ask, write } from "../../helpers/definitions/definitions.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 import { largeAgentYaml } from "../../helpers/definitions/large_documents.ts";
@@ -28,6 +29,51 @@ test("the thread returns the same results as the functions", async () => {
     expect(JSON.parse(await documents.compare(both))).toEqual(AS_JSON(compareDocuments(both)));
   }
   await opened.close();
+});
+
+test("a bug of the translator or the scan is logged, without any text of the document", async () => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: "info",
+    process: "test",
+    destination: { write: (line) => lines.push(line) },
+  });
+  const opened = openDocuments({ log });
+  const yaml = agentYaml("reviewer", "1.0.0", { description: "Prüft einen reviewer" });
+  // What both use of JavaScript itself fails, and quotes the text it was given.
+  const { normalize } = String.prototype;
+  const { byteLength } = Buffer;
+  const failing = (text: string): never => {
+    throw new RangeError(`cannot measure\n    at ${text}`);
+  };
+  String.prototype.normalize = function (this: string) {
+    return failing(this);
+  };
+  Buffer.byteLength = (text) => failing(String(text));
+  const reading = await opened
+    .forCaller("user")
+    .read({ type: "agent", name: null, yaml })
+    .finally(() => {
+      Object.assign(String.prototype, { normalize });
+      Object.assign(Buffer, { byteLength });
+    });
+  await opened.close();
+  expect(reading).toMatchObject({ ok: true, document: { scan: null, failures: [{ reason: "internal" }] } });
+  const hash = reading.ok ? reading.document.content.hash : null;
+  const stack = expect.arrayContaining([expect.stringContaining("translate")]);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    {
+      event: "document.fault",
+      level: "error",
+      type: "agent",
+      hash,
+      part: "translator",
+      error: "RangeError",
+      stack,
+    },
+    { event: "document.fault", type: "agent", hash, part: "safety scan", error: "RangeError" },
+  ]);
+  expect(lines.join("")).not.toContain("reviewer");
 });
 
 test("fifty concurrent callers share one task, and later ones hit the cache", async () => {

@@ -138,7 +138,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     boss: await openQueue(sql, (error) => {
       throw error;
     }),
-    documents: openDocuments(),
+    documents: openDocuments({ log }),
     // Without polling: tests call refresh() when something changed.
     catalog: new CatalogCache({ sql, replica, log }),
     callers: createCredentialCache(),
