@@ -8,7 +8,7 @@ import type { AnyOperation } from "../http/operation.ts";
 import { COMMON_HEADERS } from "./headers.ts";
 import { CREDENTIALS, describeOperations } from "./operations.ts";
 import { collectSchemas } from "./schemas.ts";
-import { shareComponents } from "./share.ts";
+import { shareComponents } from "./share_components.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./types.ts";
 
 /** In 3.1, schemas are plain JSON Schema. */
