@@ -44,6 +44,15 @@ function toSafeInteger(value: string): number {
   return number;
 }
 
+/** Reads bytes in both forms of `bytea_output`. A pooler gives sessions whose role or database may have set either one. */
+function toBytes(value: string): Uint8Array {
+  if (value.startsWith("\\x")) return Buffer.from(value.slice(2), "hex");
+  const text = value.replace(/\\(\\|[0-7]{3})/g, (_, byte: string) =>
+    byte === "\\" ? byte : String.fromCharCode(Number.parseInt(byte, 8)),
+  );
+  return Buffer.from(text, "latin1");
+}
+
 /**
  * Options for a session that is assigned for one transaction. It keeps no statement. No statement is sent before the
  * response to the last one: PgBouncer takes the session back with that response, and the statement would get none.
@@ -73,9 +82,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
       application_name: options.applicationName,
       // The literals in sql/exports/query.ts are safe only with this setting.
       standard_conforming_strings: "on",
-      // Compiling takes longer than most statements here: with it, a delivery of a webhook cost 0.4 s. PgBouncer rejects
-      // the setting; deploy/postgresql.conf has it for the sessions behind one.
-      ...(options.isPooled ? {} : { jit: "off" }),
+      // PgBouncer rejects these two. Compiling takes longer than most statements here: with it, a delivery of a webhook cost
+      // 0.4 s; deploy/postgresql.conf has `jit` for the sessions behind one. Numbers have all their digits in exports, which
+      // do not pass it.
+      ...(options.isPooled ? {} : { jit: "off", extra_float_digits: "1" }),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
       ...target.settings,
       ...options.settings,
@@ -86,6 +96,12 @@ export function openPool(url: string, options: PoolOptions): Pool {
     types: {
       // The driver's own parsers go through Date.
       timestamptz: { to: 1184, from: [1184], serialize: (v: string) => v, parse: toIso },
+      bytea: {
+        to: 17,
+        from: [17],
+        serialize: (v: Uint8Array) => `\\x${Buffer.from(v).toString("hex")}`,
+        parse: toBytes,
+      },
       date: { to: 1082, from: [1082], serialize: (v: string) => v, parse: (v: string) => v },
       int8: { to: 20, from: [20], serialize: String, parse: toSafeInteger },
       numeric: { to: 1700, from: [1700], serialize: String, parse: Number },
