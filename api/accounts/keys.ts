@@ -1,6 +1,5 @@
 /** GET, POST and DELETE /auth/keys: the caller's own API keys. Requires a session. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
@@ -9,6 +8,7 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { data, Instant, listOf, Nullable, NullableInstant, NullableText } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, parseExpiry } from "./issue_key.ts";
@@ -170,9 +170,7 @@ export const revokeKey = operation(
   async ({ caller, request, params: { id } }, { sql, callers }) => {
     const own = { id, userId: caller.userId, actor: auditActor(request, caller) };
     const revoked = isUuid(id) ? await withdrawKey(sql, own) : null;
-    if (!revoked) {
-      throw new ApiError("NOT_FOUND", { details: { reason: "key" } });
-    }
+    if (!revoked) throw notFound("key");
     callers.forget(revoked.id);
     return reply(204, null);
   },

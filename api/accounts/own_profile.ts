@@ -1,9 +1,9 @@
 /** PATCH /users/me: updates the caller's public profile. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../shared/errors.ts";
 import { findUserProfile } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { changeUser } from "./change_user.ts";
 import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";
 import { OneProfile, USERS_TAG } from "./schemas.ts";
@@ -38,7 +38,7 @@ export const updateOwnProfile = operation(
     const actor = auditActor(request, caller);
     await sql.begin((tx) => changeUser(tx, { user, changes: body, actor }));
     const profile = await findUserProfile(sql, caller.userId);
-    if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
+    if (!profile) throw notFound("user");
     return reply(200, { data: profile });
   },
 );

@@ -3,7 +3,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
 import { isSessionProven } from "../../sql/accounts/sessions.ts";
-import { findUserWithPassword } from "../../sql/accounts/users.ts";
+import { findUserWithPassword, type UserWithPassword } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
@@ -37,15 +37,20 @@ export async function requireProof(
   if (password === undefined) {
     throw invalidInput([{ path: "password", message: "is required, because you have no second factor yet" }]);
   }
-  const user = await findUserWithPassword(sql, caller.userId);
-  if (!user) throw wrongPassword();
-  const { isKnownNetwork } = await signIn.limit.take(requestContext(request), user.email);
-  const isRight = await signIn.passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
-  if (!isRight) throw wrongPassword();
+  await requirePassword({ sql, signIn }, { caller, request, password });
 }
 
-function wrongPassword(): ApiError {
-  return unauthorized(TEXTS.UNAUTHORIZED.password);
+/** Returns the caller's account if this is its password. Counts as an attempt to sign in. Throws UNAUTHORIZED. */
+export async function requirePassword(
+  { sql, signIn }: Pick<OperationDeps, "sql" | "signIn">,
+  { caller, request, password }: { caller: Caller; request: Request; password: string },
+): Promise<UserWithPassword> {
+  const user = await findUserWithPassword(sql, caller.userId);
+  if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.password);
+  const { isKnownNetwork } = await signIn.limit.take(requestContext(request), user.email);
+  const isRight = await signIn.passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
+  if (!isRight) throw unauthorized(TEXTS.UNAUTHORIZED.password);
+  return user;
 }
 
 /** Returns the error for a user who has no second factor to use or renew. */

@@ -1,10 +1,10 @@
 /** GET and DELETE /auth/sessions: the caller's own sessions. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { listSessions as listRows } from "../../sql/accounts/sessions.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { clearedSessionCookie } from "../http/session_cookie.ts";
 import { endSession } from "./end_session.ts";
@@ -80,9 +80,7 @@ export const revokeSession = operation(
     const id = params.id.toLowerCase();
     const { userId, credential } = caller;
     const actor = auditActor(request, caller);
-    if (!isUuid(id) || !(await endSession(sql, { id, userId, actor }))) {
-      throw new ApiError("NOT_FOUND", { details: { reason: "session" } });
-    }
+    if (!isUuid(id) || !(await endSession(sql, { id, userId, actor }))) throw notFound("session");
     callers.forget(id);
     const headers = id === credential.id ? { "Set-Cookie": clearedSessionCookie(config) } : {};
     return reply(204, null, { headers });

@@ -5,6 +5,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./schemas.ts";
 
@@ -24,7 +25,7 @@ export const getUser = operation(
   async ({ params: { id } }, { sql }) => {
     if (!isUuid(id)) throw invalidInput([{ path: "id", message: "must be a UUID" }]);
     const profile = await findUserProfile(sql, id);
-    if (!profile) throw new ApiError("NOT_FOUND", { details: { reason: "user" } });
+    if (!profile) throw notFound("user");
     return reply(200, { data: profile });
   },
 );

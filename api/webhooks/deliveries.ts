@@ -8,11 +8,11 @@ import {
   listDeliveries,
   PENDING_MAX,
 } from "../../sql/webhooks/webhook_deliveries.ts";
+import { requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {
   auditWebhook,
-  requireAdminOrg,
   requireWebhook,
   requireWritableOrg,
   WEBHOOK_FAILURES,
@@ -71,7 +71,7 @@ export const listWebhookDeliveries = operation(
     fails: WEBHOOK_FAILURES,
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const org = await requireAdminOrg(sql, { caller, request, slug });
+    const org = await requireOrgRole(sql, { caller, request, slug, role: "admin" });
     const webhook = await requireWebhook(sql, { id, org });
     return reply(200, { data: { deliveries: await listDeliveries(sql, webhook.id) } });
   },

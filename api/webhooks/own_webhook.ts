@@ -1,41 +1,31 @@
 /** What the operations of webhooks share: who may call them, the webhook they are about, its audit entries. */
 import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
-import { hasOrgRole, isPersonalCredential } from "../../shared/policy.ts";
+import { isPersonalCredential } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
-import { requireActorRole, requireOwnOrg } from "../accounts/require_own_org.ts";
+import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";
+import { requireActorRole, requireOrgRole } from "../accounts/require_own_org.ts";
 import type { Caller } from "../http/caller.ts";
-import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { requireVisible } from "../http/require_visible.ts";
+import { notFound, requireVisible } from "../http/require_visible.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
 
-export const WEBHOOK_ORG_FAILURES = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
-export const WEBHOOK_FAILURES = [...WEBHOOK_ORG_FAILURES, ["NOT_FOUND", { reason: "webhook" }]] as const;
+export const WEBHOOK_FAILURES = [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "webhook" }]] as const;
 export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 
-/** Returns the organization of a path, for its owners and admins. */
-export async function requireAdminOrg(
-  sql: Sql,
-  { caller, request, slug }: { caller: Caller; request: Request; slug: string },
-): Promise<OwnOrgRow> {
-  const org = await requireOwnOrg(sql, { caller, slug });
-  requestContext(request).orgId = org.id;
-  requireAllowed(hasOrgRole(org.role, "admin"));
-  return org;
-}
-
-/** As `requireAdminOrg`, for a write: a webhook is a way out for data, so keys of services do not suffice. */
+/**
+ * Returns the organization of a path, for a write by its owners and admins: a webhook is a way out for data, so keys of services
+ * do not suffice.
+ */
 export async function requireWritableOrg(
   sql: Sql,
-  options: Parameters<typeof requireAdminOrg>[1],
+  options: { caller: Caller; request: Request; slug: string },
 ): Promise<OwnOrgRow> {
-  const org = await requireAdminOrg(sql, options);
+  const org = await requireOrgRole(sql, { ...options, role: "admin" });
   requireAllowed(isPersonalCredential(options.caller.credential));
   return org;
 }
@@ -52,9 +42,7 @@ export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise
 
 /** Returns what a statement has returned for a webhook. Throws NOT_FOUND if that is nothing. */
 export function requireWebhookRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
-  const notFound = () =>
-    new ApiError("NOT_FOUND", { message: TEXTS.NOT_FOUND.webhook(slug), details: { reason: "webhook" } });
-  return requireVisible(row, notFound);
+  return requireVisible(row, () => notFound("webhook", TEXTS.NOT_FOUND.webhook(slug)));
 }
 
 export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {

@@ -1,18 +1,15 @@
 /** Schemas and examples of the webhook routes. */
 import { Type } from "@sinclair/typebox";
 import { EVENT_TYPES, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
+import { OrgParams } from "../accounts/organizations/schemas.ts";
 import { data, Instant, listOf, Nullable, NullableInstant, oneOf } from "../http/schemas.ts";
 
 const EXAMPLE_ID = "3c9e0a52-61c4-4f57-8d3b-1f2f9d3e7a10";
 const EXAMPLE_URL = "https://ci.example.com/hooks/definitions";
 const EXAMPLE_TYPES = ["definition.published", "export.ready"];
 
-export const OrgAddress = {
-  slug: Type.String({ description: "The organization's slug", examples: ["demo"] }),
-};
-
 export const WebhookAddress = {
-  ...OrgAddress,
+  ...OrgParams,
   id: Type.String({ description: "The webhook's id", examples: [EXAMPLE_ID] }),
 };
 

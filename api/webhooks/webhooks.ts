@@ -9,18 +9,18 @@ import {
   listWebhooks as listRows,
   updateWebhook as updateRow,
 } from "../../sql/webhooks/webhooks.ts";
+import { ORG_ROLE_FAILURES, OrgParams } from "../accounts/organizations/schemas.ts";
+import { requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {
   auditWebhook,
   presentWebhook,
-  requireAdminOrg,
   requireWebhook,
   requireWebhookRow,
   requireWritableOrg,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
-  WEBHOOK_ORG_FAILURES,
   WEBHOOK_WRITE_FAILURES,
 } from "./own_webhook.ts";
 import { newSecret } from "./rotate.ts";
@@ -28,7 +28,6 @@ import {
   CreatedWebhook,
   NewWebhook,
   OneWebhook,
-  OrgAddress,
   WebhookAddress,
   WebhookList,
   WebhookUpdate,
@@ -54,11 +53,11 @@ export const createWebhook = operation(
     description:
       "For owners and admins. Delivers events of the organization, and of models, to the URL, signed as Standard Webhooks " +
       "says. An organization has up to 10 webhooks.",
-    params: OrgAddress,
+    params: OrgParams,
     body: NewWebhook,
     response: { 201: CreatedWebhook },
     fails: [
-      ...WEBHOOK_ORG_FAILURES,
+      ...ORG_ROLE_FAILURES,
       "KEY_KIND_FORBIDDEN",
       ["QUOTA_EXCEEDED", { quota: "webhooks", limit: WEBHOOKS_MAX }],
       PRIVATE_URL,
@@ -90,12 +89,12 @@ export const listWebhooks = operation(
     path: "/api/v1/orgs/{slug}/webhooks",
     summary: "List webhooks",
     description: "For owners and admins. Secrets are not shown.",
-    params: OrgAddress,
+    params: OrgParams,
     response: { 200: WebhookList },
-    fails: WEBHOOK_ORG_FAILURES,
+    fails: ORG_ROLE_FAILURES,
   },
   async ({ params: { slug }, caller, request }, { sql }) => {
-    const { id } = await requireAdminOrg(sql, { caller, request, slug });
+    const { id } = await requireOrgRole(sql, { caller, request, slug, role: "admin" });
     return reply(200, { data: { webhooks: (await listRows(sql, id)).map(presentWebhook) } });
   },
 );
@@ -113,7 +112,7 @@ export const getWebhook = operation(
     fails: WEBHOOK_FAILURES,
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const org = await requireAdminOrg(sql, { caller, request, slug });
+    const org = await requireOrgRole(sql, { caller, request, slug, role: "admin" });
     return reply(200, { data: presentWebhook(await requireWebhook(sql, { id, org })) });
   },
 );

@@ -1,6 +1,5 @@
 /** POST /auth/factors/passkeys/options and /auth/factors/passkeys: adds a passkey. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../../shared/errors.ts";
 import {
   deleteChallenge,
   lockSessionChallenge,
@@ -8,6 +7,7 @@ import {
 } from "../../../sql/accounts/factor_challenges.ts";
 import { insertPasskey, lockPasskeys, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { data, Instant } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { requireProof } from "../require_proof.ts";
@@ -114,7 +114,7 @@ export const addPasskey = operation(
       if (!factor) return "taken";
       return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
     });
-    if (result === "expired") throw noOptions();
+    if (result === "expired") throw notFound("options");
     if (result === "wrong")
       throw invalidInput([{ path: "passkey", message: "is not a response to these options" }]);
     if (result === "taken") throw invalidInput([{ path: "passkey", message: "is already registered" }]);
@@ -122,7 +122,3 @@ export const addPasskey = operation(
     return reply(201, { data: result });
   },
 );
-
-function noOptions(): ApiError {
-  return new ApiError("NOT_FOUND", { details: { reason: "options" } });
-}

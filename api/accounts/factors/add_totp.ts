@@ -1,6 +1,6 @@
 /** POST /auth/factors/totp and /confirm: adds an authenticator app, once it has shown a right code. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../../shared/errors.ts";
+import type { ApiError } from "../../../shared/errors.ts";
 import {
   countWrongTry,
   deleteChallenge,
@@ -9,6 +9,7 @@ import {
 } from "../../../sql/accounts/factor_challenges.ts";
 import { insertTotpFactor, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { data, Instant } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { requireProof } from "../require_proof.ts";
@@ -136,16 +137,12 @@ export const confirmTotp = operation(
       const factor = await insertTotpFactor(tx, { userId: caller.userId, name, secret, lastStep: step });
       return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
     });
-    if (result === "expired") throw noSecret();
+    if (result === "expired") throw notFound("secret");
     if (result === "wrong") throw wrongCode();
     deps.callers.forget(caller.userId);
     return reply(201, { data: result });
   },
 );
-
-function noSecret(): ApiError {
-  return new ApiError("NOT_FOUND", { details: { reason: "secret" } });
-}
 
 function wrongCode(): ApiError {
   return invalidInput([

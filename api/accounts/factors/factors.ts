@@ -1,6 +1,5 @@
 /** GET, PATCH and DELETE /auth/factors, and POST /auth/factors/recovery-codes: the caller's own second factors. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { countRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
@@ -13,6 +12,7 @@ import {
 import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
 import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
@@ -70,10 +70,10 @@ export const renameFactor = operation(
   },
   async ({ params: { id }, caller, request, body: { name } }, { sql }) => {
     requireFactorName(name);
-    if (!isUuid(id)) throw factorNotFound();
+    if (!isUuid(id)) throw notFound("factor");
     const factor = await sql.begin(async (tx) => {
       const renamed = await updateFactorName(tx, { id, userId: caller.userId, name });
-      if (!renamed) throw factorNotFound();
+      if (!renamed) throw notFound("factor");
       await insertAuditEntry(tx, {
         ...auditActor(request, caller),
         action: "factor.rename",
@@ -100,11 +100,11 @@ export const removeFactor = operation(
     fails: ["SECOND_FACTOR_REQUIRED", ["NOT_FOUND", { reason: "factor" }]],
   },
   async ({ params: { id }, caller, request }, deps) => {
-    if (!isUuid(id)) throw factorNotFound();
+    if (!isUuid(id)) throw notFound("factor");
     await deps.sql.begin(async (tx) => {
       await lockCaller(tx, caller);
       const factor = await deleteSecondFactor(tx, { id, userId: caller.userId });
-      if (!factor) throw factorNotFound();
+      if (!factor) throw notFound("factor");
       await requireRecentFactor(tx, caller);
       await finishRemoval(tx, deps, { caller, request, factor });
     });
@@ -146,7 +146,3 @@ export const renewRecoveryCodes = operation(
     return reply(201, { data: { recoveryCodes } });
   },
 );
-
-function factorNotFound(): ApiError {
-  return new ApiError("NOT_FOUND", { details: { reason: "factor" } });
-}

@@ -7,13 +7,13 @@ import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { Member, ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { Member, ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { changeMemberRole, endMembership, type MemberChange } from "./manage_members.ts";
 
 const MEMBER = {
-  ...OrgParams.properties,
+  ...OrgParams,
   userId: Type.String({
     description: "The member's user id, a UUID",
     examples: ["5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11"],
@@ -38,7 +38,7 @@ export const updateMember = operation(
       { title: "MemberUpdate", additionalProperties: false, examples: [{ role: "admin" }] },
     ),
     response: { 200: data({ member: Member }, "The member with the new role") },
-    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
+    fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
   async ({ params, body, ...input }, deps) => {
     const change = await openChange(deps, { ...input, params });
@@ -61,7 +61,7 @@ export const removeMember = operation(
       "revoked. Their exports stay with the organization.",
     params: MEMBER,
     response: { 204: null },
-    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
+    fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
   async (input, deps) => {
     const change = await openChange(deps, input);

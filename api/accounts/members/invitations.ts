@@ -15,21 +15,20 @@ import {
   listPendingInvitations,
   markInvitationRevoked,
 } from "../../../sql/accounts/invitations.ts";
-import type { OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
 import { lockOrg } from "../../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
-import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { data, Instant, listOf, Text } from "../../http/schemas.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { ORG_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { emailProblem } from "../profile_fields.ts";
-import { lockActorRole, requireOwnOrg } from "../require_own_org.ts";
+import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { requireOneOwner } from "./manage_members.ts";
 
@@ -38,7 +37,6 @@ export const PENDING_INVITATIONS_MAX = 100;
 /** Invitations that a user can send in an hour, in all organizations. */
 export const HOURLY_INVITATIONS_MAX = 50;
 
-const ORG = OrgParams.properties;
 const EXAMPLE = {
   id: "8b0c4d5e-1f2a-4b3c-9d8e-7f6a5b4c3d2e",
   email: "ann@example.com",
@@ -80,19 +78,18 @@ export const createInvitation = operation(
       "Owners can invite to any role, admins up to `admin`. The link in the email works once, for seven days, and only while " +
       "you may still invite. A new invitation to the same address replaces the earlier one. The response does not reveal " +
       "whether the address has an account or gets an email: an address gets at most three invitations an hour.",
-    params: ORG,
+    params: OrgParams,
     body: InvitationBody,
     response: { 201: data({ invitation: Invitation }, "The pending invitation") },
     fails: [
       ["VALIDATION_ERROR", { errors: [{ path: "email", message: "must be an email address" }] }],
-      ...ORG_FAILURES,
-      "INSUFFICIENT_ORG_ROLE",
+      ...ORG_ROLE_FAILURES,
       ["QUOTA_EXCEEDED", { quota: "invitations", limit: PENDING_INVITATIONS_MAX }],
     ],
   },
   async ({ params, body, caller, request }, deps) => {
     const { email, role } = body;
-    const org = await requireManagedOrg(deps.sql, { slug: params.slug, caller, request });
+    const org = await requireOrgRole(deps.sql, { slug: params.slug, caller, request, role: "admin" });
     requireAllowed(mayManageMembers(org.role, role));
     const problem = emailProblem(email);
     if (problem) throw invalidInput([{ path: "email", message: problem }]);
@@ -123,12 +120,12 @@ export const listInvitations = operation(
     tag: ORGS_TAG,
     summary: "List pending invitations",
     description: "For owners and admins. Newest first.",
-    params: ORG,
+    params: OrgParams,
     response: { 200: data({ invitations: listOf(Invitation) }, "Invitations that can still be accepted") },
-    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"],
+    fails: ORG_ROLE_FAILURES,
   },
   async ({ params, caller, request }, { sql }) => {
-    const org = await requireManagedOrg(sql, { slug: params.slug, caller, request });
+    const org = await requireOrgRole(sql, { slug: params.slug, caller, request, role: "admin" });
     return reply(200, { data: { invitations: await listPendingInvitations(sql, org.id) } });
   },
 );
@@ -142,21 +139,18 @@ export const revokeInvitation = operation(
     tag: ORGS_TAG,
     summary: "Revoke an invitation",
     description: "Its link stops working. Admins cannot revoke an invitation for an owner.",
-    params: { ...ORG, id: Type.String({ description: "The invitation's id", examples: [EXAMPLE.id] }) },
+    params: { ...OrgParams, id: Type.String({ description: "The invitation's id", examples: [EXAMPLE.id] }) },
     response: { 204: null },
-    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE", ["NOT_FOUND", { reason: "invitation" }]],
+    fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "invitation" }]],
   },
   async ({ params, caller, request }, { sql }) => {
-    const org = await requireManagedOrg(sql, { slug: params.slug, caller, request });
+    const org = await requireOrgRole(sql, { slug: params.slug, caller, request, role: "admin" });
     const actor = auditActor(request, caller);
     await sql.begin(async (tx) => {
       await lockOrg(tx, org.id);
       const actorRole = await lockActorRole(tx, { actor, org });
       const invitation = isUuid(params.id) ? await findPendingInvitation(tx, params.id) : null;
-      if (invitation?.orgId !== org.id) {
-        const message = TEXTS.NOT_FOUND.invitation(org.slug);
-        throw new ApiError("NOT_FOUND", { message, details: { reason: "invitation" } });
-      }
+      if (invitation?.orgId !== org.id) throw notFound("invitation", TEXTS.NOT_FOUND.invitation(org.slug));
       requireAllowed(mayManageMembers(actorRole, invitation.role));
       await markInvitationRevoked(tx, invitation.id);
       await auditInvitation(tx, { actor, action: "invitation.revoke", org, invitation });
@@ -164,17 +158,6 @@ export const revokeInvitation = operation(
     return reply(204, null);
   },
 );
-
-/** Finds the organization for an owner or admin. A refusal is an entry in its audit log. */
-async function requireManagedOrg(
-  sql: Sql,
-  { slug, caller, request }: { slug: string; caller: Caller; request: Request },
-): Promise<OwnOrgRow> {
-  const org = await requireOwnOrg(sql, { caller, slug });
-  requestContext(request).orgId = org.id;
-  requireAllowed(mayManageMembers(org.role));
-  return org;
-}
 
 /** Throws at the limit of the organization, and of the sender, who is locked: otherwise requests at once would pass it. */
 async function requireRoom(

@@ -22,6 +22,7 @@ import { findUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { lockActorRole } from "../require_own_org.ts";
 
 export interface MemberChange {
@@ -87,13 +88,8 @@ export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgM
 
 async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<OrgMemberRow> {
   const member = await findOrgMember(tx, { orgId: org.id, userId });
-  if (!member) throw memberNotFound(org);
+  if (!member) throw notFound("member", TEXTS.NOT_FOUND.member(org.slug));
   return member;
-}
-
-function memberNotFound({ slug }: Pick<OrgRow, "slug">): ApiError {
-  const message = TEXTS.NOT_FOUND.member(slug);
-  return new ApiError("NOT_FOUND", { message, details: { reason: "member" } });
 }
 
 /** Throws if a personal organization would get a second owner: it belongs to the user whose name it has. */

@@ -1,14 +1,12 @@
 /** GET /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
 import { Type } from "@sinclair/typebox";
-import { hasOrgRole } from "../../../shared/policy.ts";
 import { AUDIT_ACTOR_TYPES } from "../../../shared/vocabulary.ts";
 import { type AuditEntryRow, listAuditEntries as listRows } from "../../../sql/accounts/audit_log.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { limit, once } from "../../http/query.ts";
-import { requireAllowed } from "../../http/require_allowed.ts";
 import { Details, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
-import { requireOwnOrg } from "../require_own_org.ts";
-import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+import { requireOrgRole } from "../require_own_org.ts";
+import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const orNull = (description: string) => Nullable(Text, { description });
 const idOrNull = (description: string) => Nullable(Type.String({ format: "uuid" }), { description });
@@ -90,14 +88,13 @@ export const listAuditEntries = operation(
     description:
       "For owners and admins. Contains exports, writes and denied writes in the organization, but not what members do " +
       "with their own accounts. Entries are kept for 400 days.",
-    params: OrgParams.properties,
+    params: OrgParams,
     query: AUDIT_QUERY,
     response: { 200: AuditPage },
-    fails: [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"],
+    fails: ORG_ROLE_FAILURES,
   },
-  async ({ caller, params, query: { limit, cursor: beforeId } }, { sql }) => {
-    const { id, role } = await requireOwnOrg(sql, { caller, slug: params.slug });
-    requireAllowed(hasOrgRole(role, "admin"));
+  async ({ caller, request, params, query: { limit, cursor: beforeId } }, { sql }) => {
+    const { id } = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
     // One extra row shows whether there is another page.
     const rows = await listRows(sql, { orgId: id, beforeId, limit: limit + 1 });
     const entries: AuditEntryRow[] = rows.slice(0, limit);

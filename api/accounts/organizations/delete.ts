@@ -12,9 +12,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { requireActorRole, requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
-import { ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
-
-const FAILS = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
+import { ORG_ROLE_FAILURES, ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
 
 export const deleteOrganization = operation(
   {
@@ -28,7 +26,7 @@ export const deleteOrganization = operation(
       "For owners. The organization keeps working for seven days, until `deletesAt`; until then an owner can restore it. After " +
       "that, its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. " +
       "Published definitions that others use stay, deprecated, and the slug stays taken. Repeating the request changes nothing.",
-    params: OrgParams.properties,
+    params: OrgParams,
     body: Type.Object(
       {
         confirm: Type.String({
@@ -38,7 +36,7 @@ export const deleteOrganization = operation(
       { title: "OrganizationDeletion", additionalProperties: false, examples: [{ confirm: "demo" }] },
     ),
     response: { 200: OrgDetail },
-    fails: [...FAILS, "NOT_DELETABLE"],
+    fails: [...ORG_ROLE_FAILURES, "NOT_DELETABLE"],
   },
   async ({ params: { slug }, body, caller, request }, { sql, boss }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
@@ -59,9 +57,9 @@ export const restoreOrganization = operation(
     tag: ORGS_TAG,
     summary: "Restore a deleted organization",
     description: "For owners, until `deletesAt`. Does nothing if it is not deleted.",
-    params: OrgParams.properties,
+    params: OrgParams,
     response: { 200: OrgDetail },
-    fails: FAILS,
+    fails: ORG_ROLE_FAILURES,
   },
   async ({ params: { slug }, caller, request }, { sql, boss }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });

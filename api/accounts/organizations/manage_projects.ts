@@ -17,7 +17,7 @@ import {
   softDeleteProject,
   undeleteProject,
 } from "./project_changes.ts";
-import { ORGS_TAG, OrgParams } from "./schemas.ts";
+import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -44,12 +44,11 @@ const SlugField = Type.String({
   description: "1 to 60 characters of a-z and 0-9, with single hyphens between them; unique like the name",
 });
 const ProjectParams = {
-  ...OrgParams.properties,
+  ...OrgParams,
   project: Type.String({ description: "The project's id, slug or name", examples: ["checkout-service"] }),
 };
 
 const BASE = { access: "session", tag: ORGS_TAG } as const;
-const FAILS = ["ORG_ACCESS_DENIED", "INSUFFICIENT_ORG_ROLE", "ORG_NOT_FOUND"] as const;
 const TAKEN = ["NAME_TAKEN", { type: "project", name: "Checkout Service" }] as const;
 
 export const createProject = operation(
@@ -62,13 +61,13 @@ export const createProject = operation(
     description:
       "For owners and admins. If you omit the slug, it is derived from the name, with a number if it is taken. " +
       `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")} projects, including deleted ones that can be restored.`,
-    params: OrgParams.properties,
+    params: OrgParams,
     body: Type.Object(
       { name: NameField, slug: Type.Optional(SlugField) },
       { title: "NewProject", additionalProperties: false, examples: [{ name: "Checkout Service" }] },
     ),
     response: { 201: data({ project: ManagedProject }, "The project") },
-    fails: [...FAILS, TAKEN, ["QUOTA_EXCEEDED", { quota: "projects", limit: PROJECTS_MAX }]],
+    fails: [...ORG_ROLE_FAILURES, TAKEN, ["QUOTA_EXCEEDED", { quota: "projects", limit: PROJECTS_MAX }]],
   },
   async ({ params: { slug }, body, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
@@ -98,7 +97,7 @@ export const updateProject = operation(
       },
     ),
     response: { 200: data({ project: ManagedProject }, "The project") },
-    fails: [...FAILS, "PROJECT_NOT_FOUND", TAKEN],
+    fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND", TAKEN],
   },
   async ({ params: { slug, project }, body, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
@@ -119,7 +118,7 @@ export const deleteProject = operation(
     description: `For owners and admins. Exports no longer include it. It keeps its data, name and slug, and can be restored for ${PROJECT_RESTORE_DAYS} days.`,
     params: ProjectParams,
     response: { 200: data({ project: ManagedProject }, "The deleted project") },
-    fails: [...FAILS, "PROJECT_NOT_FOUND"],
+    fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND"],
   },
   async ({ params: { slug, project }, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
@@ -141,7 +140,7 @@ export const restoreProject = operation(
       "Does nothing if the project is not deleted.",
     params: ProjectParams,
     response: { 200: data({ project: ManagedProject }, "The project") },
-    fails: [...FAILS, "PROJECT_NOT_FOUND"],
+    fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND"],
   },
   async ({ params: { slug, project }, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
@@ -160,11 +159,11 @@ export const listDeletedProjects = operation(
     path: "/api/v1/orgs/{slug}/projects/deleted",
     summary: "List deleted projects",
     description: "For owners and admins. Lists projects that can be restored, most recently deleted first.",
-    params: OrgParams.properties,
+    params: OrgParams,
     response: {
       200: data({ projects: listOf(ManagedProject), total: Count }, "Projects that can be restored"),
     },
-    fails: FAILS,
+    fails: ORG_ROLE_FAILURES,
   },
   async ({ params: { slug }, caller, request }, { sql }) => {
     const { id } = await requireOrgRole(sql, { caller, slug, request, role: "admin" });

@@ -48,7 +48,7 @@ export const getOrganizationProfile = operation(
     tag: ORGS_TAG,
     summary: "Get an organization's public profile",
     description: "For everyone. Members, subscription and private definitions are not included.",
-    params: OrgParams.properties,
+    params: OrgParams,
     response: { 200: OrgProfile },
     fails: ["ORG_NOT_FOUND"],
   },

@@ -35,7 +35,7 @@ export const listOrganizationProjects = operation(
     tag: ORGS_TAG,
     summary: "List an organization's projects",
     description: "For members. Sorted by name.",
-    params: OrgParams.properties,
+    params: OrgParams,
     response: { 200: ProjectList },
     fails: ORG_FAILURES,
   },

@@ -5,9 +5,10 @@ import { OrgRoleSchema, SubscriptionTierSchema } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
 
-export const OrgParams = Type.Object({
+/** The parameters of paths below /orgs/{slug}. */
+export const OrgParams = {
   slug: Type.String({ description: "The organization's slug", examples: ["demo"] }),
-});
+};
 
 const EXAMPLE_ORG = {
   id: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",
@@ -84,3 +85,5 @@ export const MemberList = data({ members: listOf(Member) }, "Highest role first"
 
 /** The errors of endpoints for members. */
 export const ORG_FAILURES = ["ORG_ACCESS_DENIED", "ORG_NOT_FOUND"] as const;
+/** The errors of endpoints for members with a role. */
+export const ORG_ROLE_FAILURES = [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"] as const;

@@ -11,7 +11,6 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import {
   AboutField,
@@ -22,10 +21,10 @@ import {
   WebsiteField,
   websiteProblem,
 } from "../profile_fields.ts";
-import { requireActorRole, requireOwnOrg } from "../require_own_org.ts";
+import { requireActorRole, requireOrgRole } from "../require_own_org.ts";
 import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OrgProfile } from "./profile.ts";
-import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const OrgUpdate = Type.Object(
   {
@@ -62,22 +61,13 @@ export const updateOrganization = operation(
     description:
       "The public profile, for owners and admins, and `requireSecondFactor`, for owners. Omitted fields stay unchanged. The " +
       "slug cannot be changed.",
-    params: OrgParams.properties,
+    params: OrgParams,
     body: OrgUpdate,
     response: { 200: OrgProfile },
-    fails: [
-      ...ORG_FAILURES,
-      "INSUFFICIENT_ORG_ROLE",
-      "KEY_KIND_FORBIDDEN",
-      "SESSION_REQUIRED",
-      "UNPROCESSABLE_ENTITY",
-    ],
+    fails: [...ORG_ROLE_FAILURES, "KEY_KIND_FORBIDDEN", "SESSION_REQUIRED", "UNPROCESSABLE_ENTITY"],
   },
   async ({ caller, request, params, body }, { sql }) => {
-    const org = await requireOwnOrg(sql, { caller, slug: params.slug });
-    // A denied update is an entry in the organization's audit log.
-    requestContext(request).orgId = org.id;
-    requireAllowed(hasOrgRole(org.role, "admin"));
+    const org = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
     requireAllowed(isPersonalCredential(caller.credential));
     if (body.requireSecondFactor !== undefined) await requireOwnFactor(sql, { caller, role: org.role });
     const actor = auditActor(request, caller);

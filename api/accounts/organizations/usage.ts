@@ -28,7 +28,7 @@ export const getOrganizationUsage = operation(
     tag: ORGS_TAG,
     summary: "Get the usage of an organization",
     description: "For members. Counts definitions by the visibility of their highest version.",
-    params: OrgParams.properties,
+    params: OrgParams,
     response: { 200: Usage },
     fails: ORG_FAILURES,
   },

@@ -2,7 +2,6 @@
 
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mails.ts";
-import { TEXTS } from "../../../shared/error_texts.ts";
 import {
   type AccountMailRow,
   endAccountLinks,
@@ -11,7 +10,7 @@ import {
   queueAccountMail,
 } from "../../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { findUser, findUserWithPassword, lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
+import { findUser, lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
@@ -21,6 +20,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
 import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { emailProblem } from "../profile_fields.ts";
+import { requirePassword } from "../require_proof.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
@@ -60,12 +60,7 @@ export const requestEmailChange = operation(
   async ({ caller, request, body: { email, password } }, deps) => {
     const problem = emailProblem(email);
     if (problem) throw invalidInput([{ path: "email", message: problem }]);
-    const user = await findUserWithPassword(deps.sql, caller.userId);
-    if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.password);
-    const { limit, passwords } = deps.signIn;
-    const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
-    const isRight = await passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
-    if (!isRight) throw unauthorized(TEXTS.UNAUTHORIZED.password);
+    const user = await requirePassword(deps, { caller, request, password });
     if (isLike(password, email)) throw invalidInput([{ path: "email", message: IN_PASSWORD }]);
     const queueMails = async (tx: Sql): Promise<void> => {
       // Otherwise a new password could come between the check and the mail.
