@@ -2,11 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { LANGUAGE_VERSION } from "../../shared/definitions/language/language.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { Count, data, listOf, oneOf, Text } from "../http/schemas.ts";
 import { jsonSchemaOf } from "./languages/json_schema.ts";
 
@@ -117,10 +117,8 @@ export const getLanguage = operation(
   async ({ params }, { config }) => {
     const language = LANGUAGE_LIST.find(({ id }) => id === params.id);
     if (!language) {
-      throw new ApiError("NOT_FOUND", {
-        message: TEXTS.NOT_FOUND.language({ id: params.id, ids: LANGUAGE_LIST.map(({ id }) => id) }),
-        details: { reason: "language" },
-      });
+      const ids = LANGUAGE_LIST.map(({ id }) => id);
+      throw notFound("language", TEXTS.NOT_FOUND.language({ id: params.id, ids }));
     }
     const { schemaUrl, content } = languageSchemaOf(config, language.definitionType);
     const schema = { version: LANGUAGE_VERSION, title: String(content["title"]), schemaUrl, content };
@@ -156,7 +154,7 @@ export const getDefinitionSchema = operation(
   },
   async ({ params: { file } }, { config }) => {
     const type = DEFINITION_TYPES.find((type) => file === `${type}.json`);
-    if (!type) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+    if (!type) throw notFound("route");
     const text = `${JSON.stringify(languageSchemaOf(config, type).content, null, 2)}\n`;
     return reply(200, text, { headers: { "Content-Type": SCHEMA_TYPE } });
   },

@@ -6,6 +6,7 @@ import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import type { FoundPrices, PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { once } from "../http/query.ts";
+import { notFound } from "../http/require_visible.ts";
 import type { Catalog } from "./catalog.ts";
 import { presentCost } from "./price_json.ts";
 import { type ListNames, requireAlias, requireModel } from "./require_model.ts";
@@ -97,8 +98,4 @@ export function requireCost({ prices, ...model }: KnownPrices) {
 
 function unknownAt(message: string, pricesKnownSince: string): ApiError {
   return new ApiError("NOT_FOUND", { message, details: { reason: "unknown_at", pricesKnownSince } });
-}
-
-function notFound(reason: "alias" | "model" | "price", message: string): ApiError {
-  return new ApiError("NOT_FOUND", { message, details: { reason } });
 }

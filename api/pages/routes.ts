@@ -1,7 +1,7 @@
 /** What pages load, the icon, and /dashboard, which leads to the exports. */
 import { Type } from "@sinclair/typebox";
-import { ApiError } from "../../shared/errors.ts";
 import { type AnyOperation, operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { ASSET_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 
@@ -56,7 +56,7 @@ export function createAssetOperations(): AnyOperation[] {
   const served = { ...BASE, conditional: true, unlimited: true } as const;
   const requireAsset = (name: string): StaticFile => {
     const asset = assets.get(name);
-    if (!asset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+    if (!asset) throw notFound("route");
     return asset;
   };
   const getIcon = operation(

@@ -1,7 +1,7 @@
 /** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
-import { ApiError } from "../../../shared/errors.ts";
 import { canonicalPath } from "../canonical_path.ts";
 import { type ApiCall, type CallApi, callContext, type RequestContext } from "../request_context.ts";
+import { notFound } from "../require_visible.ts";
 import { API_PREFIX } from "../route.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 
@@ -29,8 +29,7 @@ export function createCallApi(
 /** Throws NOT_FOUND for a path that would lead elsewhere: the name in it is `..`, which `encodeURIComponent` keeps. */
 function toUrl(path: string, page: URL): URL {
   const url = new URL(API_PREFIX + path, page);
-  if (url.pathname !== API_PREFIX + path.split("?", 1)[0])
-    throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  if (url.pathname !== API_PREFIX + path.split("?", 1)[0]) throw notFound("route");
   url.pathname = canonicalPath(url.pathname);
   return url;
 }

@@ -9,6 +9,7 @@ import { readBody, readForm } from "../body/request_body.ts";
 import { unavailable } from "../error_handler.ts";
 import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
+import { notFound } from "../require_visible.ts";
 import { API_PREFIX, type JsonObject, type Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
@@ -83,7 +84,7 @@ export async function rejectUnknown(
 ): Promise<never> {
   await admit(deps, context, null);
   if (deps.isForPeople(context.request)) context.callApi = createCallApi(context);
-  if (!allow) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  if (!allow) throw notFound("route");
   throw new ApiError("METHOD_NOT_ALLOWED", {
     message: TEXTS.METHOD_NOT_ALLOWED(allow),
     headers: { Allow: allow },

@@ -1,6 +1,7 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
 import { diffVersions } from "../../definitions/diff.ts";
 import { listVersions } from "../../definitions/versions.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
 import { nullIf, type ResponseOf } from "../api_client.ts";
 import { renderOptions } from "../forms.ts";
@@ -10,7 +11,7 @@ import type { Page } from "../page.ts";
 import { badge, dataTable, emptyState } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
-import { apiParams, type PageAddress, pageNotFound } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** Versions of the two selects. */
 const MAX_VERSIONS = 100;
@@ -106,7 +107,7 @@ ${renderPatch(patch.unified ?? "", patchPath)}`
 /** Versions that cannot be compared, because one of them does not exist, are an unknown address. */
 async function compare({ call }: Page, line: PageAddress, query: DiffQuery): Promise<Diff> {
   const diff = await nullIf(["VALIDATION_ERROR"], call(diffVersions, { params: apiParams(line), query }));
-  if (diff === null) throw pageNotFound();
+  if (diff === null) throw notFound("route");
   return diff;
 }
 

@@ -2,6 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parseAddress } from "../../definitions/address.ts";
+import { notFound } from "../../http/require_visible.ts";
 import type { LinkedDefinition } from "../addresses.ts";
 import type { Page, PageResult } from "../page.ts";
 
@@ -29,7 +30,7 @@ function parsePageAddress(params: DefinitionPageParams): PageAddress {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }
-  throw pageNotFound();
+  throw notFound("route");
 }
 
 /** Returns the view of a page about one definition, of anyone. */
@@ -47,11 +48,7 @@ export function apiParams(address: LinkedDefinition): { type: string; name: stri
 export function requireType(text: string): DefinitionType {
   const type = DEFINITION_TYPES.find((known) => known === text);
   if (type) return type;
-  throw pageNotFound();
-}
-
-export function pageNotFound(): ApiError {
-  return new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  throw notFound("route");
 }
 
 /** Reads a count of the query, such as `offset`; 0 for anything else. */

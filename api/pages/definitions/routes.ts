@@ -2,6 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { parseReadAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Page, type PageRoute, seeOther } from "../page.ts";
 import { downloadPatch, showCompare } from "./compare_page.ts";
@@ -9,7 +10,7 @@ import { showDependencies, showDependents } from "./dependencies_page.ts";
 import { showForks } from "./forks_page.ts";
 import { showList } from "./list_page.ts";
 import { showOverview, showYaml } from "./overview_page.ts";
-import { about, pageNotFound, requireType } from "./page_address.ts";
+import { about, requireType } from "./page_address.ts";
 import { showUsage } from "./usage_page.ts";
 import { showVersions } from "./versions_page.ts";
 
@@ -47,7 +48,7 @@ function checkName(options: Parameters<typeof parseReadAddress>[0]): boolean {
     const address = parseReadAddress(options);
     return "id" in address || address.version !== null;
   } catch (error) {
-    if (error instanceof ApiError) throw pageNotFound();
+    if (error instanceof ApiError) throw notFound("route");
     throw error;
   }
 }

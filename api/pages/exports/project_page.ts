@@ -11,6 +11,7 @@ import { FLAG_DEFAULTS } from "../../../shared/exports/selection.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { apiPath, type ResponseOf } from "../api_client.ts";
 import type { PageOrg } from "../chosen_org.ts";
@@ -57,7 +58,7 @@ export async function downloadFiltered(
 ): Promise<PageResult> {
   const project = await requireProject(page, name);
   const dataset = findExportDataset(page.url.searchParams.get("dataset") ?? "");
-  if (!dataset) throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  if (!dataset) throw notFound("route");
   const query = new URLSearchParams(
     [...page.url.searchParams].filter(([name, value]) => value !== "" && !["org", "dataset"].includes(name)),
   );

@@ -1,6 +1,6 @@
 /** GET /: what this service is, search, links to everything. */
-import { ApiError } from "../../../shared/errors.ts";
 import { listDefinitions } from "../../definitions/list.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { listModels } from "../../models/list/list.ts";
 import { acceptsHtml } from "../error_page.ts";
 import { type Html, html } from "../html.ts";
@@ -46,7 +46,7 @@ async function showHome(page: Page): Promise<PageResult> {
       { headers: { Vary: "Accept", "Cache-Control": "no-cache" } },
     );
   }
-  throw new ApiError("NOT_FOUND", { details: { reason: "route" } });
+  throw notFound("route");
 }
 
 async function loadTotals(page: Page): Promise<Totals> {

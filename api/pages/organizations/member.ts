@@ -1,8 +1,8 @@
 /** /orgs/{slug}/members/{userId}: the role of a member; below it, removing a member or leaving. */
-import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { removeMember, updateMember } from "../../accounts/members/change.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { orgPath } from "../addresses.ts";
 import { findOwnOrg, type PageOrg } from "../chosen_org.ts";
 import { confirmPage } from "../confirm.ts";
@@ -40,7 +40,7 @@ async function loadMember(
   const { data } = await page.call(listOrganizationMembers, { params: { slug } });
   const member = data.members.find((one) => one.userId === userId);
   const org = findOwnOrg(page, slug);
-  if (!member || !org) throw new ApiError("NOT_FOUND", { details: { reason: "member" } });
+  if (!member || !org) throw notFound("member");
   return { member, org };
 }
 

@@ -10,6 +10,7 @@ import {
 } from "../../accounts/factors/factors.ts";
 import { verifyFactor } from "../../accounts/factors/verify_factor.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
+import { notFound } from "../../http/require_visible.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
@@ -94,7 +95,7 @@ function renderQrCode(uri: string): Html {
 export async function confirmRemoval(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const { factors, provenAt } = await load(page);
   const factor = factors.find((candidate) => candidate.id === id);
-  if (!factor) throw new ApiError("NOT_FOUND", { details: { reason: "factor" } });
+  if (!factor) throw notFound("factor");
   if (!isRecent(provenAt)) return seeOther(PATH);
   const isLast = factors.length === 1;
   return confirmPage(page.session, {

@@ -1,7 +1,7 @@
 /** /settings/keys: the API keys of a user. A new key is shown once, in the response to its form. */
-import { ApiError } from "../../../shared/errors.ts";
 import { KEY_SCOPES } from "../../../shared/vocabulary.ts";
 import * as keyOperations from "../../accounts/keys.ts";
+import { notFound } from "../../http/require_visible.ts";
 import type { ResponseOf } from "../api_client.ts";
 import type { PageOrg } from "../chosen_org.ts";
 import { confirmPage } from "../confirm.ts";
@@ -60,7 +60,7 @@ export async function createKey(page: SignedInPage): Promise<PageResult> {
 /** Asks before a key is revoked. */
 export async function confirmRevoke(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const key = (await loadKeys(page)).find((candidate) => candidate.id === id);
-  if (!key) throw new ApiError("NOT_FOUND", { details: { reason: "key" } });
+  if (!key) throw notFound("key");
   return confirmPage(page.session, {
     section: "settings",
     title: "Revoke this API key?",

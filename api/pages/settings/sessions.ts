@@ -2,6 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { Session as SessionSchema } from "../../accounts/sessions.ts";
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
@@ -31,7 +32,7 @@ export async function showSessions(page: SignedInPage): Promise<PageResult> {
 
 export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const session = (await loadSessions(page)).find((candidate) => candidate.id === id);
-  if (!session) throw new ApiError("NOT_FOUND", { details: { reason: "session" } });
+  if (!session) throw notFound("session");
   return confirmPage(page.session, {
     section: "settings",
     title: session.isCurrent ? "End this session? You will be signed out." : "End this session?",

@@ -4,12 +4,12 @@ import { mayWriteDefinitions } from "../../../../shared/policy.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { requireAllowed } from "../../../http/require_allowed.ts";
+import { notFound } from "../../../http/require_visible.ts";
 import { withQuery } from "../../addresses.ts";
 import { findOwnOrg, type PageOrg } from "../../chosen_org.ts";
 import { attempt, type FormProblems } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import type { PageResult, SignedInPage } from "../../page.ts";
-import { pageNotFound } from "../page_address.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
 import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
 import { templateOf } from "./templates.ts";
@@ -58,7 +58,7 @@ function requireCurrentOrg(page: SignedInPage): PageOrg {
  */
 export function requirePublisher(page: SignedInPage, organization: string): PageOrg {
   const org = findOwnOrg(page, organization);
-  if (!org) throw pageNotFound();
+  if (!org) throw notFound("route");
   requireAllowed(mayWriteDefinitions(org.role), org);
   return org;
 }

@@ -1,6 +1,7 @@
 /** Pages on which publishers create, edit, publish, deprecate, archive, delete and fork definitions. */
+import { notFound } from "../../../http/require_visible.ts";
 import type { PageResult, PageRoute, PageRouteOptions, SignedInPage } from "../../page.ts";
-import { about, type PageAddress, pageNotFound, type VersionPageAddress } from "../page_address.ts";
+import { about, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { showEdit, submitEdit } from "./edit_page.ts";
 import { showFork, submitFork } from "./fork_page.ts";
 import { requirePublisher, showNew, submitNew } from "./new_page.ts";
@@ -44,7 +45,7 @@ function line(view: (page: SignedInPage, address: PageAddress) => Promise<PageRe
 /** As `line`, about one version. */
 function version(view: (page: SignedInPage, address: VersionPageAddress) => Promise<PageResult>) {
   return line((page, { version: named, ...others }) => {
-    if (named === null) throw pageNotFound();
+    if (named === null) throw notFound("route");
     return view(page, { ...others, version: named });
   });
 }
