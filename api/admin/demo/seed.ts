@@ -128,7 +128,7 @@ async function ensureProject(
     // The demo can be loaded again, so its commits need not wait for the disk.
     await tx`set local synchronous_commit = off`;
     const { entries } = demo;
-    await importProject(tx, source, { org, owner: undefined, entries, target, shiftMs, onRows() {} });
+    await importProject(tx, source, { org, owner: undefined, entries, target, shiftMs, onRow() {} });
   });
   const project = found ?? (await find());
   if (!project) throw new Error(`Cannot find the demo project "${name}", which was just loaded`);

@@ -59,13 +59,13 @@ export const importCommand = defineCommand({
     for (const [index, project] of projects.entries()) {
       const step = `Importing project ${index + 1} of ${projects.length}, "${project.name}"`;
       progress(step);
-      const onRows = (count: number): void => {
-        rows += count;
+      const onRow = (): void => {
+        rows += 1;
         tick(
           () => `${step}: ${withThousands(rows)} rows, ${withThousands(Math.round(rows / elapsed()))} rows/s`,
         );
       };
-      const source = { org, owner: values.owner, entries, onRows };
+      const source = { org, owner: values.owner, entries, onRow };
       imported.push(
         await sql
           .begin((tx) => importProject(tx, project, source))

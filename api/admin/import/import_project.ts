@@ -19,10 +19,10 @@ import {
 import { addProject } from "../../accounts/organizations/project_changes.ts";
 import { AdminError, OPERATOR } from "../command/command.ts";
 import { findProjectOwner } from "../command/lookups.ts";
+import { readLines } from "./entry_lines.ts";
 import { describeImportError } from "./import_error.ts";
 import type { ImportFile, ImportProject } from "./import_manifest.ts";
 import { rowCheck } from "./import_row.ts";
-import { meterLines, newLineMeter } from "./line_meter.ts";
 import { type ZipFileEntry, ZipFileError } from "./zip_file.ts";
 
 /** Longest JSON of a row; a report of 500,000 characters is well below it. */
@@ -43,8 +43,8 @@ export interface ImportSource {
   shiftMs?: number;
   /** The project to fill, if not the one of the bundle. */
   target?: Pick<ImportProject, "id" | "name">;
-  /** Called with the number of rows read since the last call. */
-  onRows: (rows: number) => void;
+  /** Called for each row that is read. */
+  onRow: () => void;
 }
 
 export interface ImportedProject {
@@ -149,13 +149,19 @@ interface StagedFile {
  * row would not survive a round trip; `null` if all rows would.
  */
 async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promise<string | null> {
-  const { entries, onRows } = source;
+  const { entries, onRow } = source;
   const entry = entries.get(file.entryName);
   if (!entry) throw new ZipFileError(`entry "${file.entryName}" is missing`);
-  const meter = newLineMeter();
-  const lines = meterLines(entry.read(), { meter, maxLineBytes: MAX_LINE_BYTES });
-  const check = newRowWatch(dataset);
-  await copyImportLines(tx, reportRows(watchLines(lines, check.onLine)));
+  const meter = { lines: 0, bytes: 0, sha256: "" };
+  const check = rowCheck(dataset.columns);
+  let fault: string | null = null;
+  const onLine = (line: string): void => {
+    onRow();
+    const reason = fault === null ? check(line) : null;
+    if (reason !== null) fault = `line ${meter.lines}: ${reason}`;
+  };
+  const content = readLines(entry.read(), { meter, maxLineBytes: MAX_LINE_BYTES, onLine });
+  await copyImportLines(tx, content);
   const requireSame = (what: string, promised: string | number | null, found: string | number): void => {
     if (promised === null || promised === found) return;
     throw new ZipFileError(
@@ -165,57 +171,5 @@ async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promi
   requireSame("rows", file.rows, meter.lines);
   requireSame("bytes", file.bytes, meter.bytes);
   requireSame("sha256", file.sha256, meter.sha256);
-  return check.fault();
-
-  async function* reportRows(chunks: AsyncGenerator<Uint8Array, void, void>) {
-    let reported = 0;
-    for await (const chunk of chunks) {
-      yield chunk;
-      onRows(meter.lines - reported);
-      reported = meter.lines;
-    }
-  }
-}
-
-/** Creates a check of lines that stops at the first wrong one. */
-function newRowWatch({ columns }: ExportDataset): {
-  onLine: (line: string) => void;
-  fault: () => string | null;
-} {
-  const check = rowCheck(columns);
-  let lines = 0;
-  let fault: string | null = null;
-  const onLine = (line: string): void => {
-    if (fault !== null) return;
-    lines += 1;
-    const reason = check(line);
-    if (reason !== null) fault = `line ${lines}: ${reason}`;
-  };
-  return { onLine, fault: () => fault };
-}
-
-const LINE_FEED = 10;
-
-/**
- * Passes `content` on unchanged and calls `onLine` with each line, without its line feed, before passing on the chunk that
- * completes it. Text after the last line feed is a line too. Keeps one line in memory, so limit their length first.
- */
-export async function* watchLines(
-  content: AsyncGenerator<Uint8Array, void, void>,
-  onLine: (line: string) => void,
-): AsyncGenerator<Uint8Array, void, void> {
-  let partial: Uint8Array[] = [];
-  for await (const chunk of content) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    let start = 0;
-    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
-      if (partial.length === 0) onLine(bytes.toString("utf8", start, end));
-      else onLine(Buffer.concat([...partial, bytes.subarray(start, end)]).toString("utf8"));
-      partial = [];
-      start = end + 1;
-    }
-    if (start < bytes.length) partial.push(bytes.subarray(start));
-    yield chunk;
-  }
-  if (partial.length > 0) onLine(Buffer.concat(partial).toString("utf8"));
+  return fault;
 }

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { readLines } from "../../../../api/admin/import/entry_lines.ts";
+
+/** Reads text that comes in these parts. */
+async function read(parts: readonly string[], maxLineBytes = 1000) {
+  async function* content() {
+    for (const part of parts) yield Buffer.from(part);
+  }
+  const meter = { lines: 0, bytes: 0, sha256: "" };
+  const lines: string[] = [];
+  const onLine = (line: string) => void lines.push(line);
+  const passed = await Array.fromAsync(readLines(content(), { meter, maxLineBytes, onLine }));
+  return { passed: Buffer.concat(passed).toString(), lines, meter };
+}
+
+test("readLines() reads and measures the same however the text is cut, and passes it on", async () => {
+  const text = fc.string({ unit: fc.constantFrom("a", "\n", "é", "🚀") });
+  await fc.assert(
+    fc.asyncProperty(fc.array(text), async (parts) => {
+      const whole = parts.join("");
+      const lines = whole.split("\n");
+      // Nothing follows the last line feed.
+      if (lines.at(-1) === "") lines.pop();
+      expect(await read(parts)).toEqual({
+        passed: whole,
+        lines,
+        meter: {
+          lines: lines.length,
+          bytes: Buffer.byteLength(whole),
+          sha256: createHash("sha256").update(whole).digest("hex"),
+        },
+      });
+    }),
+  );
+});
+
+test.each([1, 2, 3, 7, 1000])("readLines() reads characters that are cut, in chunks of %p bytes", async (size) => {
+  const bytes = Buffer.from("first\n\nthird, with é and 🚀\nlast, without an end");
+  async function* content() {
+    for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+  }
+  const lines: string[] = [];
+  const meter = { lines: 0, bytes: 0, sha256: "" };
+  const onLine = (line: string) => void lines.push(line);
+  const passed = await Array.fromAsync(readLines(content(), { meter, maxLineBytes: 1000, onLine }));
+  expect(Buffer.concat(passed)).toEqual(bytes);
+  expect(lines).toEqual(bytes.toString().split("\n"));
+});
+
+test("readLines() refuses a line that is too long, wherever it is cut", async () => {
+  await expect(read(["ok\n123456", "78901\n"], 10)).rejects.toThrow("Cannot read line 2");
+  await expect(read(["ok\n12345678901\nok\n"], 10)).rejects.toThrow("Cannot read line 2");
+  expect((await read(["1234567890\n", "1234567890"], 10)).lines).toHaveLength(2);
+});
