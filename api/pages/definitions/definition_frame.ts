@@ -63,7 +63,7 @@ export function frameTab(definition: ShownDefinition, { tab, body, head }: TabCo
     title: `${about} · ${address.type} @${address.organization}/${address.name}`,
     section: "definitions",
     head: html`<meta name="description" content="${description}">${head}`,
-    main: html`<div class="heading">${renderBreadcrumb(address)}
+    main: html`<div class="stack">${renderBreadcrumb(address)}
 <div class="title">
   <h1>${displayName}</h1>
   ${renderBadges(definition)}

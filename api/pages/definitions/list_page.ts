@@ -35,7 +35,7 @@ ${page.session && html`<a class="button primary" href="/definitions/new">New def
 <p class="lead">Agents, commands, workflows and pipelines, as versioned YAML and as the Markdown that coding agents load.</p>
 <div class="columns">
 ${renderFacets(problem ? { ...page, url: withoutFilters(page.url) } : page)}
-<section class="results" aria-labelledby="results">
+<section class="stack" aria-labelledby="results">
 ${results}
 ${problem === null && renderDraftSearch(page)}
 </section>

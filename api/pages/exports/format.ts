@@ -1,4 +1,5 @@
 /** Numbers and times as the exports pages show them. Scripts turn times into the reader's own zone. */
+import type { VisibilityFlag } from "../../../shared/exports/datasets.ts";
 import { type Html, html } from "../html.ts";
 
 const INSTANT = new Intl.DateTimeFormat("en-GB", {
@@ -17,6 +18,16 @@ const TIME_UNITS = [
 ] as const;
 
 export const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const;
+
+/** The rows that a flag of an export includes, in the order of the form. */
+export const FLAG_NAMES: Readonly<Record<VisibilityFlag, string>> = {
+  include_resolved: "Resolved issues",
+  include_deleted: "Deleted issues",
+  include_archived: "Archived runs",
+  include_superseded: "Superseded analyses",
+};
+
+export const FLAGS = Object.keys(FLAG_NAMES) as readonly VisibilityFlag[];
 
 /** Returns `512 bytes`, `2.5 MB`. */
 export function formatBytes(bytes: number): string {

@@ -44,7 +44,7 @@ export async function renderJobs(page: SignedInPage, org: PageOrg, target: Targe
     });
   });
   const olderPath = withQuery(`${EXPORTS_PATH}/jobs`, { organization: org.slug, offset: offset + PAGE_SIZE });
-  return html`<ol id="jobs" class="job-list" data-org="${org.slug}">${rows}</ol>
+  return html`<ol id="jobs" class="rows" data-org="${org.slug}">${rows}</ol>
 ${older && html`<p><a class="button" id="older" href="${olderPath}">Show older</a></p>`}`;
 }
 

@@ -1,11 +1,12 @@
 /** One export job as a row of the list. Scripts replace whole rows. */
+import type { VisibilityFlag } from "../../../shared/exports/datasets.ts";
 import type { ExportJob } from "../../exports/export_job.ts";
 import { EXPORTS_PATH } from "../addresses.ts";
 import { tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
 import { countOf } from "../parts.ts";
-import { FORMAT_NAMES, formatBytes, formatDistance, timeTag } from "./format.ts";
+import { FLAG_NAMES, FLAGS, FORMAT_NAMES, formatBytes, formatDistance, timeTag } from "./format.ts";
 
 const BADGES = {
   queued: "Queued",
@@ -143,7 +144,7 @@ function renderActions({ job, session }: JobRow, status: ShownStatus): Html {
 function renderAgain(job: ExportJob, session: PageSession): Html {
   const fields = [
     ["format", job.format],
-    ...Object.entries(FLAGS).map(([flag, key]) => [flag, job.visibility[key] ? "true" : ""]),
+    ...FLAGS.map((flag) => [flag, job.visibility[KEYS[flag]] ? "true" : ""]),
   ].filter(([, value]) => value !== "");
   const hidden = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
   const form = (
@@ -161,20 +162,18 @@ function renderAgain(job: ExportJob, session: PageSession): Html {
   }`;
 }
 
-/** Fields of the form and of a job. */
-export const FLAGS = {
+/** The flags as a job has them. */
+const KEYS: Readonly<Record<VisibilityFlag, keyof ExportJob["visibility"]>> = {
   include_resolved: "includeResolved",
   include_deleted: "includeDeleted",
   include_archived: "includeArchived",
   include_superseded: "includeSuperseded",
-} as const;
+};
 
 function describeVisibility(visibility: ExportJob["visibility"]): string {
-  const extras = [
-    visibility.includeDeleted ? "deleted issues" : "",
-    visibility.includeArchived ? "archived runs" : "",
-    visibility.includeSuperseded ? "superseded analyses" : "",
-  ].filter((extra) => extra !== "");
+  const extras = FLAGS.filter((flag) => flag !== "include_resolved" && visibility[KEYS[flag]]).map((flag) =>
+    FLAG_NAMES[flag].toLowerCase(),
+  );
   const parts = [
     extras.length > 0 ? `with ${extras.join(", ")}` : "",
     visibility.includeResolved ? "" : "without resolved issues",

@@ -40,7 +40,7 @@ function renderList(projects: readonly Project[]): Html {
   const rows = projects.map(({ id, name, slug }) => {
     return html`<li data-name="${name} ${slug}"><details class="project">
     <summary><span class="project-name">${name}</span></summary>
-    <div class="project-body"><p><a href="${projectPath(id)}" data-load aria-label="Show downloads of ${name}">Show downloads</a></p></div>
+    <div class="project-body stack"><p><a href="${projectPath(id)}" data-load aria-label="Show downloads of ${name}">Show downloads</a></p></div>
   </details></li>`;
   });
   return html`<div id="filter" class="filter" hidden${projects.length >= FILTER_FROM && html` data-wanted`}>
@@ -48,5 +48,5 @@ function renderList(projects: readonly Project[]): Html {
     <input id="filter-text" type="search" autocomplete="off" spellcheck="false">
     <output id="filter-count" for="filter-text" class="quiet"></output>
   </div>
-  <ul id="projects" class="project-list">${rows}</ul>`;
+  <ul id="projects" class="rows">${rows}</ul>`;
 }

@@ -20,21 +20,8 @@ import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import { countOf } from "../parts.ts";
-import { FORMAT_NAMES, formatBytes } from "./format.ts";
+import { FLAG_NAMES, FORMAT_NAMES, formatBytes } from "./format.ts";
 import { listProjects, type Project } from "./project_list.ts";
-
-const TITLES: Readonly<Record<string, string>> = {
-  issues: "Issues",
-  "issue-notes": "Issue notes",
-  "status-history": "Status history",
-  occurrences: "Occurrences",
-  runs: "Runs",
-  "agent-snapshots": "Agent snapshots",
-  "analysis-summaries": "Analysis summaries",
-  "analysis-records": "Analysis records",
-};
-
-const FORMATS = ["ndjson", "csv", "parquet"] as const;
 
 type Estimate = ResponseOf<typeof estimateBundle>["data"];
 
@@ -116,14 +103,14 @@ async function renderProject(
     main: html`<p class="crumbs"><a href="${EXPORTS_PATH}">Exports of ${org.name}</a></p>
 <h1>${project.name}</h1>
 <div id="problem" class="problem" role="alert">${problems?.message}</div>
-<div class="project-body">
+<div class="project-body stack">
   <div class="problem" data-part="problem" role="alert">${refused?.message}</div>
   ${isPublisher ? renderBundle(project, estimate) : BUNDLE_NOTE}
   <ul class="datasets">${datasets.map((dataset) => renderDataset(project, dataset, estimate))}</ul>
   <p class="filters-link"><a href="${projectPath(project.id)}#filters">Filters and time ranges</a></p>
 </div>
 <h2 id="filters">With filters</h2>
-<ul class="project-list">${datasets.map((dataset) => renderFilters(page, project, dataset))}</ul>`,
+<ul class="rows">${datasets.map((dataset) => renderFilters(page, project, dataset))}</ul>`,
   };
 }
 
@@ -145,7 +132,7 @@ function renderBundle(project: Project, estimate: Estimate | null): Html {
 }
 
 function renderDataset(project: Project, { name }: ExportDataset, estimate: Estimate | null): Html {
-  const title = TITLES[name] ?? name;
+  const title = titleOf(name);
   const links = renderLinks(`/api/v1/export/projects/${project.id}/${name}`, `${title} of ${project.name}`);
   const rows = estimate && countOf(estimate.rowCounts[name] ?? 0, "row");
   return html`<li class="dataset"><span class="dataset-name"><span>${title}</span> <span class="quiet">${rows}</span></span>
@@ -153,25 +140,23 @@ function renderDataset(project: Project, { name }: ExportDataset, estimate: Esti
 }
 
 function renderLinks(path: string, title: string): Content {
-  return FORMATS.map(
-    (format) =>
-      html`<a class="button" href="${path}?format=${format}" download aria-label="${title} as ${format.toUpperCase()}">${FORMAT_NAMES[format]}</a> `,
+  return Object.entries(FORMAT_NAMES).map(
+    ([format, name]) =>
+      html`<a class="button" href="${path}?format=${format}" download aria-label="${title} as ${format.toUpperCase()}">${name}</a> `,
   );
 }
 
-const FLAG_LABELS: Readonly<Record<VisibilityFlag, string>> = {
-  include_deleted: "Deleted issues",
-  include_resolved: "Resolved issues",
-  include_archived: "Archived runs",
-  include_superseded: "Superseded analyses",
-};
+/** Names a dataset: `issue-notes` is `Issue notes`. */
+function titleOf(dataset: string): string {
+  return dataset.charAt(0).toUpperCase() + dataset.slice(1).replaceAll("-", " ");
+}
 
 /** A form whose fields are the parameters of the API. What was typed is kept where the API refused it. */
 function renderFilters(page: SignedInPage, project: Project, dataset: ExportDataset): Html {
   const given = page.url.searchParams;
   const typed = given.get("dataset") === dataset.name ? given : new URLSearchParams();
   const id = (name: string) => `${dataset.name}-${name}`;
-  const title = TITLES[dataset.name] ?? dataset.name;
+  const title = titleOf(dataset.name);
   const instants = [
     ["created_from", "Created from (UTC)"],
     ["created_to", "Created before (UTC)"],
@@ -206,6 +191,6 @@ function renderFlag(flag: VisibilityFlag, id: string, typed: string | null): Htm
   const isIncluded = typed ? typed === "true" : FLAG_DEFAULTS[flag];
   const option = (value: boolean, label: string) =>
     html`<option value="${value === FLAG_DEFAULTS[flag] ? "" : String(value)}"${value === isIncluded && html` selected`}>${label}</option>`;
-  return html`<div class="form-field"><label for="${id}">${FLAG_LABELS[flag]}</label>
+  return html`<div class="form-field"><label for="${id}">${FLAG_NAMES[flag]}</label>
       <select id="${id}" name="${flag}">${option(true, "Include")}${option(false, "Leave out")}</select></div>`;
 }

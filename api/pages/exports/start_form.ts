@@ -9,8 +9,7 @@ import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageSession } from "../page_session.ts";
 import { countOf } from "../parts.ts";
-import { FORMAT_NAMES, formatBytes } from "./format.ts";
-import { FLAGS } from "./job_row.ts";
+import { FLAG_NAMES, FLAGS, FORMAT_NAMES, formatBytes } from "./format.ts";
 import { listProjects } from "./project_list.ts";
 import { needsRole, needsTier, tierNote } from "./requirements.ts";
 
@@ -23,16 +22,12 @@ const FORMATS = [
   ["parquet", "For data tools; typed columns."],
 ] as const;
 
-const CHOICES = [
-  [
-    "include_resolved",
-    "Resolved issues",
-    "Completed, won’t fix and false positive, with their notes and history.",
-  ],
-  ["include_deleted", "Deleted issues", "Issues in the trash and their notes and history."],
-  ["include_archived", "Archived runs", "Archived runs with their snapshots, occurrences and analyses."],
-  ["include_superseded", "Superseded analyses", "Analysis rows replaced by a later run."],
-] as const;
+const FLAG_HINTS = {
+  include_resolved: "Completed, won’t fix and false positive, with their notes and history.",
+  include_deleted: "Issues in the trash and their notes and history.",
+  include_archived: "Archived runs with their snapshots, occurrences and analyses.",
+  include_superseded: "Analysis rows replaced by a later run.",
+} as const;
 
 /** What surrounds the fields of the form. */
 export interface StartState {
@@ -91,7 +86,7 @@ function toBody(form: URLSearchParams): Record<string, unknown> {
   const since = form.get("since") ?? "";
   return {
     format: form.get("format") ?? "",
-    ...Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, form.has(flag)])),
+    ...Object.fromEntries(FLAGS.map((flag) => [flag, form.has(flag)])),
     ...(asOf === "" ? {} : { as_of: toInstant(asOf, form.get("as_of_offset")) }),
     ...(since === "" ? {} : { since }),
   };
@@ -109,7 +104,7 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
     return `Estimates are for up to ${MAX_ESTIMATED_PROJECTS} projects. This organization has ${projects.length}.`;
   }
   const { form } = page;
-  const flags = Object.fromEntries(Object.keys(FLAGS).map((flag) => [flag, form.has(flag)]));
+  const flags = Object.fromEntries(FLAGS.map((flag) => [flag, form.has(flag)]));
   const query = { ...flags, format: form.get("format") ?? "ndjson" };
   const estimated = await attempt(async () => {
     let rows = 0;
@@ -146,7 +141,7 @@ function renderForm(session: PageSession, { form, problem, field, estimate: size
     </fieldset>
     <fieldset>
       <legend>Include</legend>
-      ${CHOICES.map(([flag, name, hint]) => choice("checkbox", flag, ["true", hinted(name, hint)], isChecked(flag)))}
+      ${FLAGS.map((flag) => choice("checkbox", flag, ["true", hinted(FLAG_NAMES[flag], FLAG_HINTS[flag])], isChecked(flag)))}
     </fieldset>
     <label for="as-of">As of <span class="quiet">(optional)</span></label>
     <input id="as-of" name="as_of" type="datetime-local" step="1" aria-describedby="as-of-help start-problem" value="${form?.get("as_of")}"${invalid}>

@@ -1,7 +1,7 @@
 /** The table of the model list, inside of the form that compares the selected models. */
 import { changed, modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { badge, dataTable } from "../parts.ts";
+import { badge, dataTable, renderDay } from "../parts.ts";
 import { formatPrice, formatTokens, UNKNOWN } from "./format.ts";
 import { PRICED } from "./list_filters.ts";
 import { MAX_COMPARED, type ModelItem, type ProviderNames } from "./model_responses.ts";
@@ -77,7 +77,7 @@ function row(model: ModelItem, { names, changes, period }: ListTable): Html {
 <th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` ${badge(status)}`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
 <td class="wide"><a href="${withQuery("/models", { provider })}">${providerName}</a></td>
 <td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number wide">${formatPrice(cost?.cacheRead)}</td>
-<td class="number">${formatTokens(limits?.context)}</td><td class="date wide">${releaseDate ?? UNKNOWN}</td>
+<td class="number">${formatTokens(limits?.context)}</td><td class="wide">${releaseDate === null ? UNKNOWN : renderDay(releaseDate)}</td>
 <td class="wide">${(cost !== null && sparkline(steps, period)) || UNKNOWN}</td>
 </tr>`;
 }

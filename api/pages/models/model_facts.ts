@@ -73,8 +73,8 @@ function section(title: string, content: Content): Html {
 function facts(title: string, rows: readonly Fact[]): Html | null {
   const known = rows.filter(([, value]) => value !== null && value !== "");
   if (known.length === 0) return null;
-  const list = known.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`);
-  return section(title, html`<dl class="fact-list">${list}</dl>`);
+  const list = known.map(([term, value]) => html`<dt>${term}</dt><dd>${value}</dd>`);
+  return section(title, html`<dl class="facts">${list}</dl>`);
 }
 
 function tokens(limit: number | undefined): string | null {

@@ -59,7 +59,7 @@ function changeTable(model: FullModel, changes: readonly PriceChange[]): Html | 
   if (changes.length === 0) return null;
   const rows = changes.slice(0, MAX_ROWS).map(
     ({ field, oldValue, newValue, changedAt }) => html`<tr>
-<td class="date">${dayTag(changedAt)}</td><th scope="row">${priceLabel(field)}</th>
+<td>${dayTag(changedAt)}</td><th scope="row">${priceLabel(field)}</th>
 <td class="number">${formatPrice(oldValue)}</td><td class="number">${formatPrice(newValue)}</td><td class="number">${relative(oldValue, newValue)}</td></tr>`,
   );
   const all = `/api/v1${modelPath(model).replace("/models/", "/models/history/")}`;

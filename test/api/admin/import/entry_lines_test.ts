@@ -36,18 +36,21 @@ test("readLines() reads and measures the same however the text is cut, and passe
   );
 });
 
-test.each([1, 2, 3, 7, 1000])("readLines() reads characters that are cut, in chunks of %p bytes", async (size) => {
-  const bytes = Buffer.from("first\n\nthird, with é and 🚀\nlast, without an end");
-  async function* content() {
-    for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
-  }
-  const lines: string[] = [];
-  const meter = { lines: 0, bytes: 0, sha256: "" };
-  const onLine = (line: string) => void lines.push(line);
-  const passed = await Array.fromAsync(readLines(content(), { meter, maxLineBytes: 1000, onLine }));
-  expect(Buffer.concat(passed)).toEqual(bytes);
-  expect(lines).toEqual(bytes.toString().split("\n"));
-});
+test.each([1, 2, 3, 7, 1000])(
+  "readLines() reads characters that are cut, in chunks of %p bytes",
+  async (size) => {
+    const bytes = Buffer.from("first\n\nthird, with é and 🚀\nlast, without an end");
+    async function* content() {
+      for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+    }
+    const lines: string[] = [];
+    const meter = { lines: 0, bytes: 0, sha256: "" };
+    const onLine = (line: string) => void lines.push(line);
+    const passed = await Array.fromAsync(readLines(content(), { meter, maxLineBytes: 1000, onLine }));
+    expect(Buffer.concat(passed)).toEqual(bytes);
+    expect(lines).toEqual(bytes.toString().split("\n"));
+  },
+);
 
 test("readLines() refuses a line that is too long, wherever it is cut", async () => {
   await expect(read(["ok\n123456", "78901\n"], 10)).rejects.toThrow("Cannot read line 2");
