@@ -1,6 +1,5 @@
 /** Sends one delivery: signed, to an address that was checked as the connection was made, without redirects. */
 import type { LookupAddress } from "node:dns";
-import { lookup as resolveName } from "node:dns/promises";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { type BlockList, isIP, type LookupFunction } from "node:net";
@@ -8,17 +7,6 @@ import { Webhook } from "standardwebhooks";
 import { isDeliverable } from "../../shared/network/public_address.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Of names without an address, and of a resolver that cannot tell. */
-const RESOLVER_CODES: ReadonlySet<string> = new Set([
-  "ENOTFOUND",
-  "ENODATA",
-  "EAI_AGAIN",
-  "EAI_NODATA",
-  "EAI_NONAME",
-  "ESERVFAIL",
-  "EREFUSED",
-  "ETIMEOUT",
-]);
 /** The same whether a name of the operator's own network exists or not: a webhook is no way to look that up. */
 const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 
@@ -36,7 +24,7 @@ export interface SendOptions {
   /** Aborted when the process has to stop. */
   signal: AbortSignal;
   timeoutMs?: number;
-  /** Returns all addresses of a host; the system's resolver when omitted. */
+  /** Returns all addresses of a host. If omitted, `/etc/hosts` and DNS are asked. */
   resolve?: (hostname: string) => Promise<LookupAddress[]>;
 }
 
@@ -48,12 +36,12 @@ export interface SendResult {
   cause: string | null;
 }
 
-/** The host has an address to which nothing is delivered. */
-class PrivateAddressError extends Error {
-  override readonly name = "PrivateAddressError";
+/** The host has an address to which nothing is delivered, or none. */
+class NoPublicAddressError extends Error {
+  override readonly name = "NoPublicAddressError";
 
-  constructor() {
-    super("the host has an address that is not public");
+  constructor(cause = "the host has an address that is not public") {
+    super(cause);
   }
 }
 
@@ -91,13 +79,13 @@ function describe(error: unknown, timeoutMs: number | null): Pick<SendResult, "e
   if (timeoutMs !== null) {
     return { error: `the receiver did not respond within ${timeoutMs / 1000} s`, cause: null };
   }
-  if (error instanceof PrivateAddressError) return { error: NO_PUBLIC_ADDRESS, cause: error.message };
+  if (error instanceof NoPublicAddressError) return { error: NO_PUBLIC_ADDRESS, cause: error.message };
+  return { error: "the receiver cannot be reached", cause: codeOf(error) };
+}
+
+function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const isUnknownName = RESOLVER_CODES.has(code);
-  return {
-    error: isUnknownName ? NO_PUBLIC_ADDRESS : "the receiver cannot be reached",
-    cause: code || String(error),
-  };
+  return code.replace(/^DNS_/, "") || String(error);
 }
 
 function post(delivery: Delivery, options: SendOptions): Promise<IncomingMessage> {
@@ -105,7 +93,7 @@ function post(delivery: Delivery, options: SendOptions): Promise<IncomingMessage
   const isTls = url.protocol === "https:";
   const literal = url.hostname.replace(/^\[(.*)\]$/, "$1");
   if (isIP(literal) !== 0 && !isDeliverable(options.networks, literal, { isTls })) {
-    throw new PrivateAddressError();
+    throw new NoPublicAddressError();
   }
   const at = new Date();
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -132,21 +120,26 @@ function sign({ id, secrets, payload }: Delivery, at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" ");
 }
 
+/**
+ * Does not ask the C library, which holds a thread for each name. Files are read and written on the same few threads, so two
+ * names whose servers are silent would stop every build.
+ */
+function resolveName(hostname: string): Promise<LookupAddress[]> {
+  return Bun.dns.lookup(hostname, { backend: "c-ares" });
+}
+
 /** Checks every address of a name. The connection is made to these very addresses, so no later look-up can differ. */
-function checkedLookup(
-  { networks, resolve = (name) => resolveName(name, { all: true }) }: SendOptions,
-  isTls: boolean,
-): LookupFunction {
+function checkedLookup({ networks, resolve = resolveName }: SendOptions, isTls: boolean): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {
         const [first] = addresses;
         const isAllowed = addresses.every(({ address }) => isDeliverable(networks, address, { isTls }));
-        if (!first || !isAllowed) return callback(new PrivateAddressError(), []);
+        if (!first || !isAllowed) return callback(new NoPublicAddressError(), []);
         if (all) return callback(null, addresses);
         callback(null, first.address, first.family);
       },
-      (error) => callback(error, []),
+      (error) => callback(new NoPublicAddressError(codeOf(error)), []),
     );
   };
 }

@@ -1,4 +1,8 @@
 import { expect, test } from "bun:test";
+import { createSocket } from "node:dgram";
+import { getServers, setServers } from "node:dns";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
 import { openNetworks } from "../../../shared/network/public_address.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
@@ -144,6 +148,27 @@ test("a resolver that is silent and a name that is unknown are failures", async 
     },
   });
   expect(unknown).toEqual({ responseStatus: null, error: NO_PUBLIC_ADDRESS, cause: "ENOTFOUND" });
+});
+
+test("names whose servers are silent keep nobody from reading files", async () => {
+  const server = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(server, "listening");
+  const others = getServers();
+  setServers([`127.0.0.1:${server.address().port}`]);
+  const stop = new AbortController();
+  try {
+    const asked = once(server, "message");
+    const options = { timeoutMs: 240_000, signal: stop.signal };
+    const sent = Array.from({ length: 16 }, (_, n) => send(`https://silent-${n}.example/`, options));
+    const first = await Promise.race([asked.then(() => "asked"), ...sent]);
+    expect(first).toBe("asked");
+    const read = readFile(import.meta.path).then(() => "read");
+    expect(await Promise.race([read, ...sent])).toBe("read");
+  } finally {
+    stop.abort();
+    setServers(others);
+    server.close();
+  }
 });
 
 test("only the operator learns why a public receiver cannot be reached", async () => {
