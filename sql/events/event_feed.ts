@@ -2,7 +2,7 @@
  * Reads of `events`: pages in the order of positions, as far as a viewer sees them. Positions are given by the function
  * `settle_events` (sql/migrations/20261122200100_event_log__create.sql).
  */
-import type { EventType, OrgRole } from "../../shared/vocabulary.ts";
+import type { EventType } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";
 
@@ -42,15 +42,13 @@ export async function findCursorKey(sql: Sql): Promise<Uint8Array> {
 
 /**
  * Lists the events after a position that the viewer sees: those of models, of public definitions and of the viewer's
- * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members, those of
- * exports for members with one of `jobRoles`.
+ * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members.
  */
 export async function listEvents(
   sql: Sql,
   page: {
     viewer: DefinitionViewer;
     orgId: string | null;
-    jobRoles: readonly OrgRole[];
     types: readonly EventType[];
     after: number;
     limit: number;
@@ -84,7 +82,7 @@ export async function listEvents(
 
 /** Reads one index range for each type and organization, so events of other organizations cost nothing. */
 function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
-  const { viewer, orgId, jobRoles, types, after, limit } = page;
+  const { viewer, orgId, types, after, limit } = page;
   const own = sql`
     select p.id, p.position
     from (${memberOrgIds(sql, viewer)}) as m
@@ -96,14 +94,7 @@ function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
       order by e.position
       limit ${limit}
     ) as p
-    where (${orgId}::uuid is null or m.org_id = ${orgId}::uuid)
-      and (
-        t.type not like 'export.%' or exists (
-          select
-          from organization_members as r
-          where r.org_id = m.org_id and r.user_id = ${viewer.userId}::uuid and r.role = any (${[...jobRoles]}::text[])
-        )
-      )`;
+    where ${orgId}::uuid is null or m.org_id = ${orgId}::uuid`;
   if (orgId !== null) return own;
   const open = sql`
     select p.id, p.position

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EVENT_TYPES, ORG_ROLES } from "../../../shared/vocabulary.ts";
+import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
 import type { Pool, Sql } from "../../../sql/connection/pool.ts";
 import { deleteOldEvents, listEvents, settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertModelEvents } from "../../../sql/events/events.ts";
@@ -19,7 +19,6 @@ async function readOn(sql: Pool, after: number, limit = 50): Promise<{ seen: unk
   const page = await listEvents(sql, {
     viewer: ANONYMOUS,
     orgId: null,
-    jobRoles: [],
     types: EVENT_TYPES,
     after,
     limit,
@@ -228,7 +227,6 @@ async function measurePage(sql: Pool, viewer: { userId: string | null; boundOrgI
     const page = await listEvents(tx, {
       viewer,
       orgId: null,
-      jobRoles: ORG_ROLES,
       types: EVENT_TYPES,
       after: 0,
       limit: 50,
