@@ -44,6 +44,7 @@ export function showSignUp(page: Page): PageResult {
 
 /** Says the same for every address. */
 export async function signUp(page: Page): Promise<PageResult> {
+  if (page.deps.config.signUp === "off") return disabledPage();
   const { form, call, url } = page;
   const text = (name: string) => (form.get(name) ?? "").trim();
   const name = text("name");
@@ -54,7 +55,6 @@ export async function signUp(page: Page): Promise<PageResult> {
     ...(name === "" ? {} : { name }),
   };
   const problems = await findLimitedProblems(() => call(signUpOperation, { body }));
-  if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
   if (problems) return signUpPage(page, problems);
   return seeOther(`${SIGN_UP_PATH}?sent`, nextCookie(page, url.searchParams.get("next")));
 }

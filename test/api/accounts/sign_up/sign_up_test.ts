@@ -113,14 +113,22 @@ test("an address that has an account gets a mail that says so, and no link that 
   expect(mail.token).toBeNull();
 });
 
-test("SIGN_UP=off refuses sign-ups, and links that were sent before", async () => {
+test("SIGN_UP=off sends no link, not even to invited addresses, and refuses links that were sent before", async () => {
   await using place = await openPlace({ signUp: "off" });
-  const { api } = place;
-  const token = await makeMailToken(api, { kind: "sign_up", email: "ann@example.com" });
-  for (const response of [await ask(api, {}), await confirm(api, { token })]) {
-    expect(response.status).toBe(403);
-    expect(await response.json()).toMatchObject({ error: { code: "SIGN_UP_DISABLED" } });
-  }
+  const { api, runner, server } = place;
+  const { org, user } = await api.make.person({ role: "owner" });
+  const email = "ann@example.com";
+  const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+  await api.db.sql`
+    insert into organization_invitations (org_id, email, role, invited_by, expires_at)
+    values (${org.id}, ${email}, 'viewer', ${user.id}, ${expiresAt})`;
+  const token = await makeMailToken(api, { kind: "sign_up", email });
+  expect((await ask(api, { email })).status).toBe(202);
+  await runner.accountMails();
+  expect(server.received).toEqual([]);
+  const response = await confirm(api, { token });
+  expect(response.status).toBe(403);
+  expect(await response.json()).toMatchObject({ error: { code: "SIGN_UP_DISABLED" } });
 });
 
 test("SIGN_UP=invited sends mail to addresses with a pending invitation, in any case", async () => {
