@@ -21,31 +21,34 @@ export interface ExportProject {
 export async function makeExportProject(app: Pick<TestApp, "make">): Promise<ExportProject> {
   const person = await app.make.person({ role: "publisher" });
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
-  const row = { projectId: project.id, createdAt: MADE_AT };
-  const ids: Record<string, string> = {};
-  const issues = { open: {}, completed: { status: "completed" }, deleted: { deletedAt: MADE_AT } };
-  const runs = { live: {}, archived: { archivedAt: MADE_AT } };
-  for (const [name, columns] of Object.entries(runs)) {
-    const run = await app.make.run({ ...row, ...columns });
-    ids[`${name} run`] = run.id;
-    const child = { ...row, runId: run.id };
-    ids[`${name} snapshot`] = (await app.make.snapshot(child)).id;
-    ids[`${name} summary`] = (await app.make.summary(child)).id;
-    ids[`${name} superseded summary`] = (await app.make.summary({ ...child, supersededAt: MADE_AT })).id;
-    ids[`${name} record`] = (await app.make.record(child)).id;
-    ids[`${name} superseded record`] = (await app.make.record({ ...child, supersededAt: MADE_AT })).id;
-  }
-  for (const [name, columns] of Object.entries(issues)) {
-    const issue = await app.make.issue({ ...row, ...columns });
-    ids[`${name} issue`] = issue.id;
-    ids[`${name} note`] = (await app.make.note({ ...row, issueId: issue.id })).id;
-    const change = { projectId: project.id, issueId: issue.id, changedAt: MADE_AT };
-    ids[`${name} change`] = (await app.make.statusChange(change)).id;
-    for (const run of Object.keys(runs)) {
-      const runId = ids[`${run} run`] ?? "";
-      ids[`${name} ${run} occurrence`] = (await app.make.occurrence({ ...row, issueId: issue.id, runId })).id;
+  const ids = await app.make.together(async (make) => {
+    const row = { projectId: project.id, createdAt: MADE_AT };
+    const ids: Record<string, string> = {};
+    const issues = { open: {}, completed: { status: "completed" }, deleted: { deletedAt: MADE_AT } };
+    const runs = { live: {}, archived: { archivedAt: MADE_AT } };
+    for (const [name, columns] of Object.entries(runs)) {
+      const run = await make.run({ ...row, ...columns });
+      ids[`${name} run`] = run.id;
+      const child = { ...row, runId: run.id };
+      ids[`${name} snapshot`] = (await make.snapshot(child)).id;
+      ids[`${name} summary`] = (await make.summary(child)).id;
+      ids[`${name} superseded summary`] = (await make.summary({ ...child, supersededAt: MADE_AT })).id;
+      ids[`${name} record`] = (await make.record(child)).id;
+      ids[`${name} superseded record`] = (await make.record({ ...child, supersededAt: MADE_AT })).id;
     }
-  }
+    for (const [name, columns] of Object.entries(issues)) {
+      const issue = await make.issue({ ...row, ...columns });
+      ids[`${name} issue`] = issue.id;
+      ids[`${name} note`] = (await make.note({ ...row, issueId: issue.id })).id;
+      const change = { projectId: project.id, issueId: issue.id, changedAt: MADE_AT };
+      ids[`${name} change`] = (await make.statusChange(change)).id;
+      for (const run of Object.keys(runs)) {
+        const runId = ids[`${run} run`] ?? "";
+        ids[`${name} ${run} occurrence`] = (await make.occurrence({ ...row, issueId: issue.id, runId })).id;
+      }
+    }
+    return ids;
+  });
   return { person, project, ids };
 }
 

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey, mintSessionToken } from "../../../api/http/credentials.ts";
 import type { KeyKind, KeyScope, OrgRole, SubscriptionTier } from "../../../shared/vocabulary.ts";
-import type { Pool } from "../../../sql/connection/pool.ts";
+import type { Pool, Sql } from "../../../sql/connection/pool.ts";
 
 /** Values by camelCase column name. Objects and arrays become jsonb. */
 export type Columns = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ function uniqueName(stem: string): string {
 }
 
 async function insert<Row extends object>(
-  sql: Pool,
+  sql: Sql,
   table: string,
   columns: Columns,
   returning: readonly string[] = ["id"],
@@ -109,7 +109,12 @@ export interface Person {
   key: string;
 }
 
-export interface Factory {
+export interface Factory extends Rows {
+  /** Makes rows in one transaction. On a cluster, each transaction that writes tracker rows opens a connection. */
+  together<Result>(work: (make: Rows) => Promise<Result>): Promise<Result>;
+}
+
+interface Rows {
   user(columns?: Columns): Promise<UserRow>;
   org(columns?: Columns): Promise<OrgRow>;
   member(columns: { orgId: string; userId: string; role?: OrgRole }): Promise<void>;
@@ -129,12 +134,17 @@ export interface Factory {
 
 /** The factory for a database. */
 export function createFactory(sql: Pool): Factory {
-  return { ...people(sql), ...tracker(sql) };
+  const rowsOf = (of: Sql): Rows => ({ ...people(of), ...tracker(of) });
+  return {
+    ...rowsOf(sql),
+    async together<Result>(work: (make: Rows) => Promise<Result>) {
+      const { made } = await sql.begin(async (tx) => ({ made: await work(rowsOf(tx)) }));
+      return made;
+    },
+  };
 }
 
-function people(
-  sql: Pool,
-): Pick<Factory, "user" | "org" | "member" | "key" | "session" | "person" | "project"> {
+function people(sql: Sql): Pick<Rows, "user" | "org" | "member" | "key" | "session" | "person" | "project"> {
   async function user(columns: Columns = {}): Promise<UserRow> {
     const username = uniqueName("user");
     // No password matches it: the text after the salt is not a hash.
@@ -187,11 +197,11 @@ function people(
 }
 
 type TrackerTables = Pick<
-  Factory,
+  Rows,
   "run" | "snapshot" | "issue" | "occurrence" | "note" | "statusChange" | "summary" | "record"
 >;
 
-function tracker(sql: Pool): TrackerTables {
+function tracker(sql: Sql): TrackerTables {
   async function make(table: string, defaults: Columns, columns: Columns): Promise<TrackerRow> {
     return insert(sql, table, { ...defaults, ...columns }, ["id", "projectId"]);
   }
