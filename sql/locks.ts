@@ -2,7 +2,7 @@
  * All advisory locks of the service and its tests. PostgreSQL identifies them by number only, so all numbers are declared
  * here. Hold none while waiting for the network.
  */
-import type { Sql } from "./connection/pool.ts";
+import type { Fragment, Sql } from "./connection/pool.ts";
 
 /** Never reuse the number of a removed lock: an old process may still run. */
 export const LOCKS = {
@@ -22,48 +22,37 @@ export const LOCKS = {
 
 export type LockName = keyof typeof LOCKS;
 
-/** Locks of single rows, email addresses or networks. The key is a 64-bit hash of the name and the id. */
-export type RowLockName = "account_mail" | "account_mail_network" | "export_mail";
+/** The lock of one row, email address or network. Its number is a 64-bit hash of both. */
+interface RowLock {
+  name: "account_mail" | "account_mail_network" | "export_mail";
+  id: string;
+}
 
 /** Waits for the lock and holds it until the transaction ends. Call inside a transaction. */
-export async function lockTransaction(tx: Sql, name: LockName): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${LOCKS[name]})`;
+export async function lockTransaction(tx: Sql, lock: LockName | RowLock): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${numberOf(tx, lock)})`;
 }
 
 /** Takes the lock until the transaction ends; false if another transaction holds it. Call inside a transaction. */
-export async function tryLockTransaction(tx: Sql, name: LockName): Promise<boolean> {
-  const [row] = await tx<
-    [{ isLocked: boolean }]
-  >`select pg_try_advisory_xact_lock(${LOCKS[name]}) as is_locked`;
-  return row.isLocked;
-}
-
-/** Waits for the lock of one row, or of an address or network, and holds it until the transaction ends. */
-export async function lockRow(tx: Sql, { name, id }: { name: RowLockName; id: string }): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`${name} ${id}`}, 0))`;
-}
-
-/** As `tryLockTransaction`, for one row. */
-export async function tryLockRow(tx: Sql, { name, id }: { name: RowLockName; id: string }): Promise<boolean> {
+export async function tryLockTransaction(tx: Sql, lock: LockName | RowLock): Promise<boolean> {
   const [row] = await tx<[{ isLocked: boolean }]>`
-    select pg_try_advisory_xact_lock(hashtextextended(${`${name} ${id}`}, 0)) as is_locked`;
+    select pg_try_advisory_xact_lock(${numberOf(tx, lock)}) as is_locked`;
   return row.isLocked;
 }
 
-/** Waits for the lock, which is held until `unlockSession` or the end of the connection. Not for a pool. */
+/** Waits for the lock, which is held until the connection ends. Not for a pool. */
 export async function lockSession(connection: Sql, name: LockName): Promise<void> {
   await connection`select pg_advisory_lock(${LOCKS[name]})`;
 }
 
 /** Takes the lock like `lockSession`; false if another session holds it. */
 export async function tryLockSession(connection: Sql, name: LockName): Promise<boolean> {
-  const [row] = await connection<
-    [{ isLocked: boolean }]
-  >`select pg_try_advisory_lock(${LOCKS[name]}) as is_locked`;
+  const [row] = await connection<[{ isLocked: boolean }]>`
+    select pg_try_advisory_lock(${LOCKS[name]}) as is_locked`;
   return row.isLocked;
 }
 
-/** Releases a lock of `lockSession` or `tryLockSession`. */
-export async function unlockSession(connection: Sql, name: LockName): Promise<void> {
-  await connection`select pg_advisory_unlock(${LOCKS[name]})`;
+function numberOf(sql: Sql, lock: LockName | RowLock): Fragment {
+  if (typeof lock === "string") return sql`${LOCKS[lock]}::bigint`;
+  return sql`hashtextextended(${`${lock.name} ${lock.id}`}, 0)`;
 }

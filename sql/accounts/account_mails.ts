@@ -2,7 +2,7 @@
 import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
 import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
-import { lockRow } from "../locks.ts";
+import { lockTransaction } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
 
 /** Longer than a mail server may take. */
@@ -46,7 +46,7 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   const { kind, email, userId = null } = mail;
   const policy: AccountMailPolicy = ACCOUNT_MAILS[kind];
   // Simultaneous requests count each other.
-  await lockRow(tx, { name: "account_mail", id: email.toLowerCase() });
+  await lockTransaction(tx, { name: "account_mail", id: email.toLowerCase() });
   const { id, isOverLimit } = await insertAccountMail(tx, mail, policy.hourlyMax);
   if (policy.replaces !== null && !isOverLimit) {
     const isSame = policy.replaces === "email" ? tx`lower(email) = lower(${email})` : tx`user_id = ${userId}`;
@@ -92,7 +92,7 @@ export async function findAccountMailWait(
   tx: Sql,
   { network, limit }: { network: string; limit: number },
 ): Promise<number> {
-  await lockRow(tx, { name: "account_mail_network", id: network });
+  await lockTransaction(tx, { name: "account_mail_network", id: network });
   const [row] = await tx<{ waitMs: number }[]>`
     select ceil(1000 * extract(epoch from created_at + interval '1 hour' - clock_timestamp()))::int as wait_ms
     from account_mails

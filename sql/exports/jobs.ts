@@ -8,7 +8,7 @@ import type {
   OrgRole,
 } from "../../shared/vocabulary.ts";
 import { columnList, firstRow, type Sql } from "../connection/pool.ts";
-import { tryLockRow } from "../locks.ts";
+import { tryLockTransaction } from "../locks.ts";
 import { isPastExpiry } from "./export_retention.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
@@ -180,7 +180,7 @@ export async function markExportJobCanceled(
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
   await tx`set local idle_in_transaction_session_timeout = 0`;
-  return tryLockRow(tx, { name: "export_mail", id: exportJobId });
+  return tryLockTransaction(tx, { name: "export_mail", id: exportJobId });
 }
 
 /** Returns a job that is ready and not expired, and whose mail has not been sent; null otherwise. */

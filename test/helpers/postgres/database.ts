@@ -3,8 +3,8 @@
  * production.
  */
 import postgres from "postgres";
-import { openPool, type Pool } from "../../../sql/connection/pool.ts";
-import { lockSession, unlockSession } from "../../../sql/locks.ts";
+import { openPool, openSession, type Pool } from "../../../sql/connection/pool.ts";
+import { lockSession } from "../../../sql/locks.ts";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { distributeTracker } from "../../../sql/tracker/distribute_tracker.ts";
@@ -97,7 +97,8 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
     .update(String(serversOf(server).length))
     .digest("hex");
   const template = `template_${digest.slice(0, 16)}`;
-  await lockSession(admin, "testTemplate");
+  const turn = openSession(admin);
+  await lockSession(turn, "testTemplate");
   try {
     const [found] = await admin`select 1 from pg_database where datname = ${template} and datistemplate`;
     if (found) return template;
@@ -114,7 +115,7 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
     if (serversOf(server).length > 1) await closeTemplate(serversOf(server), template);
     return template;
   } finally {
-    await unlockSession(admin, "testTemplate");
+    await turn.end();
   }
 }
 
