@@ -1,29 +1,19 @@
 /**
- * Job `delete_old_records`: deletes what is past its retention: ended sessions, mails about accounts whose links have
- * ended, sign-in attempts that no longer limit anyone, sign-ins without their second factor, idempotency keys, invitations,
- * audit entries, recorded executions, events, finished export jobs, catalog syncs, replaced secrets of webhooks and the
- * log of tracker rows. It also ends organizations that their owners deleted. It may stop anywhere, and two may run at once.
+ * Job `delete_old_records`: deletes what is past its retention (docs/operating.md, Growth), and ends organizations that
+ * their owners deleted. It may stop anywhere, and two may run at once.
  */
-import { deleteOldAccountMails } from "../sql/accounts/account_mails.ts";
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import { queueDeletionNotices } from "../sql/accounts/deletion_notices.ts";
-import { deleteExpiredChallenges } from "../sql/accounts/factor_challenges.ts";
-import { deleteOldIdempotencyKeys } from "../sql/accounts/idempotency_keys.ts";
-import { deleteOldInvitations } from "../sql/accounts/invitations.ts";
-import { deleteIdleLoginAttempts } from "../sql/accounts/login_attempts.ts";
-import { deleteOldLoginDelays } from "../sql/accounts/login_delays.ts";
 import { lockDueOrg, markOrgDeleted } from "../sql/accounts/organization_deletion.ts";
 import { deleteEndedSessions } from "../sql/accounts/sessions.ts";
-import { deleteOldSignInNetworks } from "../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
+import { deleteOldRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldExportJobs } from "../sql/exports/export_retention.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
-import { deleteOldCatalogSyncs } from "../sql/models/catalog_syncs.ts";
 import { cancelJob } from "../sql/queue.ts";
-import { deleteExpiredSecrets } from "../sql/webhooks/retired_secrets.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
 /** Rows per statement, which locks them for some milliseconds. */
@@ -34,38 +24,35 @@ export async function deleteOldRecords(
   { sql, boss, log, config }: Pick<RunnerDeps, "config" | "sql" | "boss" | "log">,
   signal: AbortSignal,
 ): Promise<void> {
-  const all = async (deleteBatch: (sql: Sql, limit: number) => Promise<number>): Promise<number> => {
+  const all = async (deleteBatch: (limit: number) => Promise<number>): Promise<number> => {
     let total = 0;
     while (true) {
       signal.throwIfAborted();
-      const deleted = await deleteBatch(sql, BATCH);
+      const deleted = await deleteBatch(BATCH);
       total += deleted;
       if (deleted < BATCH) return total;
     }
   };
-  const olderThan = (
-    days: number,
-    deleteBatch: (sql: Sql, batch: { days: number; limit: number }) => Promise<number>,
-  ): Promise<number> => all((_, limit) => deleteBatch(sql, { days, limit }));
-  const deleted = {
-    sessions: await olderThan(config.sessionRetentionDays, deleteEndedSessions),
-    accountMails: await all(deleteOldAccountMails),
-    loginAttempts: await all(deleteIdleLoginAttempts),
-    loginDelays: await all(deleteOldLoginDelays),
-    factorChallenges: await all(deleteExpiredChallenges),
-    signInNetworks: await all(deleteOldSignInNetworks),
-    idempotencyKeys: await all(deleteOldIdempotencyKeys),
-    invitations: await all(deleteOldInvitations),
-    auditEntries: await olderThan(config.auditRetentionDays, deleteOldAuditEntries),
-    executions: await olderThan(config.executionRetentionDays, deleteOldExecutions),
-    events: await olderThan(config.eventRetentionDays, deleteOldEvents),
-    exportJobs: await olderThan(config.exportJobRetentionDays, deleteOldExportJobs),
-    catalogSyncs: await all(deleteOldCatalogSyncs),
-    webhookSecrets: await all(deleteExpiredSecrets),
-    trackerChanges: await all(deleteOldTrackerChanges),
+  const deleted: Record<string, number> = {};
+  for (const [name, rows] of Object.entries(OLD_ROWS)) {
+    deleted[name] = await all((limit) => deleteOldRows(sql, { ...rows, limit }));
+  }
+  Object.assign(deleted, {
+    sessions: await all((limit) => deleteEndedSessions(sql, { days: config.sessionRetentionDays, limit })),
+    auditEntries: await all((limit) =>
+      deleteOldAuditEntries(sql, { days: config.auditRetentionDays, limit }),
+    ),
+    executions: await all((limit) =>
+      deleteOldExecutions(sql, { days: config.executionRetentionDays, limit }),
+    ),
+    events: await all((limit) => deleteOldEvents(sql, { days: config.eventRetentionDays, limit })),
+    exportJobs: await all((limit) =>
+      deleteOldExportJobs(sql, { days: config.exportJobRetentionDays, limit }),
+    ),
+    trackerChanges: await all((limit) => deleteOldTrackerChanges(sql, limit)),
     // Last: one that fails stops nothing else.
     organizations: await deleteOrganizations({ sql, boss }, signal),
-  };
+  });
   const isNews = Object.values(deleted).some((count) => count > 0);
   log[isNews ? "info" : "debug"]({ event: "retention.swept", ...deleted }, "deleted old records");
 }

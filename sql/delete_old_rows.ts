@@ -1,7 +1,8 @@
-/** Deletes the oldest rows of a table, a batch at a time. */
-import type { Fragment, Sql } from "./connection/pool.ts";
+/** Which rows are deleted once they are old, and how: the oldest first, a batch at a time. */
+import { FORGOTTEN_ACCOUNT } from "./accounts/login_delays.ts";
+import type { Sql } from "./connection/pool.ts";
 
-export interface OldRows {
+interface OldRows {
   table: string;
   /** The columns of the primary key as SQL; `id` if omitted. */
   key?: string;
@@ -9,21 +10,55 @@ export interface OldRows {
   time: string;
   /** Rows are old when this interval has passed since their time. */
   age: string;
-  /** A further condition. */
-  and?: Fragment;
-  limit: number;
+  /** A further condition as SQL. */
+  and?: string;
 }
 
+/** Tables whose rows have an age that no operator chooses, by their names in the log. */
+export const OLD_ROWS = {
+  /** Their links and limits have ended. */
+  accountMails: { table: "account_mails", time: "expires_at", age: "1 hour" },
+  /** They no longer limit anyone. */
+  loginAttempts: { table: "login_attempts", key: "subject_hash", time: "last_attempt_at", age: "1 minute" },
+  loginAccounts: {
+    table: "login_account_attempts",
+    key: "account_hash",
+    time: "last_attempt_at",
+    age: "0",
+    and: FORGOTTEN_ACCOUNT,
+  },
+  loginWaits: { table: "login_waits", key: "subject_hash", time: "waiting_since", age: "1 hour" },
+  factorChallenges: { table: "factor_challenges", time: "expires_at", age: "0" },
+  signInNetworks: {
+    table: "sign_in_networks",
+    key: "user_id, network",
+    time: "last_signed_in_at",
+    age: "30 days",
+  },
+  idempotencyKeys: { table: "idempotency_keys", key: "caller, key", time: "created_at", age: "24 hours" },
+  invitations: { table: "organization_invitations", time: "created_at", age: "30 days" },
+  /** The last one and the last good one stay, and those that price changes refer to. */
+  catalogSyncs: {
+    table: "catalog_syncs",
+    time: "finished_at",
+    age: "400 days",
+    and: `not exists (select from model_price_changes where sync_id = catalog_syncs.id)
+      and id <> (select max(id) from catalog_syncs)
+      and id <> coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)`,
+  },
+  webhookSecrets: { table: "webhook_retired_secrets", time: "expires_at", age: "0" },
+} as const satisfies Readonly<Record<string, OldRows>>;
+
 /** Deletes up to `limit` old rows, the oldest first, and returns their number. Skips rows that other transactions lock. */
-export async function deleteOldRows(sql: Sql, rows: OldRows): Promise<number> {
-  const { table, age, and = sql`true`, limit } = rows;
+export async function deleteOldRows(sql: Sql, rows: OldRows & { limit: number }): Promise<number> {
+  const { table, age, limit } = rows;
   const [key, time] = [sql.unsafe(rows.key ?? "id"), sql.unsafe(rows.time)];
   const { count } = await sql`
     delete from ${sql(table)}
     where (${key}) in (
       select ${key}
       from ${sql(table)}
-      where ${time} <= now() - ${age}::text::interval and ${and}
+      where ${time} <= now() - ${age}::text::interval and ${sql.unsafe(rows.and ?? "true")}
       order by ${time}
       limit ${limit}
       for update skip locked

@@ -1,7 +1,6 @@
 /** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
 import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
 import { columnList, firstRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 import { lockTransaction } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
 
@@ -33,10 +32,9 @@ export interface AccountMailRow {
   details: AccountMailDetails;
   network: string | null;
   createdAt: string;
-  expiresAt: string;
 }
 
-const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at, expires_at");
+const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");
 
 /**
  * Queues a mail, and ends the links that it replaces. Over the hourly limit it does the same work, but the mail will not
@@ -197,9 +195,4 @@ export async function endAccountLinks(
         user_id = ${links.userId}
         or lower(email) = (select lower(email) from users where id = ${links.userId})
       )`;
-}
-
-/** Deletes up to `limit` mails whose links and limits have ended, and returns their number. */
-export async function deleteOldAccountMails(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, { table: "account_mails", time: "expires_at", age: "1 hour", limit });
 }

@@ -1,6 +1,5 @@
 /** Table `factor_challenges`: sign-ins and new factors that wait a few minutes for their second step. */
 import { firstRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 import type { UserWithPassword } from "./users.ts";
 
 export type SessionPurpose = "verify" | "add_totp" | "add_passkey";
@@ -135,9 +134,4 @@ export async function lockSessionChallenge(
     from factor_challenges
     where session_id = ${key.sessionId} and purpose = ${key.purpose} and expires_at > now()
     for update`);
-}
-
-/** Deletes up to `limit` expired challenges, and returns their number. Skips locked ones. */
-export async function deleteExpiredChallenges(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, { table: "factor_challenges", time: "expires_at", age: "0", limit });
 }

@@ -1,7 +1,6 @@
 /** Table `idempotency_keys`: requests that a client may repeat without repeating their effect. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Keys of different callers are independent. */
 export interface IdempotencyKey {
@@ -157,15 +156,4 @@ export async function releaseIdempotencyKey(
     update idempotency_keys
     set locked_until = now()
     where caller = ${caller} and key = ${key} and request_id = ${requestId} and applied_at is not null`;
-}
-
-/** Deletes up to `limit` keys older than 24 hours, and returns their number. */
-export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, {
-    table: "idempotency_keys",
-    key: "caller, key",
-    time: "created_at",
-    age: "24 hours",
-    limit,
-  });
 }

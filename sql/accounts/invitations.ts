@@ -1,7 +1,6 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 export interface InvitationRow {
   id: string;
@@ -138,9 +137,4 @@ export async function markInvitationRevoked(tx: Sql, id: string): Promise<void> 
     update organization_invitations
     set revoked_at = now()
     where id = ${id} and accepted_at is null`;
-}
-
-/** Deletes up to `limit` invitations that are 30 days old, and returns their number. */
-export async function deleteOldInvitations(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, { table: "organization_invitations", time: "created_at", age: "30 days", limit });
 }

@@ -3,7 +3,6 @@
  * in a sliding window of sixty seconds.
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** The subject of a limit: the network of an attempt, or the email (ignoring case) with its network. */
 export interface LoginSubject {
@@ -47,15 +46,4 @@ export async function insertLoginAttempt(
       last_attempt_at = clock_timestamp()
     where (select count(*) from (${recent}) r) < ${attempt.limit}
     returning subject_hash`);
-}
-
-/** Deletes up to `limit` rows that no longer limit anyone, and returns their number. Skips locked rows. */
-export async function deleteIdleLoginAttempts(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, {
-    table: "login_attempts",
-    key: "subject_hash",
-    time: "last_attempt_at",
-    age: "1 minute",
-    limit,
-  });
 }

@@ -4,16 +4,14 @@
  * minutes.
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 function hashOf(sql: Sql, text: string) {
   return sql`sha256(convert_to(lower(${text}), 'UTF8'))`;
 }
 
-/** An account `a` is forgotten after 10 idle minutes per attempt, at most a day. */
-function isForgotten(sql: Sql) {
-  return sql`a.last_attempt_at < clock_timestamp() - least(a.attempts, 144) * interval '10 minutes'`;
-}
+/** An account is forgotten after 10 idle minutes per attempt, at most a day. */
+export const FORGOTTEN_ACCOUNT = `login_account_attempts.last_attempt_at
+  < clock_timestamp() - least(login_account_attempts.attempts, 144) * interval '10 minutes'`;
 
 export interface DelayedAttempt {
   email: string;
@@ -24,13 +22,13 @@ export interface DelayedAttempt {
 
 /** Counts an attempt if the account had fewer than `limit` recently; otherwise false, without counting. */
 export async function insertUndelayedAttempt(sql: Sql, { email, limit }: DelayedAttempt): Promise<boolean> {
-  const forgotten = isForgotten(sql);
+  const forgotten = sql.unsafe(FORGOTTEN_ACCOUNT);
   return anyRow(sql`
-    insert into login_account_attempts as a (account_hash, attempts, last_attempt_at)
+    insert into login_account_attempts (account_hash, attempts, last_attempt_at)
     values (${hashOf(sql, email)}, 1, clock_timestamp())
     on conflict on constraint login_account_attempts_pkey do update
-    set attempts = case when ${forgotten} then 1 else a.attempts + 1 end, last_attempt_at = clock_timestamp()
-    where ${forgotten} or a.attempts < ${limit}
+    set attempts = case when ${forgotten} then 1 else login_account_attempts.attempts + 1 end, last_attempt_at = clock_timestamp()
+    where ${forgotten} or login_account_attempts.attempts < ${limit}
     returning account_hash`);
 }
 
@@ -74,25 +72,4 @@ export async function findDelayMs(sql: Sql, { email, network, limit }: DelayedAt
     join login_account_attempts a on a.account_hash = ${hashOf(sql, email)}
     where w.subject_hash = ${hashOf(sql, `${network} ${email}`)}`;
   return Math.max(0, row?.waitMs ?? 0);
-}
-
-/** Deletes up to `limit` rows of each table that no longer delay anyone, and returns their number. */
-export async function deleteOldLoginDelays(sql: Sql, limit: number): Promise<number> {
-  const accounts = await sql`
-    delete from login_account_attempts
-    where account_hash in (
-      select account_hash
-      from login_account_attempts a
-      where ${isForgotten(sql)}
-      limit ${limit}
-      for update skip locked
-    )`;
-  const waits = await deleteOldRows(sql, {
-    table: "login_waits",
-    key: "subject_hash",
-    time: "waiting_since",
-    age: "1 hour",
-    limit,
-  });
-  return Math.max(accounts.count, waits);
 }

@@ -1,6 +1,5 @@
 /** Table `sign_in_networks`: networks from which users have signed in. */
 import { anyRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Returns true if the user signed in from the network within 30 days; false if there is no such account. */
 export async function existsSignInNetwork(
@@ -33,15 +32,4 @@ export async function deleteSignInNetworks(
   await sql`
     delete from sign_in_networks
     where user_id = ${key.userId} and network is distinct from ${key.exceptNetwork ?? null}`;
-}
-
-/** Deletes up to `limit` rows that are 30 days old, and returns their number. */
-export async function deleteOldSignInNetworks(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, {
-    table: "sign_in_networks",
-    key: "user_id, network",
-    time: "last_signed_in_at",
-    age: "30 days",
-    limit,
-  });
 }

@@ -88,8 +88,7 @@ export async function deleteOldExportJobs(
     table: "export_jobs",
     time: "finished_at",
     age: `${days} days`,
-    and: sql`
-      status in ('expired', 'failed')
+    and: `status in ('expired', 'failed')
       and exists (
         select from export_jobs as later where later.org_id = export_jobs.org_id and later.number > export_jobs.number
       )`,

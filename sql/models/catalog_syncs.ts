@@ -1,7 +1,6 @@
 /** Table `catalog_syncs`: every sync of the model catalog and its outcome. */
 import type { CatalogSyncOutcome } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Numbers of models. */
 export interface SyncCounts {
@@ -116,20 +115,6 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
 /** Sets the end of a sync to now. */
 export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
   await sql`update catalog_syncs set finished_at = greatest(clock_timestamp(), started_at) where id = ${id}`;
-}
-
-/** Deletes up to `limit` syncs older than 400 days but the last one, the last good one, and those that price changes refer to. */
-export async function deleteOldCatalogSyncs(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, {
-    table: "catalog_syncs",
-    time: "finished_at",
-    age: "400 days",
-    and: sql`
-      not exists (select from model_price_changes where sync_id = catalog_syncs.id)
-      and id <> (select max(id) from catalog_syncs)
-      and id <> coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)`,
-    limit,
-  });
 }
 
 /** A doubt that documents were refused for since the last good sync. */

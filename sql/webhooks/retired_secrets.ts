@@ -1,6 +1,5 @@
 /** Table `webhook_retired_secrets`: replaced secrets of webhooks, which sign beside the current one for a day. */
 import type { Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Secrets of a webhook that sign beside the current one, at most. */
 export const RETIRED_SECRETS_MAX = 5;
@@ -23,9 +22,4 @@ export async function retireSecret(
     values (${webhookId}, ${secret}, now() + make_interval(hours => ${RETIRED_SECRET_HOURS}))
     returning expires_at`;
   return retired.expiresAt;
-}
-
-/** Deletes replaced secrets that no longer sign, and returns their number. */
-export async function deleteExpiredSecrets(sql: Sql, limit: number): Promise<number> {
-  return deleteOldRows(sql, { table: "webhook_retired_secrets", time: "expires_at", age: "0", limit });
 }

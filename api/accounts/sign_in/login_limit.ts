@@ -6,7 +6,6 @@
 import { LRUCache } from "lru-cache";
 import type { Config } from "../../../shared/process/config.ts";
 import {
-  deleteIdleLoginAttempts,
   findLoginWaitMs,
   insertLoginAttempt,
   type LoginSubject,
@@ -18,6 +17,7 @@ import {
 } from "../../../sql/accounts/login_delays.ts";
 import { existsSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { rateLimited, rateLimitHeaders } from "../../http/limits/rate_counter.ts";
 import type { Metrics } from "../../http/metrics.ts";
@@ -92,7 +92,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     async takeOfNetwork(context) {
       const address: LoginSubject = { kind: "address", value: context.network };
       rejectRemembered(context, [address]);
-      await deleteIdleLoginAttempts(sql, CLEANUP_ROWS);
+      await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
       await takeOf(context, address);
     },
     async take(context, email) {
@@ -100,7 +100,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
       const address: LoginSubject = { kind: "address", value: context.network };
       const account: LoginSubject = { kind: "account", value: `${network} ${email}` };
       rejectRemembered(context, [address, account]);
-      await deleteIdleLoginAttempts(sql, CLEANUP_ROWS);
+      await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
       await takeOf(context, address);
       await takeOf(context, account);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });

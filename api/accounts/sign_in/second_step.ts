@@ -5,7 +5,6 @@ import { ApiError } from "../../../shared/errors.ts";
 import {
   countWrongTry,
   deleteChallenge,
-  deleteExpiredChallenges,
   findPendingSignIn,
   insertPendingSignIn,
   lockPendingSignIn,
@@ -15,6 +14,7 @@ import {
 import { listSecondFactors, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
 import { lockActiveUser, type UserWithPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { hashSecret, mintLoginToken } from "../../http/credentials.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
@@ -41,7 +41,7 @@ const CLEANUP_ROWS = 10;
 export async function requireSecondStep(sql: Sql, user: UserWithPassword): Promise<void> {
   const factors = await listSecondFactors(sql, user.id);
   if (factors.length === 0) return;
-  await deleteExpiredChallenges(sql, CLEANUP_ROWS);
+  await deleteOldRows(sql, { ...OLD_ROWS.factorChallenges, limit: CLEANUP_ROWS });
   const { secret: loginToken, hash: tokenHash } = mintLoginToken();
   const { id: userId, passwordHash } = user;
   const expiresAt = await insertPendingSignIn(sql, { userId, tokenHash, passwordHash, minutes: MINUTES });

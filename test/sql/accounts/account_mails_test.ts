@@ -2,13 +2,13 @@
 import { expect, test } from "bun:test";
 import { mintLinkToken } from "../../../shared/account_mails.ts";
 import {
-  deleteOldAccountMails,
   endAccountLinks,
   findAccountLink,
   findUnsentAccountMail,
   markAccountLinkUsed,
   updateAccountMailLink,
 } from "../../../sql/accounts/account_mails.ts";
+import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
 import { queueMail } from "../../helpers/accounts/account_mail.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
@@ -111,10 +111,10 @@ test("ending the links of a user ends those that are still to be sent to the add
 test("mails are deleted when their link and the limit have ended, and with their user", async () => {
   await using app = await openTestApp();
   const { link, id } = await makeLink(app, await app.make.user());
-  expect(await deleteOldAccountMails(app.deps.sql, 10)).toBe(0);
+  expect(await deleteOldRows(app.deps.sql, { ...OLD_ROWS.accountMails, limit: 10 })).toBe(0);
   expect(await findAccountLink(app.deps.sql, link)).not.toBeNull();
   await app.db.sql`update account_mails set expires_at = now() - interval '61 minutes'`;
-  expect(await deleteOldAccountMails(app.deps.sql, 10)).toBe(1);
+  expect(await deleteOldRows(app.deps.sql, { ...OLD_ROWS.accountMails, limit: 10 })).toBe(1);
   const user = await app.make.user();
   await makeLink(app, user);
   await app.db.owner`delete from users where id = ${user.id}`;

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import {
-  deleteOldInvitations,
   existsPendingInvitation,
   insertInvitation,
   listPendingInvitations,
 } from "../../../sql/accounts/invitations.ts";
+import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
@@ -77,11 +77,11 @@ test("an admin's invitation of an admin is pending", async () => {
   expect(await scene.isPending()).toBe(true);
 });
 
-test("deleteOldInvitations() deletes what is 30 days old", async () => {
+test("invitations are deleted when they are 30 days old", async () => {
   await using scene = await openScene();
   await scene.invite();
   await scene.sql`update organization_invitations set created_at = now() - interval '31 days'`;
   const { id } = await scene.invite();
-  expect(await deleteOldInvitations(scene.sql, 10)).toBe(1);
+  expect(await deleteOldRows(scene.sql, { ...OLD_ROWS.invitations, limit: 10 })).toBe(1);
   expect([...(await scene.sql`select id from organization_invitations`)]).toEqual([{ id }]);
 });
