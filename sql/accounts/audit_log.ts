@@ -1,7 +1,7 @@
 /** Table `audit_log`: who did what, when, from where, by which request. Append-only. */
 import { ApiError } from "../../shared/errors.ts";
 import type { AuditActorType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 import { type IdempotencyKey, markIdempotencyKeyApplied } from "./idempotency_keys.ts";
 
 export interface AuditEntry {
@@ -67,18 +67,18 @@ export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
 
 /** Returns the statement of `insertAuditEntries`, for the `with` clause of a change. */
 export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
+  const rows = entries.map(({ idempotencyKey: _, subject, ...entry }) => {
+    return { ...entry, subjectType: subject.type, subjectId: subject.id };
+  });
   return sql`
     insert into audit_log (
       actor_type, actor_user_id, credential_id, action, subject_type, subject_id, org_id,
       request_id, client_request_id, address, user_agent, details
     )
     select
-      e."actorType", e."actorUserId", e."credentialId", e.action, e.subject ->> 'type', e.subject ->> 'id', e."orgId",
-      e."requestId", e."clientRequestId", e.address, e."userAgent", coalesce(e.details, '{}')
-    from jsonb_to_recordset(${sql.json(entries.map(({ idempotencyKey: _, ...entry }) => entry))}) as e (
-      "actorType" text, "actorUserId" uuid, "credentialId" uuid, action text, subject jsonb, "orgId" uuid,
-      "requestId" text, "clientRequestId" text, address text, "userAgent" text, details jsonb
-    )`;
+      actor_type, actor_user_id, credential_id, action, subject_type, subject_id, org_id,
+      request_id, client_request_id, address, user_agent, coalesce(details, '{}')
+    from ${tableRows(sql, "audit_log", rows)} as e`;
 }
 
 export interface AuditEntryRow {

@@ -87,13 +87,10 @@ export async function markDefinitionsPublished(
 ): Promise<number> {
   const { count } = await sql`
     update definitions as d
-    set status = 'published', published_at = now(), updated_at = now(), runtime_md = p."runtimeMd",
-      prompt_hash = p."promptHash", translator_version = p."translatorVersion",
-      translation_error = p."translationError", risk_profile = p."riskProfile"
-    from jsonb_to_recordset(${sql.json(rows as never)}) as p (
-      id uuid, "runtimeMd" text, "promptHash" text, "translatorVersion" text, "translationError" jsonb,
-      "riskProfile" jsonb
-    )
+    set status = 'published', published_at = now(), updated_at = now(), runtime_md = p.runtime_md,
+      prompt_hash = p.prompt_hash, translator_version = p.translator_version,
+      translation_error = p.translation_error, risk_profile = p.risk_profile
+    from ${tableRows(sql, "definitions", rows)} as p
     where d.id = p.id and d.status = 'draft'`;
   return count;
 }

@@ -1,7 +1,7 @@
 /** Tables `definition_executions` and `definition_execution_callers`: recorded executions, and who recorded them. */
 
 import { type AuditEntry, auditInsert } from "../accounts/audit_log.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface NewExecution {
@@ -36,11 +36,9 @@ export async function insertExecutions(
   const [row] = await sql<{ executionCount: number }[]>`
     with added as (
       insert into definition_executions (id, line_id, definition_id, run_id, source, recorded_by, recorded_at)
-      select e.id, ${lineId}, e."definitionId", e."runId", e.source, e."recordedBy", coalesce(e."recordedAt", now())
-      from jsonb_to_recordset(${sql.json(executions.map((execution) => ({ ...execution })))}) as e (
-        id uuid, "definitionId" uuid, "runId" text, source text, "recordedBy" uuid, "recordedAt" timestamptz
-      )
-      order by e."runId"
+      select e.id, ${lineId}, e.definition_id, e.run_id, e.source, e.recorded_by, coalesce(e.recorded_at, now())
+      from ${tableRows(sql, "definition_executions", executions)} as e
+      order by e.run_id
       on conflict on constraint definition_executions_line_id_run_id_key do nothing
       returning recorded_by
     ), new_callers as (

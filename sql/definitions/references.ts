@@ -1,6 +1,6 @@
 /** Table `definition_references`: the references in the documents of versions. */
 import type { DefinitionReference } from "../../shared/definitions/references.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 import { liveTarget, targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
@@ -138,17 +138,15 @@ export async function insertDefinitionReferences(
 ): Promise<void> {
   const rows = versions.flatMap(({ id, references }) =>
     references.map(({ type, orgSlug, name, range, context, inTree }, position) => {
-      return { id, position, type, orgSlug, name, range, context, inTree };
+      return { definitionId: id, position, type, orgSlug, name, range, context, inTree };
     }),
   );
   for (let first = 0; first < rows.length; first += REFERENCES_PER_INSERT) {
     const piece = rows.slice(first, first + REFERENCES_PER_INSERT);
     await sql`
       insert into definition_references (definition_id, position, type, org_slug, name, range, context, in_tree)
-      select r.id, r.position, r.type, r."orgSlug", r.name, r.range, r.context, r."inTree"
-      from jsonb_to_recordset(${sql.json(piece)}) as r (
-        id uuid, position int, type text, "orgSlug" text, name text, range text, context text, "inTree" boolean
-      )`;
+      select definition_id, position, type, org_slug, name, range, context, in_tree
+      from ${tableRows(sql, "definition_references", piece)} as r`;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Writes to `events`: what happened, for GET /events and webhooks. Call within the transaction of what happened. */
 import type { DefinitionEventType, EventType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 import type { PriceChange } from "../models/model_price_changes.ts";
 import type { ModelKey } from "../models/models.ts";
 
@@ -50,5 +50,5 @@ export async function insertModelEvents(
   await sql`
     insert into events (type, is_public, data)
     select type, true, data
-    from jsonb_to_recordset(${sql.json(events as never)}) as e (type text, data jsonb)`;
+    from ${tableRows(sql, "events", events)} as e`;
 }

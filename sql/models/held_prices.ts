@@ -1,6 +1,6 @@
 /** Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator. */
 import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 import type { PriceChange } from "./model_price_changes.ts";
 import { comparePrices } from "./model_prices.ts";
 import type { ModelKey, Prices } from "./models.ts";
@@ -40,9 +40,8 @@ export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): P
   if (held.length === 0) return;
   await sql`
     insert into held_prices as before (provider, model_id, prices, tier, tier_source)
-    select provider, "modelId", prices, tier, "tierSource"
-    from jsonb_to_recordset(${sql.json(held as never)})
-      as r (provider text, "modelId" text, prices jsonb, tier text, "tierSource" text)
+    select provider, model_id, prices, tier, tier_source
+    from ${tableRows(sql, "held_prices", held)} as r
     on conflict (provider, model_id) do update
     set prices = excluded.prices, tier = excluded.tier, tier_source = excluded.tier_source, last_seen_at = now(),
       first_seen_at = case when before.prices = excluded.prices then before.first_seen_at else now() end,
@@ -55,8 +54,8 @@ export async function deleteHeldPrices(sql: Sql, keys: readonly ModelKey[]): Pro
   if (keys.length === 0) return;
   await sql`
     delete from held_prices as held
-    using jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
-    where held.provider = r.provider and held.model_id = r."modelId"`;
+    using ${tableRows(sql, "held_prices", keys)} as r
+    where held.provider = r.provider and held.model_id = r.model_id`;
 }
 
 /** Makes held prices those of their models, and returns what that changes. Call inside a transaction. */
@@ -65,8 +64,8 @@ export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promi
   const rows = await sql<(ModelKey & { before: Prices; after: Prices })[]>`
     with taken as (
       delete from held_prices as held
-      using jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
-      where held.provider = r.provider and held.model_id = r."modelId"
+      using ${tableRows(sql, "held_prices", keys)} as r
+      where held.provider = r.provider and held.model_id = r.model_id
       returning held.*
     ), changed as (
       update models
@@ -96,6 +95,6 @@ export async function rejectHeldPrices(sql: Sql, keys: readonly ModelKey[]): Pro
   await sql`
     update held_prices as held
     set rejected_at = now()
-    from jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
-    where held.provider = r.provider and held.model_id = r."modelId"`;
+    from ${tableRows(sql, "held_prices", keys)} as r
+    where held.provider = r.provider and held.model_id = r.model_id`;
 }

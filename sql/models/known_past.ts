@@ -119,10 +119,9 @@ async function insertGoneModels(sql: Sql, gone: KnownPast["gone"]): Promise<void
 async function updateKnownSince(sql: Sql, models: KnownPast["knownSince"]): Promise<void> {
   await sql`
     update models
-    set prices_known_since = known."pricesKnownSince"
-    from jsonb_to_recordset(${sql.json(models as never)})
-      as known (provider text, "modelId" text, "pricesKnownSince" timestamptz)
-    where models.provider = known.provider and models.model_id = known."modelId"`;
+    set prices_known_since = known.prices_known_since
+    from ${tableRows(sql, "models", models)} as known
+    where models.provider = known.provider and models.model_id = known.model_id`;
 }
 
 async function insertPastChanges(sql: Sql, changes: KnownPast["changes"]): Promise<void> {

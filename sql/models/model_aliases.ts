@@ -1,6 +1,6 @@
 /** Table `model_aliases`: short names of models. An operator's row overrides the generated row of the same name. */
 import type { ModelAliasOrigin, ModelAliasScope } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 
 /** An alias as the sync writes it. */
 export interface ModelAlias {
@@ -29,9 +29,8 @@ export async function upsertGeneratedAliases(sql: Sql, aliases: readonly ModelAl
   if (aliases.length === 0) return;
   await sql`
     insert into model_aliases (alias, origin, provider, model_id, deprecated)
-    select alias, 'generated', provider, "modelId", deprecated
-    from jsonb_to_recordset(${sql.json(aliases as never)})
-      as r (alias text, provider text, "modelId" text, deprecated boolean)
+    select alias, 'generated', provider, model_id, deprecated
+    from ${tableRows(sql, "model_aliases", aliases)} as r
     on conflict (alias, origin) do update
     set provider = excluded.provider, model_id = excluded.model_id, deprecated = excluded.deprecated,
       updated_at = now()`;

@@ -1,5 +1,5 @@
 /** Table `model_providers`: the providers of the catalog's models. */
-import type { Sql } from "../connection/pool.ts";
+import { type Sql, tableRows } from "../connection/pool.ts";
 
 /** A provider as the sync writes it. */
 export interface ModelProvider {
@@ -27,9 +27,8 @@ export async function upsertModelProviders(sql: Sql, providers: readonly ModelPr
   if (providers.length === 0) return;
   await sql`
     insert into model_providers (id, name, doc_url, api_url)
-    select id, name, "docUrl", "apiUrl"
-    from jsonb_to_recordset(${sql.json(providers as never)})
-      as r (id text, name text, "docUrl" text, "apiUrl" text)
+    select id, name, doc_url, api_url
+    from ${tableRows(sql, "model_providers", providers)} as r
     on conflict (id) do update
     set name = excluded.name, doc_url = excluded.doc_url, api_url = excluded.api_url,
       updated_at = now(), removed_at = null`;

@@ -115,8 +115,8 @@ export async function markModelsStale(sql: Sql, keys: readonly ModelKey[]): Prom
   await sql`
     update models as m
     set stale_since = now(), updated_at = now()
-    from jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
-    where m.provider = r.provider and m.model_id = r."modelId" and m.stale_since is null`;
+    from ${tableRows(sql, "models", keys)} as r
+    where m.provider = r.provider and m.model_id = r.model_id and m.stale_since is null`;
 }
 
 /** Deprecates models that the source no longer lists. */
@@ -125,6 +125,6 @@ export async function markModelsGone(sql: Sql, keys: readonly ModelKey[]): Promi
   await sql`
     update models as m
     set status = 'deprecated', removed_at = now(), stale_since = null, updated_at = now()
-    from jsonb_to_recordset(${sql.json(keys as never)}) as r (provider text, "modelId" text)
-    where m.provider = r.provider and m.model_id = r."modelId" and m.removed_at is null`;
+    from ${tableRows(sql, "models", keys)} as r
+    where m.provider = r.provider and m.model_id = r.model_id and m.removed_at is null`;
 }
