@@ -1,9 +1,5 @@
 /** Downloads a document over HTTP within limits of time and size, and checks the target of every redirect. */
-import type { LookupAddress } from "node:dns";
-import { lookup as resolveName } from "node:dns/promises";
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { type OutgoingResponse, type Resolve, sendRequest } from "../shared/network/outgoing_request.ts";
 import { isLoopbackHost, isPublicAddress } from "../shared/network/public_address.ts";
 
 /** A source cannot be loaded. The message contains no secret, because it is logged and stored. */
@@ -22,8 +18,7 @@ export interface DownloadOptions {
   maxBytes: number;
   /** Aborted when the process shuts down. */
   signal: AbortSignal;
-  /** Returns all addresses of a host; the system's resolver when omitted. */
-  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  resolve?: Resolve;
 }
 
 /** `bytes` is the body as it was sent, possibly compressed; `null` if the document still has the given ETag. */
@@ -49,14 +44,14 @@ export async function download(source: URL, options: DownloadOptions): Promise<D
     if (error instanceof SourceError) throw error;
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     const message = error instanceof Error ? error.message : String(error);
-    throw new SourceError(`it cannot be reached: ${code || message}`, { cause: error });
+    throw new SourceError(`it cannot be reached: ${code.replace(/^DNS_/, "") || message}`, { cause: error });
   }
 }
 
 async function followRedirects(source: URL, options: DownloadOptions): Promise<Download> {
   let url = source;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
-    const response = await sendRequest(url, { ...options, isRedirect: hops > 0 });
+    const response = await requestDocument(url, { ...options, isRedirect: hops > 0 });
     if (!REDIRECTS.has(response.statusCode)) return await readBody(response, options);
     response.destroy();
     url = redirectTarget(url, response.headers.location);
@@ -69,51 +64,33 @@ function redirectTarget(from: URL, location: string | undefined): URL {
   const target = URL.parse(location ?? "", from.href);
   if (!target) throw new SourceError("it redirects to an invalid URL");
   if (target.protocol !== "https:") throw new SourceError("it redirects to an address without TLS");
-  const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
-  const isPrivate = isIP(host) === 0 ? isLoopbackHost(target.hostname) : !isPublicAddress(host);
-  if (isPrivate) throw new SourceError(PRIVATE_TARGET);
+  if (isLoopbackHost(target.hostname)) throw new SourceError(PRIVATE_TARGET);
   target.username = "";
   target.password = "";
   return target;
 }
 
-/** Checks addresses while the connection is made, so that no second look-up can return another one. */
-function publicLookup(resolve: (hostname: string) => Promise<LookupAddress[]>): LookupFunction {
-  return (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        const isPrivate = addresses.some(({ address }) => !isPublicAddress(address));
-        if (!first || isPrivate) return callback(new SourceError(PRIVATE_TARGET), []);
-        if (all) return callback(null, addresses);
-        callback(null, first.address, first.family);
-      },
-      (error) => callback(error, []),
-    );
-  };
-}
-
-function sendRequest(url: URL, options: DownloadOptions & { isRedirect: boolean }): Promise<IncomingMessage> {
-  const { etag, signal, isRedirect, resolve = (name) => resolveName(name, { all: true }) } = options;
-  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+function requestDocument(
+  url: URL,
+  { etag, signal, isRedirect, resolve }: DownloadOptions & { isRedirect: boolean },
+): Promise<OutgoingResponse> {
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return new Promise((resolveRequest, reject) => {
-    const request = send(`${url.origin}${url.pathname}${url.search}`, {
-      signal,
-      agent: false,
-      headers: {
-        Accept: "application/json",
-        "Accept-Encoding": "gzip",
-        ...(etag === null ? {} : { "If-None-Match": etag }),
-        ...(credentials === ":" ? {} : { Authorization: `Basic ${btoa(credentials)}` }),
-      },
-      ...(isRedirect ? { lookup: publicLookup(resolve) } : {}),
-    });
-    request.once("response", resolveRequest).once("error", reject).end();
+  const refusal = (unresolved?: Error) => unresolved ?? new SourceError(PRIVATE_TARGET);
+  const check = { isAllowed: isPublicAddress, refusal, resolve };
+  return sendRequest(new URL(`${url.origin}${url.pathname}${url.search}`), {
+    method: "GET",
+    headers: {
+      Accept: "application/json",
+      "Accept-Encoding": "gzip",
+      ...(etag === null ? {} : { "If-None-Match": etag }),
+      ...(credentials === ":" ? {} : { Authorization: `Basic ${btoa(credentials)}` }),
+    },
+    signal,
+    ...(isRedirect ? { check } : {}),
   });
 }
 
-async function readBody(response: IncomingMessage, { etag, maxBytes }: DownloadOptions): Promise<Download> {
+async function readBody(response: OutgoingResponse, { etag, maxBytes }: DownloadOptions): Promise<Download> {
   const { statusCode, headers } = response;
   try {
     if (statusCode === 304 && etag !== null) return { bytes: null, etag };

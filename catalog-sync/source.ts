@@ -1,8 +1,8 @@
 /** Opens the source of the catalog: a URL, a file or the bundled copy. */
-import type { LookupAddress } from "node:dns";
 import { open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import type { Resolve } from "../shared/network/outgoing_request.ts";
 import { documentTooLarge, download, isAllowedUrl, SourceError } from "./download.ts";
 
 const BUNDLED = fileURLToPath(new URL("../shared/models/bundled/models.json.gz", import.meta.url));
@@ -13,7 +13,7 @@ export interface SourceOptions {
   /** For tests. */
   timeoutMs?: number;
   maxBytes?: number;
-  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  resolve?: Resolve;
 }
 
 export type LoadedSource =

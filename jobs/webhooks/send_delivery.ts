@@ -1,9 +1,7 @@
 /** Sends one delivery: signed, to an address that was checked as the connection was made, without redirects. */
-import type { LookupAddress } from "node:dns";
-import { type IncomingMessage, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
-import { type BlockList, isIP, type LookupFunction } from "node:net";
+import type { BlockList } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { type OutgoingResponse, type Resolve, sendRequest } from "../../shared/network/outgoing_request.ts";
 import { isDeliverable } from "../../shared/network/public_address.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -24,8 +22,7 @@ export interface SendOptions {
   /** Aborted when the process has to stop. */
   signal: AbortSignal;
   timeoutMs?: number;
-  /** Returns all addresses of a host. If omitted, `/etc/hosts` and DNS are asked. */
-  resolve?: (hostname: string) => Promise<LookupAddress[]>;
+  resolve?: Resolve;
 }
 
 export interface SendResult {
@@ -51,7 +48,7 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions): Pr
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([timeout, options.signal]);
   try {
-    const response = await withAbort(post(delivery, { ...options, signal }), signal);
+    const response = await post(delivery, { ...options, signal });
     const { statusCode = 0 } = response;
     // The body is not read.
     response.destroy();
@@ -63,15 +60,6 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions): Pr
   } catch (error) {
     return { responseStatus: null, ...describe(error, timeout.aborted ? timeoutMs : null) };
   }
-}
-
-/** A look-up of names cannot be aborted. */
-function withAbort<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
 /** Says nothing that a receiver or a resolver has written, and to the organization nothing of our own network. */
@@ -88,21 +76,12 @@ function codeOf(error: unknown): string {
   return code.replace(/^DNS_/, "") || String(error);
 }
 
-function post(delivery: Delivery, options: SendOptions): Promise<IncomingMessage> {
+function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): Promise<OutgoingResponse> {
   const url = new URL(delivery.url);
   const isTls = url.protocol === "https:";
-  const literal = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  if (isIP(literal) !== 0 && !isDeliverable(options.networks, literal, { isTls })) {
-    throw new NoPublicAddressError();
-  }
   const at = new Date();
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const send = isTls ? requestHttps : requestHttp;
-  const request = send(url.href, {
+  return sendRequest(url, {
     method: "POST",
-    signal: options.signal,
-    agent: false,
-    lookup: checkedLookup(options, isTls),
     headers: {
       "Content-Type": "application/json",
       "Content-Length": Buffer.byteLength(delivery.payload),
@@ -111,35 +90,16 @@ function post(delivery: Delivery, options: SendOptions): Promise<IncomingMessage
       "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
       "webhook-signature": sign(delivery, at),
     },
+    body: delivery.payload,
+    signal,
+    check: {
+      isAllowed: (address) => isDeliverable(networks, address, { isTls }),
+      refusal: (unresolved) => new NoPublicAddressError(unresolved && codeOf(unresolved)),
+      resolve,
+    },
   });
-  request.once("response", resolve).once("error", reject).end(delivery.payload);
-  return promise;
 }
 
 function sign({ id, secrets, payload }: Delivery, at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" ");
-}
-
-/**
- * Does not ask the C library, which holds a thread for each name. Files are read and written on the same few threads, so two
- * names whose servers are silent would stop every build.
- */
-function resolveName(hostname: string): Promise<LookupAddress[]> {
-  return Bun.dns.lookup(hostname, { backend: "c-ares" });
-}
-
-/** Checks every address of a name. The connection is made to these very addresses, so no later look-up can differ. */
-function checkedLookup({ networks, resolve = resolveName }: SendOptions, isTls: boolean): LookupFunction {
-  return (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        const isAllowed = addresses.every(({ address }) => isDeliverable(networks, address, { isTls }));
-        if (!first || !isAllowed) return callback(new NoPublicAddressError(), []);
-        if (all) return callback(null, addresses);
-        callback(null, first.address, first.family);
-      },
-      (error) => callback(new NoPublicAddressError(codeOf(error)), []),
-    );
-  };
 }
