@@ -2,8 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { RETIRED_SECRETS_MAX } from "../../sql/webhooks/retired_secrets.ts";
-import { rotateWebhookSecret as rotateRow } from "../../sql/webhooks/webhooks.ts";
+import { RETIRED_SECRETS_MAX, rotateWebhookSecret as rotateRow } from "../../sql/webhooks/webhooks.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {

@@ -3,6 +3,7 @@ import type { JobPayloads } from "../../shared/jobs.ts";
 import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
+import { composeMail } from "../compose_mail.ts";
 import { type MailMessage, sendMail } from "../mail.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
@@ -29,15 +30,13 @@ async function compose({ sql }: RunnerDeps, webhookId: string): Promise<MailMess
   ];
   if (!org || !owner || owner.disabledAt !== null) return null;
   const { origin } = new URL(webhook.url);
-  const lines = [
-    `Events could not be delivered to ${origin} for three days, so the webhook ${webhookId} of the organization ${org.slug} is disabled.`,
-    `GET /api/v1/orgs/${org.slug}/webhooks/${webhookId}/deliveries shows why. To enable it again, PATCH the webhook with {"enabled": true}. GET /api/v1/events has the events that it missed.`,
-  ];
-  return {
-    id: `${webhookId}-${Date.parse(webhook.disabledAt)}`,
-    to: owner.email,
+  const content = composeMail({
     subject: `A webhook of ${org.slug} is disabled`,
-    text: `${lines.join("\n\n")}\n`,
-    html: lines.map((line) => `<p>${Bun.escapeHTML(line)}</p>`).join("\n"),
-  };
+    intro: [
+      `Events could not be delivered to ${origin} for three days, so the webhook ${webhookId} of the organization ${org.slug} is disabled.`,
+      `GET /api/v1/orgs/${org.slug}/webhooks/${webhookId}/deliveries shows why. To enable it again, PATCH the webhook with {"enabled": true}. GET /api/v1/events has the events that it missed.`,
+    ],
+    notes: [],
+  });
+  return { id: `${webhookId}-${Date.parse(webhook.disabledAt)}`, to: owner.email, ...content };
 }

@@ -1,7 +1,14 @@
-/** Table `webhooks`: the addresses that organizations have events delivered to. */
+/**
+ * Tables `webhooks` and `webhook_retired_secrets`: the addresses that organizations have events delivered to, and replaced
+ * secrets, which sign beside the current one for a day.
+ */
 import type { EventType } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
-import { retireSecret } from "./retired_secrets.ts";
+
+/** Secrets of a webhook that sign beside the current one, at most. */
+export const RETIRED_SECRETS_MAX = 5;
+/** How long a secret signs after it was replaced. */
+const RETIRED_SECRET_HOURS = 24;
 
 /** A webhook without its secret. */
 export interface WebhookRow {
@@ -82,7 +89,7 @@ export async function updateWebhook(
 }
 
 /**
- * Replaces the secret. The old one signs until `retiredUntil` (retired_secrets.ts). Returns null if there is no such
+ * Replaces the secret. The old one signs until `retiredUntil`. Returns null if there is no such
  * webhook, and `full` if too many old secrets still sign. Call inside a transaction.
  */
 export async function rotateWebhookSecret(
@@ -97,6 +104,24 @@ export async function rotateWebhookSecret(
   const [row] = await sql<[WebhookRow]>`
     update webhooks set secret = ${secret}, updated_at = now() where id = ${id} returning ${sql(COLUMNS)}`;
   return { row, retiredUntil };
+}
+
+/**
+ * Keeps a secret that is being replaced. Returns until when it signs, or null if too many old ones still sign. Lock the
+ * webhook first.
+ */
+async function retireSecret(
+  sql: Sql,
+  { webhookId, secret }: { webhookId: string; secret: string },
+): Promise<string | null> {
+  const [signing] = await sql<[{ count: number }]>`
+    select count(*) from webhook_retired_secrets where webhook_id = ${webhookId} and expires_at > now()`;
+  if (signing.count >= RETIRED_SECRETS_MAX) return null;
+  const [retired] = await sql<[{ expiresAt: string }]>`
+    insert into webhook_retired_secrets (webhook_id, secret, expires_at)
+    values (${webhookId}, ${secret}, now() + make_interval(hours => ${RETIRED_SECRET_HOURS}))
+    returning expires_at`;
+  return retired.expiresAt;
 }
 
 /** Deletes a webhook and its deliveries; null if there is none. */
