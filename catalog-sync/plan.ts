@@ -1,11 +1,11 @@
 /** Plans a sync: the difference between the stored catalog and the source. Pure. */
+import type { CatalogRows } from "../sql/models/catalog_snapshot.ts";
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
-import { isDoubtfulChange } from "../sql/models/doubtful_prices.ts";
 import type { HeldPrices, HeldPricesRow } from "../sql/models/held_prices.ts";
 import type { ModelAlias, ModelAliasRow } from "../sql/models/model_aliases.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
-import { comparePrices, modelPrices } from "../sql/models/model_prices.ts";
-import type { ModelProvider, ModelProviderRow } from "../sql/models/model_providers.ts";
+import { comparePrices, isDoubtfulChange, modelPrices } from "../sql/models/model_prices.ts";
+import type { ModelProvider } from "../sql/models/model_providers.ts";
 import {
   type Model,
   type ModelKey,
@@ -18,10 +18,7 @@ import { generateAliases } from "./aliases.ts";
 import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./mapping.ts";
 
-export interface StoredCatalog {
-  providers: readonly ModelProviderRow[];
-  models: readonly ModelRow[];
-  aliases: readonly ModelAliasRow[];
+export interface StoredCatalog extends CatalogRows {
   held: readonly HeldPricesRow[];
   /** ISO 8601 day, by the database's clock. */
   today: string;

@@ -1,6 +1,7 @@
 /** Stores a loaded document: compares, writes and records in the caller's transaction. */
 import type { Sql } from "../sql/connection/pool.ts";
 import { insertModelEvents } from "../sql/events/events.ts";
+import { readCatalogRows } from "../sql/models/catalog_snapshot.ts";
 import {
   finishCatalogSync,
   type GoodSync,
@@ -14,12 +15,8 @@ import {
   takeHeldPrices,
   upsertHeldPrices,
 } from "../sql/models/held_prices.ts";
-import { listModelAliases, upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
-import {
-  listModelProviders,
-  markModelProvidersGone,
-  upsertModelProviders,
-} from "../sql/models/model_providers.ts";
+import { upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
+import { markModelProvidersGone, upsertModelProviders } from "../sql/models/model_providers.ts";
 import { listModels, markModelsGone, markModelsStale, upsertModels } from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
 import { type Doubt, describeDoubts, findDoubts } from "./document_doubts.ts";
@@ -104,11 +101,9 @@ async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStor
 
 /** Reads everything that a document is compared with. */
 export async function readStored(tx: Sql): Promise<StoredCatalog> {
-  const providers = await listModelProviders(tx);
-  const models = await listModels(tx);
-  const aliases = await listModelAliases(tx);
+  const rows = await readCatalogRows(tx);
   const [{ today }] = await tx<[{ today: string }]>`select current_date as today`;
-  return { providers, models, aliases, held: await listHeldPrices(tx), today };
+  return { ...rows, held: await listHeldPrices(tx), today };
 }
 
 export interface PlannedSync {
