@@ -47,14 +47,14 @@ function textPart({ intro, button, facts = [], notes }: MailContent): string {
 function htmlPart({ subject, intro, button, facts = [], notes }: MailContent): string {
   const rows = facts.map(
     ([name, value]) =>
-      `<tr><th scope="row" style="text-align:left;font-weight:normal;padding:2px 24px 2px 0">${escapeHtml(name)}</th>` +
-      `<td style="padding:2px 0">${escapeHtml(oneLine(value))}</td></tr>`,
+      `<tr><th scope="row" style="text-align:left;font-weight:normal;padding:2px 24px 2px 0">${Bun.escapeHTML(name)}</th>` +
+      `<td style="padding:2px 0">${Bun.escapeHTML(oneLine(value))}</td></tr>`,
   );
   const parts = [
     ...intro.map((text) => `<p>${toHtml(text)}</p>`),
     ...(button
       ? [
-          `<p><a href="${escapeHtml(button.url)}" style="display:inline-block;padding:8px 16px;border:1px solid;border-radius:6px">${escapeHtml(button.label)}</a></p>`,
+          `<p><a href="${Bun.escapeHTML(button.url)}" style="display:inline-block;padding:8px 16px;border:1px solid;border-radius:6px">${Bun.escapeHTML(button.label)}</a></p>`,
         ]
       : []),
     ...(rows.length > 0 ? ['<table style="border-collapse:collapse">', ...rows, "</table>"] : []),
@@ -67,7 +67,7 @@ function htmlPart({ subject, intro, button, facts = [], notes }: MailContent): s
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
-<title>${escapeHtml(subject)}</title>
+<title>${Bun.escapeHTML(subject)}</title>
 <style>:root { color-scheme: light dark; }</style>
 </head>
 <body style="font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;max-width:36em;margin:24px;overflow-wrap:anywhere">
@@ -91,8 +91,8 @@ function toHtml(text: MailText): string {
   return partsOf(text)
     .map((part) =>
       typeof part === "string"
-        ? escapeHtml(part)
-        : `<strong dir="auto">${escapeHtml(oneLine(part.name))}</strong>`,
+        ? Bun.escapeHTML(part)
+        : `<strong dir="auto">${Bun.escapeHTML(oneLine(part.name))}</strong>`,
     )
     .join("");
 }
@@ -124,8 +124,4 @@ export function withoutLinks(name: string): string {
 /** Returns an instant as people read it: `26 November 2026 at 04:00:00 UTC`. */
 export function inWords(iso: string): string {
   return `${instant.format(new Date(iso))} UTC`;
-}
-
-function escapeHtml(text: string): string {
-  return Bun.escapeHTML(text);
 }

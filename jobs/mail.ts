@@ -1,5 +1,5 @@
 /** Sends mail over SMTP, or writes it to a directory without a mail server. */
-import { open, readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
 import type { Log } from "../shared/process/log.ts";
@@ -193,13 +193,7 @@ async function deleteOldFiles(directory: string): Promise<void> {
 async function writeWhole(path: string, content: Buffer): Promise<void> {
   const part = partPathOf(path);
   try {
-    const file = await open(part, "wx", 0o600);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(part, content, { flag: "wx", mode: 0o600, flush: true });
     await keepPart(part, path);
   } catch (error) {
     await rm(part, { force: true });

@@ -1,20 +1,60 @@
 /** What each mail about an account or an organization says, and to whom it goes. Each kind is one function. */
 import type { AccountMailKind } from "../../shared/account_mails.ts";
+import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
+import { findPendingInvitation } from "../../sql/accounts/invitations.ts";
 import { findUserByEmail } from "../../sql/accounts/users.ts";
-import { inWords, type MailFacts, withoutLinks } from "../compose_mail.ts";
+import { inWords, type MailFacts, subjectName, withoutLinks } from "../compose_mail.ts";
 import type { AccountMailLink, WriteAccountMail } from "./account_mail_scope.ts";
 import { writeDeletionNotice } from "./deletion_notice.ts";
 import { writeFactorNotice } from "./factor_notice.ts";
-import { writeInvitation } from "./invitation.ts";
 import { writeMembershipNotice, writeOrganizationNotice } from "./organization_notice.ts";
+
+/** What an invitation offers. */
+const ROLES: Readonly<Record<OrgRole, string>> = {
+  viewer: "a viewer. Viewers read its definitions and export data from its projects",
+  publisher: "a publisher. Publishers also create and publish definitions, and export whole projects",
+  admin: "an admin. Admins also invite members and manage projects and webhooks",
+  owner: "an owner. Owners control everything in it",
+};
 
 export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAccountMail } = {
   factor_notice: writeFactorNotice,
-  invitation: writeInvitation,
   organization_notice: writeOrganizationNotice,
   deletion_notice: writeDeletionNotice,
   membership_notice: writeMembershipNotice,
+
+  /** Says who invites whom. Null if the invitation is no longer pending. */
+  async invitation({ sql, mail, makeLink }) {
+    const offer = await findPendingInvitation(sql, String(mail.details["invitationId"]));
+    const link = offer && (await makeLink());
+    if (!offer || !link) return null;
+    const { role, email, expiresAt } = offer;
+    const [invitedBy, orgSlug, orgName] = [
+      withoutLinks(offer.invitedBy),
+      withoutLinks(offer.orgSlug),
+      withoutLinks(offer.orgName),
+    ];
+    return {
+      subject: `${invitedBy} invites you to ${subjectName(orgName)}`,
+      intro: [
+        [{ name: invitedBy }, " invites you to the organization ", { name: orgName }, "."],
+        `You would join as ${ROLES[role]}.`,
+      ],
+      button: { label: "Open the invitation", url: link.url },
+      facts: [
+        ["Organization", `${orgName} (${orgSlug})`],
+        ["Role", role],
+        ["Invited by", invitedBy],
+        ["Email", email],
+        ["Expires", inWords(expiresAt)],
+      ],
+      notes: [
+        `The link works once, and only for an account with the address ${email}. You can sign in or sign up when you open it.`,
+        "If you were not expecting this, ignore this email. You do not join unless you accept.",
+      ],
+    };
+  },
 
   /** The account is looked up here, not in the request, so that responses do not reveal whether it exists. */
   async password_reset({ sql, mail, makeLink }) {
