@@ -5,7 +5,7 @@ import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { isCredentialLive } from "../../sql/accounts/credentials.ts";
+import { isCredentialLive } from "../../sql/accounts/sessions.ts";
 import {
   findVisibleProject,
   findVisibleProjectByName,

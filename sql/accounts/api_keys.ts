@@ -4,7 +4,6 @@ import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 
 export interface ApiKeyRow {
   id: string;
-  userId: string;
   /** The one organization the key works for; null for all of its owner's. */
   orgId: string | null;
   kind: KeyKind;
@@ -20,7 +19,7 @@ export interface ApiKeyRow {
 }
 
 const COLUMNS = columnList(`
-  id, userId, orgId, kind, scope, name, prefix, lastUsedAt, expiresAt, revokedAt, createdAt
+  id, orgId, kind, scope, name, prefix, lastUsedAt, expiresAt, revokedAt, createdAt
 `);
 
 /** A valid key and its owner. */

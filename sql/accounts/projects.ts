@@ -2,7 +2,7 @@
 import { isUuid } from "../../shared/uuid.ts";
 import { columnList, firstRow, type Sql } from "../connection/pool.ts";
 
-const COLUMNS = columnList("id, org_id, name, slug, domain, owner_id, created_at, updated_at, deleted_at");
+const COLUMNS = columnList("id, org_id, name, slug, created_at, deleted_at");
 
 export interface ProjectRow {
   id: string;
@@ -10,10 +10,7 @@ export interface ProjectRow {
   /** Unique in its organization, as is `slug`; a deleted project keeps both. */
   name: string;
   slug: string;
-  domain: string | null;
-  ownerId: string;
   createdAt: string;
-  updatedAt: string;
   deletedAt: string | null;
 }
 
@@ -157,7 +154,6 @@ export interface NewProject {
   orgId: string;
   name: string;
   slug: string;
-  domain?: string | null;
   ownerId: string;
 }
 
@@ -167,10 +163,10 @@ export interface NewProject {
  */
 export async function insertProject(sql: Sql, project: NewProject): Promise<ProjectRow | null> {
   return firstRow(sql<ProjectRow[]>`
-    insert into projects (id, org_id, name, slug, domain, owner_id)
+    insert into projects (id, org_id, name, slug, owner_id)
     values (
       coalesce(${project.id ?? null}::uuid, gen_random_uuid()), ${project.orgId}, ${project.name},
-      ${project.slug}, ${project.domain ?? null}, ${project.ownerId}
+      ${project.slug}, ${project.ownerId}
     )
     on conflict (org_id, slug) do nothing
     returning ${sql(COLUMNS)}`);

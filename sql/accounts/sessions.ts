@@ -1,4 +1,5 @@
 /** Table `sessions`. Only a token's SHA-256 is compared or stored. */
+import type { Credential } from "../../shared/policy.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
 import { deleteOldRows } from "../delete_old_rows.ts";
@@ -39,11 +40,27 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
  * Returns the condition that a session `s` was proven with a second factor, if its user has one. Sign-ins see to that; but
  * a process of a release that knows no factors may have signed the user in with the password alone.
  */
-export function isProvenEnough(sql: Sql) {
+function isProvenEnough(sql: Sql) {
   return sql`(
     s.factor_at is not null
     or not exists (select from second_factors as f where f.user_id = s.user_id)
   )`;
+}
+
+/** Returns false if a key or session is revoked or expired, or its user is disabled. */
+export async function isCredentialLive(
+  sql: Sql,
+  { type, id }: Pick<Credential, "type" | "id">,
+): Promise<boolean> {
+  return anyRow(sql`
+    select
+    from ${sql(type === "key" ? "api_keys" : "sessions")} as s
+    join users u on u.id = s.user_id
+    where s.id = ${id}
+      and s.revoked_at is null
+      and (s.expires_at is null or s.expires_at > now())
+      and u.disabled_at is null
+      ${type === "key" ? sql`` : sql`and ${isProvenEnough(sql)}`}`);
 }
 
 /** Returns true if the session was proven with a second factor within `maxAgeSeconds`. */
