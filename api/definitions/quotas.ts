@@ -3,12 +3,9 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
+import { lockOrg } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import {
-  countDefinitionQuotas,
-  type DefinitionQuotas,
-  lockDefinitionQuotas,
-} from "../../sql/definitions/quotas.ts";
+import { countDefinitionQuotas, type DefinitionQuotas } from "../../sql/definitions/quotas.ts";
 
 /** Quotas of a paid tier. */
 export const DEFINITION_QUOTAS: DefinitionQuotas = { drafts: 1_000, lines: 10_000, yamlBytes: 500_000_000 };
@@ -31,7 +28,7 @@ function limitsOf(tier: SubscriptionTier): DefinitionQuotas {
 export async function countUsedQuotas(sql: Sql, org: Org): Promise<DefinitionQuotas> {
   const used = await countDefinitionQuotas(sql, org.orgId);
   if (exceeded(used, { limits: limitsOf(org.tier), added: MARGIN }) === null) return used;
-  await lockDefinitionQuotas(sql, org.orgId);
+  await lockOrg(sql, org.orgId);
   return countDefinitionQuotas(sql, org.orgId);
 }
 

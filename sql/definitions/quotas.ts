@@ -18,12 +18,3 @@ export async function countDefinitionQuotas(sql: Sql, orgId: string): Promise<De
     where l.org_id = ${orgId}`;
   return row;
 }
-
-/** Makes other writers of an organization near a limit wait until this transaction ends. Call inside a transaction. */
-export async function lockDefinitionQuotas(sql: Sql, orgId: string): Promise<void> {
-  await sql`
-    select
-    from organizations
-    where id = ${orgId}
-    for no key update`;
-}

@@ -2,8 +2,7 @@
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
-import { dryRun } from "../../../sql/connection/dry_run.ts";
-import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Pool, Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/exports/rows.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
@@ -156,4 +155,27 @@ function reportOf(
     breaks,
     runtimeMd: document?.content.runtimeMd ?? null,
   };
+}
+
+/** Carries the result out of the transaction, which an exception rolls back. */
+class RolledBack<Result> extends Error {
+  readonly result: Result;
+
+  constructor(result: Result) {
+    super("The transaction was a dry run");
+    this.result = result;
+  }
+}
+
+/** Runs `attempt` in a transaction, rolls it back, and returns the result. Errors that it throws roll back too. */
+async function dryRun<Result>(sql: Pool, attempt: (tx: Sql) => Promise<Result>): Promise<Result> {
+  try {
+    await sql.begin(async (tx) => {
+      throw new RolledBack(await attempt(tx));
+    });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.result;
+    throw error;
+  }
+  throw new Error("Cannot end a dry run: the transaction was committed");
 }
