@@ -1041,7 +1041,6 @@ CREATE INDEX api_keys_user_id_idx ON public.api_keys USING btree (user_id, creat
 CREATE INDEX audit_log_actor_user_id_idx ON public.audit_log USING btree (actor_user_id, id);
 CREATE INDEX audit_log_org_id_idx ON public.audit_log USING btree (org_id, id);
 CREATE UNIQUE INDEX audit_log_position_idx ON public.audit_log USING btree ("position");
-CREATE INDEX audit_log_subject_idx ON public.audit_log USING btree (subject_type, subject_id, occurred_at);
 CREATE INDEX audit_log_unsealed_idx ON public.audit_log USING btree (id) WHERE ("position" IS NULL);
 CREATE INDEX catalog_syncs_outcome_id_idx ON public.catalog_syncs USING btree (outcome, id);
 CREATE INDEX definition_execution_callers_user_id_idx ON public.definition_execution_callers USING btree (user_id);
