@@ -58,6 +58,26 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   return id;
 }
 
+/**
+ * If an invitation's mail is over the hourly limit, lets the last one that is not lead to this invitation. Without it, the
+ * address would have no link that works, because the invitation has replaced the earlier one.
+ */
+export async function keepInvitationLink(tx: Sql, mailId: string): Promise<void> {
+  await tx`
+    update account_mails as last
+    set details = mail.details
+    from account_mails as mail
+    where mail.id = ${mailId} and mail.is_over_limit
+      and last.id = (
+        select id
+        from account_mails
+        where kind = mail.kind and lower(email) = lower(mail.email) and org_id = mail.org_id
+          and not is_over_limit and used_at is null and ended_at is null
+        order by created_at desc, id
+        limit 1
+      )`;
+}
+
 async function insertAccountMail(
   sql: Sql,
   mail: NewAccountMail,

@@ -4,7 +4,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { isUuid } from "../../../shared/uuid.ts";
-import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
+import { keepInvitationLink, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
   countOpenInvitations,
@@ -103,7 +103,10 @@ export const createInvitation = operation(
       const row = await insertInvitation(tx, { orgId: org.id, email, role, invitedBy: caller.userId });
       const details = { invitationId: row.id };
       const mail = { kind: "invitation", email, orgId: org.id, details, network } as const;
-      await queueAccountMail(tx, deps.boss, { ...mail, traceparent: span?.traceparent });
+      await keepInvitationLink(
+        tx,
+        await queueAccountMail(tx, deps.boss, { ...mail, traceparent: span?.traceparent }),
+      );
       await auditInvitation(tx, { actor, action: "invitation.create", org, invitation: row });
       return { ...row, invitedBy: caller.username };
     });

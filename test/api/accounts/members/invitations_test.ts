@@ -3,6 +3,7 @@ import {
   HOURLY_INVITATIONS_MAX,
   PENDING_INVITATIONS_MAX,
 } from "../../../../api/accounts/members/invitations.ts";
+import { mintLinkToken } from "../../../../shared/account_mails.ts";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
 import {
   ask,
@@ -61,6 +62,20 @@ test("another invitation of the same address takes the place of the earlier one"
   await invite(scene, admin, "ANN@example.com", "viewer");
   const [one, ...others] = await pending(scene);
   expect([one?.role, one?.invitedBy, others]).toEqual(["viewer", admin.user.username, []]);
+});
+
+test("if an invitation is over the limit of mails, the last link that was sent leads to it", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
+  for (let n = 0; n < 3; n += 1) await invite(scene, owner, "ann@example.com", "admin");
+  const { token, tokenHash } = mintLinkToken();
+  await api.db.sql`
+    update account_mails
+    set token_hash = ${tokenHash}, sent_at = now()
+    where id = (select id from account_mails order by created_at desc limit 1)`;
+  expect((await invite(scene, owner, "Ann@example.com", "viewer")).status).toBe(201);
+  const offer = await ask(api, "/invitations/preview", { method: "POST", body: { token } });
+  expect(offer).toMatchObject({ status: 200, data: { role: "viewer", email: "ann@example.com" } });
 });
 
 test("twenty requests at once for one address, of two senders, leave one invitation", async () => {
