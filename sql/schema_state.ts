@@ -3,13 +3,17 @@
 import type { Sql } from "./connection/pool.ts";
 import { type Migration, readMigrations } from "./migration_files.ts";
 
+/** Names of migrations are in their order, oldest first. */
 export interface SchemaState {
-  /** Names of pending migrations, oldest first. */
+  /** Those that this release knows. */
+  applied: { name: string; appliedAt: string }[];
   pending: string[];
-  /** Names of applied migrations that this release does not know: a newer release has applied them. */
+  /** Applied by a newer release. */
   unknown: string[];
-  /** The migration a release must know to use this database, if this one does not know it; else `null`. */
-  missingRequirement: string | null;
+  /** The migration a release must know to use this database; `null` if there is none. */
+  requiredMigration: string | null;
+  /** Whether this release can use the database. */
+  isRequirementKnown: boolean;
 }
 
 /** This release cannot use the database. The message follows "Cannot start:". */
@@ -20,6 +24,7 @@ export class SchemaError extends Error {
 interface AppliedRow {
   name: string;
   checksum: string;
+  appliedAt: string;
 }
 
 /** Creates the history table if missing. Checks first, so that a role without CREATE can run it too. */
@@ -37,26 +42,6 @@ export async function insertApplied(sql: Sql, { name, checksum }: Migration): Pr
   await sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
 }
 
-export interface SchemaHistory {
-  /** Oldest first. */
-  applied: { name: string; appliedAt: string }[];
-  pending: string[];
-  unknown: string[];
-  /** The migration a release must know to use this database; `null` if there is none. */
-  requiredMigration: string | null;
-}
-
-/** Lists applied, pending and unknown migrations. */
-export async function listSchemaHistory(sql: Sql): Promise<SchemaHistory> {
-  const { pending, unknown } = await readSchemaState(sql);
-  const applied = (await exists(sql, "schema_migrations"))
-    ? await sql<{ name: string; appliedAt: string }[]>`
-        select name, applied_at from schema_migrations order by name`
-    : [];
-  const known = applied.filter(({ name }) => !unknown.includes(name));
-  return { applied: known, pending, unknown, requiredMigration: await findRequirement(sql) };
-}
-
 /** Compares the database with the migrations of this release. Throws when one was changed after it was applied. */
 export async function readSchemaState(sql: Sql, migrations?: readonly Migration[]): Promise<SchemaState> {
   const known = new Map((migrations ?? (await readMigrations())).map((each) => [each.name, each]));
@@ -69,11 +54,13 @@ export async function readSchemaState(sql: Sql, migrations?: readonly Migration[
     );
   }
   const names = new Set(applied.map(({ name }) => name));
-  const required = await findRequirement(sql);
+  const requiredMigration = await findRequirement(sql);
   return {
+    applied: applied.flatMap(({ name, appliedAt }) => (known.has(name) ? [{ name, appliedAt }] : [])),
     pending: [...known.keys()].filter((name) => !names.has(name)),
     unknown: [...names].filter((name) => !known.has(name)),
-    missingRequirement: required === null || known.has(required) ? null : required,
+    requiredMigration,
+    isRequirementKnown: requiredMigration === null || known.has(requiredMigration),
   };
 }
 
@@ -94,10 +81,10 @@ export async function requireCompatibleSchema(sql: Sql, warn: (message: string) 
 }
 
 /** Throws if the database requires a migration that this release does not know. */
-export function requireKnownRequirement({ missingRequirement: name }: SchemaState): void {
-  if (name === null) return;
+export function requireKnownRequirement({ requiredMigration, isRequirementKnown }: SchemaState): void {
+  if (isRequirementKnown) return;
   throw new SchemaError(
-    `the database requires migration "${name}", which this release does not know; start the release that has it, or a newer one`,
+    `the database requires migration "${requiredMigration}", which this release does not know; start the release that has it, or a newer one`,
   );
 }
 
@@ -118,7 +105,7 @@ async function exists(sql: Sql, table: string): Promise<boolean> {
 
 async function listApplied(sql: Sql): Promise<AppliedRow[]> {
   if (!(await exists(sql, "schema_migrations"))) return [];
-  return sql<AppliedRow[]>`select name, checksum from schema_migrations order by name`;
+  return sql<AppliedRow[]>`select name, checksum, applied_at from schema_migrations order by name`;
 }
 
 async function findRequirement(sql: Sql): Promise<string | null> {

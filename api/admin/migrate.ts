@@ -4,7 +4,7 @@ import { removeInventedPrices } from "../../sql/demo/remove_invented_prices.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { listMigrationProblems } from "../../sql/migration_check.ts";
 import { addKnownPast } from "../../sql/models/known_past.ts";
-import { listSchemaHistory } from "../../sql/schema_state.ts";
+import { readSchemaState } from "../../sql/schema_state.ts";
 import {
   AdminError,
   type CommandContext,
@@ -87,8 +87,7 @@ async function check({ sql }: CommandContext): Promise<CommandResult> {
 }
 
 async function showStatus({ sql }: CommandContext): Promise<CommandResult> {
-  const history = await listSchemaHistory(sql);
-  const { applied, pending, unknown, requiredMigration } = history;
+  const { applied, pending, unknown, requiredMigration } = await readSchemaState(sql);
   const lines = [
     ...applied.map(({ name, appliedAt }) => `applied  ${appliedAt}  ${name}`),
     ...unknown.map((name) => `unknown  ${" ".repeat(24)}  ${name}`),
@@ -97,5 +96,5 @@ async function showStatus({ sql }: CommandContext): Promise<CommandResult> {
       ? []
       : [`Only releases that include "${requiredMigration}" can use this database.`]),
   ];
-  return { json: { ...history }, text: lines.join("\n") };
+  return { json: { applied, pending, unknown, requiredMigration }, text: lines.join("\n") };
 }
