@@ -44,15 +44,7 @@ export interface SyncOptions {
  * The outcome of a sync. `busy`: another process is storing a catalog, or has stored one since this sync began; nothing is
  * recorded.
  */
-export type SyncReport =
-  | StoredSync
-  | {
-      outcome: "refused" | "failed";
-      error: string;
-      /** The last good sync, whose catalog is served; `null` when there is none or the database cannot be read. */
-      served: GoodSync | null;
-    }
-  | { outcome: "busy" };
+export type SyncReport = StoredSync | { outcome: "refused" | "failed"; error: string } | { outcome: "busy" };
 
 /** Runs a sync. Never throws: a failure is reported, logged and, if possible, recorded in `catalog_syncs`. */
 export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
@@ -127,7 +119,7 @@ async function recordFailure(
   options: { error: unknown; startedAt: Date; source: CatalogSource; served: GoodSync | null },
 ): Promise<SyncReport> {
   const { error, startedAt, source, served } = options;
-  if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop", served };
+  if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop" };
   const outcome: CatalogSyncOutcome = error instanceof SuspiciousDocument ? "refused" : "failed";
   const isKnown = error instanceof SuspiciousDocument || error instanceof SourceError;
   // Messages of PostgreSQL may contain values of rows.
@@ -152,5 +144,5 @@ async function recordFailure(
   } catch (cause) {
     log.error({ event: "catalog_sync.unrecorded", err: cause }, "cannot record the failed sync");
   }
-  return { outcome, error: reason, served };
+  return { outcome, error: reason };
 }
