@@ -11,8 +11,12 @@ export interface LoginSubject {
 }
 
 /** PostgreSQL lowers the case, exactly as for the unique index on emails. */
+export function loginHash(sql: Sql, text: string) {
+  return sql`sha256(convert_to(lower(${text}), 'UTF8'))`;
+}
+
 function subjectHash(sql: Sql, { kind, value }: LoginSubject) {
-  return sql`sha256(convert_to(lower(${`${kind}:${value}`}), 'UTF8'))`;
+  return loginHash(sql, `${kind}:${value}`);
 }
 
 /** Returns the milliseconds until the next attempt is allowed. Call it after a rejected attempt. */

@@ -4,10 +4,7 @@
  * minutes.
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
-
-function hashOf(sql: Sql, text: string) {
-  return sql`sha256(convert_to(lower(${text}), 'UTF8'))`;
-}
+import { loginHash } from "./login_attempts.ts";
 
 /** An account is forgotten after 10 idle minutes per attempt, at most a day. */
 export const FORGOTTEN_ACCOUNT = `login_account_attempts.last_attempt_at
@@ -25,7 +22,7 @@ export async function insertUndelayedAttempt(sql: Sql, { email, limit }: Delayed
   const forgotten = sql.unsafe(FORGOTTEN_ACCOUNT);
   return anyRow(sql`
     insert into login_account_attempts (account_hash, attempts, last_attempt_at)
-    values (${hashOf(sql, email)}, 1, clock_timestamp())
+    values (${loginHash(sql, email)}, 1, clock_timestamp())
     on conflict on constraint login_account_attempts_pkey do update
     set attempts = case when ${forgotten} then 1 else login_account_attempts.attempts + 1 end, last_attempt_at = clock_timestamp()
     where ${forgotten} or login_account_attempts.attempts < ${limit}
@@ -35,14 +32,14 @@ export async function insertUndelayedAttempt(sql: Sql, { email, limit }: Delayed
 /** Counts an attempt of a network that has waited long enough; otherwise false, and the network starts waiting. */
 export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): Promise<boolean> {
   const { email, network, limit } = attempt;
-  const subjectHash = hashOf(sql, `${network} ${email}`);
+  const subjectHash = loginHash(sql, `${network} ${email}`);
   const admitted = await sql`
     with admitted as (
       update login_waits w
       set waiting_since = clock_timestamp()
       from login_account_attempts a
       where w.subject_hash = ${subjectHash}
-        and a.account_hash = ${hashOf(sql, email)}
+        and a.account_hash = ${loginHash(sql, email)}
         and w.waiting_since <= clock_timestamp() - ${delayOf(sql, limit)}
       returning a.account_hash
     )
@@ -69,7 +66,7 @@ export async function findDelayMs(sql: Sql, { email, network, limit }: DelayedAt
     select
       floor(1000 * extract(epoch from w.waiting_since + ${delayOf(sql, limit)} - clock_timestamp()))::int as wait_ms
     from login_waits w
-    join login_account_attempts a on a.account_hash = ${hashOf(sql, email)}
-    where w.subject_hash = ${hashOf(sql, `${network} ${email}`)}`;
+    join login_account_attempts a on a.account_hash = ${loginHash(sql, email)}
+    where w.subject_hash = ${loginHash(sql, `${network} ${email}`)}`;
   return Math.max(0, row?.waitMs ?? 0);
 }
