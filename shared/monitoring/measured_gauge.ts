@@ -2,6 +2,7 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Log } from "../process/log.ts";
 import { withTimeout } from "../process/with_timeout.ts";
+import { shareFor } from "./share_for.ts";
 
 /** Prometheus waits ten seconds for a scrape by default. */
 const READ_TIMEOUT_MS = 2_000;
@@ -16,20 +17,15 @@ export type Sample<Label extends string> = { labels: Partial<Record<Label, strin
 
 /**
  * Registers gauges that one call of `read` fills, in the order of `gauges`. They have no samples while `read` fails or takes
- * longer than 2 s. A scrape does not call `read` while an earlier call is pending, so a silent database gets one query.
+ * longer than 2 s. A scrape does not call `read` while an earlier call is pending, so a silent database gets one query in half
+ * a minute.
  */
 export function registerMeasuredGauges<Label extends string>(
   { registry, log }: { registry: Registry; log: Log },
   gauges: readonly MeasuredGauge<Label>[],
   read: () => Promise<readonly (readonly Sample<Label>[])[]>,
 ): void {
-  let pending: Promise<readonly (readonly Sample<Label>[])[]> | null = null;
-  const readOnce = () => {
-    pending ??= read().finally(() => {
-      pending = null;
-    });
-    return pending;
-  };
+  const readOnce = shareFor(0, read);
   for (const [index, { name, help, labelNames = [] }] of gauges.entries()) {
     new Gauge({
       name,
