@@ -19,7 +19,6 @@ import { respondError } from "./http/error_handler.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
 import { createAuditDenial } from "./http/pipeline/audit_denial.ts";
 import { createRespondOnce } from "./http/pipeline/idempotency.ts";
-import { createIsOwnPage } from "./http/pipeline/own_page.ts";
 import { createAdmission } from "./http/pipeline/request_limits.ts";
 import { createFinishRequest } from "./http/pipeline/request_log.ts";
 import { createHandle, type Handle } from "./http/pipeline/request_pipeline.ts";
@@ -27,7 +26,6 @@ import { createRouter } from "./http/pipeline/router.ts";
 import { toRoute } from "./http/pipeline/serve_operation.ts";
 import { createCompressResponse } from "./http/response/compress_response.ts";
 import { createClaimResponse } from "./http/response/response_memory.ts";
-import { createSecurityHeaders } from "./http/response/security_headers.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import { registerCatalogMetrics } from "./models/catalog_metrics.ts";
@@ -36,7 +34,7 @@ import { createDocsOperations } from "./openapi/docs.ts";
 import { listServiceOperations } from "./operations.ts";
 import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts";
 import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
-import { createErrorPage, isForPeople } from "./pages/error_page.ts";
+import { isForPeople, toErrorPage } from "./pages/error_page.ts";
 import { EXPORT_PAGES } from "./pages/exports/routes.ts";
 import { HOME_PAGES } from "./pages/home/home.ts";
 import { MODEL_PAGES } from "./pages/models/routes.ts";
@@ -118,7 +116,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
   const dispatch = createRouter(
     {
       ...createAdmission({ config, now, metrics, authenticate: createAuthenticate(deps) }),
-      isOwnPage: createIsOwnPage(config.publicUrl),
+      config,
       respondOnce: createRespondOnce({ ...deps, onError: respondError }),
       tracing: deps.tracing,
       auditDenial,
@@ -129,10 +127,10 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
   const handle = createHandle({
     dispatch,
     auditDenial,
-    addSecurityHeaders: createSecurityHeaders(config),
+    config,
     compressResponse: createCompressResponse(),
     claimResponse: createClaimResponse(metrics),
-    toErrorPage: createErrorPage(config),
+    toErrorPage,
     finishRequest: createFinishRequest({ config, log, metrics }),
     shutdownSignal,
   });

@@ -46,34 +46,36 @@ export function isForPeople(request: Request): boolean {
 }
 
 /**
- * Makes the function that replaces an error response by a page if the request is a browser's. The page shows who is signed
- * in, unless the service has failed: then it needs no database.
+ * Replaces an error response by a page if the request is a browser's. The page shows who is signed in, unless the service
+ * has failed: then it needs no database.
  */
-export function createErrorPage(config: Pick<Config, "publicUrl">) {
-  return async (request: Request, response: Response, context: RequestContext): Promise<Response> => {
-    const { error } = context;
-    if (!error || !isForPeople(request)) return response;
-    const { status } = response;
-    const headers = new Headers(response.headers);
-    for (const [name, value] of Object.entries(HTML_HEADERS)) headers.set(name, value);
-    const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
-    const { title, text } = TEXTS[status] ?? {
-      title: OTHER_TITLES[status] ?? "Request not accepted",
-      text: error.message.replace(
-        OTHER_ORG_ADVICE,
-        "You can choose another organization at the top of the page.",
-      ),
-    };
-    const page = renderPage({
-      title,
-      section: null,
-      // The page of an unknown address is the same at all of them.
-      address: status === 404 ? "/" : context.url.pathname,
-      main: renderMain(title, text, { headers, needsFactor: error.code === "SECOND_FACTOR_REQUIRED" }),
-      ...(session && { session }),
-    });
-    return new Response(page.text, { status, headers });
+export async function toErrorPage(
+  response: Response,
+  context: RequestContext,
+  config: Pick<Config, "publicUrl">,
+): Promise<Response> {
+  const { error, request } = context;
+  if (!error || !isForPeople(request)) return response;
+  const { status } = response;
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(HTML_HEADERS)) headers.set(name, value);
+  const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
+  const { title, text } = TEXTS[status] ?? {
+    title: OTHER_TITLES[status] ?? "Request not accepted",
+    text: error.message.replace(
+      OTHER_ORG_ADVICE,
+      "You can choose another organization at the top of the page.",
+    ),
   };
+  const page = renderPage({
+    title,
+    section: null,
+    // The page of an unknown address is the same at all of them.
+    address: status === 404 ? "/" : context.url.pathname,
+    main: renderMain(title, text, { headers, needsFactor: error.code === "SECOND_FACTOR_REQUIRED" }),
+    ...(session && { session }),
+  });
+  return new Response(page.text, { status, headers });
 }
 
 function renderMain(

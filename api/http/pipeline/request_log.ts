@@ -7,9 +7,6 @@ import type { Metrics } from "../metrics.ts";
 import type { RequestContext, StreamEnd } from "../request_context.ts";
 import { endRequestSpan } from "./request_span.ts";
 
-/** Logs and measures a finished request. `end` is the outcome of a streamed body. */
-export type FinishRequest = (context: RequestContext, status: number, end?: StreamEnd) => void;
-
 /** Returns the error to log with its stack: our own failures, not the client's mistakes. */
 function causeOf({ error }: RequestContext, end: StreamEnd | undefined): unknown {
   if (end?.outcome === "failed") return end.error;
@@ -55,13 +52,16 @@ function shownAddress(address: string, logAddresses: Config["logAddresses"]): st
   return logAddresses === "network" ? coarseNetworkOf(address, 48) : address;
 }
 
-/** Creates the function that logs requests: never a URL, header or body, which may carry secrets and personal data. */
+/**
+ * Creates the function that logs and measures a finished request; `end` is the outcome of a streamed body. It logs no URL,
+ * header or body, which may carry secrets and personal data.
+ */
 export function createFinishRequest(deps: {
   config: Pick<Config, "logAddresses">;
   log: Log;
   metrics: Metrics;
-}): FinishRequest {
-  return (context, status, end) => {
+}) {
+  return (context: RequestContext, status: number, end?: StreamEnd): void => {
     const durationMs = Math.round((performance.now() - context.startedAt) * 10) / 10;
     const { method } = context;
     const route = context.route ?? "none";

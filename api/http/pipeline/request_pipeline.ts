@@ -4,25 +4,30 @@
  * unknown route), and tests of `handle` see what a socket gets.
  */
 
+import type { Config } from "../../../shared/process/config.ts";
 import { respondError } from "../error_handler.ts";
 import { type ClientConnection, newContext, type RequestContext } from "../request_context.ts";
-import type { CompressResponse } from "../response/compress_response.ts";
-import type { ClaimResponse } from "../response/response_memory.ts";
-import type { AddSecurityHeaders } from "../response/security_headers.ts";
+import type { createCompressResponse } from "../response/compress_response.ts";
+import type { createClaimResponse } from "../response/response_memory.ts";
+import { addSecurityHeaders } from "../response/security_headers.ts";
 import type { AuditDenial } from "./audit_denial.ts";
-import type { FinishRequest } from "./request_log.ts";
+import type { createFinishRequest } from "./request_log.ts";
 import { canonicalUrl, type Dispatch } from "./router.ts";
 
 export interface PipelineDeps {
   dispatch: Dispatch;
   auditDenial: AuditDenial;
-  addSecurityHeaders: AddSecurityHeaders;
+  config: Pick<Config, "publicUrl">;
   /** Compresses bodies that are not streams. */
-  compressResponse: CompressResponse;
-  claimResponse: ClaimResponse;
+  compressResponse: ReturnType<typeof createCompressResponse>;
+  claimResponse: ReturnType<typeof createClaimResponse>;
   /** Turns errors into pages for browsers. */
-  toErrorPage: (request: Request, response: Response, context: RequestContext) => Promise<Response>;
-  finishRequest: FinishRequest;
+  toErrorPage: (
+    response: Response,
+    context: RequestContext,
+    config: Pick<Config, "publicUrl">,
+  ) => Promise<Response>;
+  finishRequest: ReturnType<typeof createFinishRequest>;
   /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
 }
@@ -55,8 +60,8 @@ export function createHandle(deps: PipelineDeps): Handle {
     }
     await deps.auditDenial(context);
     addHeaders(response.headers, request, context, deps.shutdownSignal);
-    if (context.error) response = await deps.toErrorPage(request, response, context);
-    deps.addSecurityHeaders(response.headers);
+    if (context.error) response = await deps.toErrorPage(response, context, deps.config);
+    addSecurityHeaders(response.headers, deps.config.publicUrl);
     if (request.method === "HEAD") response = await withoutBody(response, context);
     const { status } = response;
     if (context.streamEnd) void context.streamEnd.then((end) => deps.finishRequest(context, status, end));

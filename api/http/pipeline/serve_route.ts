@@ -2,6 +2,7 @@
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { isSession, mayWrite } from "../../../shared/policy.ts";
+import type { Config } from "../../../shared/process/config.ts";
 import { DeadlineExceeded, withTimeout } from "../../../shared/process/with_timeout.ts";
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import { unauthorized } from "../authenticate.ts";
@@ -15,7 +16,7 @@ import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import { isFilePath } from "./download_paths.ts";
 import type { RespondOnce } from "./idempotency.ts";
-import { comesFromPage, type IsOwnPage } from "./own_page.ts";
+import { comesFromPage, isOwnPage } from "./own_page.ts";
 import type { Admission } from "./request_limits.ts";
 import { startRequestSpan } from "./request_span.ts";
 
@@ -25,7 +26,7 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 export interface ServeDeps extends Admission {
   /** Whether a browser asks for an address of people, whose errors are pages. */
   isForPeople: (request: Request) => boolean;
-  isOwnPage: IsOwnPage;
+  config: Pick<Config, "publicUrl">;
   respondOnce: RespondOnce;
   /** Null if tracing is off. */
   tracing: Tracing | null;
@@ -158,7 +159,7 @@ function requireAccess(route: Route, context: RequestContext): void {
 function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route): void {
   const isForm = route.isPage;
   const isPages = context.usesCookie || isForm || (route.ignoresCookie && comesFromPage(context.request));
-  if (route.writes && isPages && !deps.isOwnPage(context.request)) {
+  if (route.writes && isPages && !isOwnPage(context.request, deps.config.publicUrl)) {
     throw new ApiError("FORBIDDEN_ORIGIN");
   }
 }

@@ -32,17 +32,17 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/plain",
 ]);
 
-export interface CompressedResponse {
+interface CompressedResponse {
   response: Response;
   /** Length of the body; 0 for files, which are read as they are sent. */
   bytes: number;
 }
 
-/** Returns the response in the encoding that the request asks for; files are not encoded. */
-export type CompressResponse = (request: Request, response: Response) => Promise<CompressedResponse>;
-
-/** Creates the encoder of one process. It caches compressed texts by resource and ETag. */
-export function createCompressResponse(): CompressResponse {
+/**
+ * Creates the encoder of one process, which caches compressed texts by resource and ETag. It returns a response in the
+ * encoding that the request asks for; files are not encoded.
+ */
+export function createCompressResponse() {
   const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
     maxSize: MAX_KEPT_BYTES,
     sizeCalculation: (bytes, key) => bytes.length + 2 * key.length + ENTRY_BYTES,
@@ -63,7 +63,7 @@ export function createCompressResponse(): CompressResponse {
     return bytes;
   }
 
-  return async (request, response) => {
+  return async (request: Request, response: Response): Promise<CompressedResponse> => {
     const { headers, status } = response;
     const etag = headers.get("etag");
     if (!isText(response) && status !== 304) return { response, bytes: 0 };

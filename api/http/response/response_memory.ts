@@ -13,13 +13,11 @@ const MIN_BYTES = 64 * 1024;
 const LIMITS = { max: 32 * MIB, perHolder: 8 * MIB, perGroup: 32 * MIB };
 
 /**
- * Counts the bytes of a body until it is sent or its connection is lost; listen.ts closes a connection that is idle for
- * a minute. Throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total is.
+ * Creates the budget of one process: a function that counts the bytes of a body until it is sent or its connection is
+ * lost; listen.ts closes a connection that is idle for a minute. It throws RATE_LIMITED if the caller's share is used up,
+ * SERVICE_UNAVAILABLE if the total is.
  */
-export type ClaimResponse = (context: RequestContext, bytes: number) => void;
-
-/** Creates the budget of one process. */
-export function createClaimResponse({ registry }: Metrics): ClaimResponse {
+export function createClaimResponse({ registry }: Metrics) {
   const budget = new Semaphore(LIMITS);
   new Gauge({
     name: "http_large_response_bytes",
@@ -29,7 +27,7 @@ export function createClaimResponse({ registry }: Metrics): ClaimResponse {
       this.set(budget.used);
     },
   });
-  return ({ method, caller, network, connection }, bytes) => {
+  return ({ method, caller, network, connection }: RequestContext, bytes: number): void => {
     if (bytes < MIN_BYTES || method === "HEAD") return;
     const holder = caller?.userId ?? network;
     const claim = { holder, group: null, amount: bytes, isOver: () => !connection.isOpen() };

@@ -5,17 +5,13 @@ const NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'";
 /** Two years, in seconds. Without includeSubDomains: the other hosts of the domain are not ours. */
 const HSTS_MAX_AGE = 63_072_000;
 
-/** Sets the headers of every response. */
-export type AddSecurityHeaders = (headers: Headers) => void;
-
-/** Creates the function; it sends HSTS if PUBLIC_URL is https. */
-export function createSecurityHeaders({ publicUrl }: { publicUrl: string }): AddSecurityHeaders {
-  const isHttps = publicUrl.startsWith("https:");
-  return (headers) => {
-    headers.set("X-Content-Type-Options", "nosniff");
-    if (!headers.has("content-security-policy")) headers.set("Content-Security-Policy", NO_PAGE_POLICY);
-    if (isHttps) headers.set("Strict-Transport-Security", `max-age=${HSTS_MAX_AGE}`);
-  };
+/** Sets the headers of every response, with HSTS if PUBLIC_URL is https. */
+export function addSecurityHeaders(headers: Headers, publicUrl: string): void {
+  headers.set("X-Content-Type-Options", "nosniff");
+  if (!headers.has("content-security-policy")) headers.set("Content-Security-Policy", NO_PAGE_POLICY);
+  if (publicUrl.startsWith("https:")) {
+    headers.set("Strict-Transport-Security", `max-age=${HSTS_MAX_AGE}`);
+  }
 }
 
 /** For files that pages load: other sites cannot embed them. */
