@@ -1,5 +1,6 @@
 /** The session cookie of browsers. It holds the same token as `Authorization: Bearer`. */
 import type { Config } from "../../shared/process/config.ts";
+import { setCookie } from "./cookies.ts";
 
 type CookieConfig = Pick<Config, "publicUrl">;
 
@@ -25,17 +26,15 @@ export function readSessionTokens(headers: Headers, config: CookieConfig): reado
   });
 }
 
-/** Returns `Set-Cookie` for a new session. Scripts cannot read it, and other sites can send it by links only. */
+/** Returns `Set-Cookie` for a new session. */
 export function newSessionCookie(token: string, config: CookieConfig & { sessionTtlHours: number }): string {
-  return setCookie(token, config.sessionTtlHours * 3600, config);
+  return sessionCookie(token, config.sessionTtlHours * 3600, config);
 }
 
 export function clearedSessionCookie(config: CookieConfig): string {
-  return setCookie("", 0, config);
+  return sessionCookie("", 0, config);
 }
 
-function setCookie(value: string, maxAgeSeconds: number, config: CookieConfig): string {
-  const name = sessionCookieName(config);
-  const secure = name.startsWith("__Host-") ? "; Secure" : "";
-  return `${name}=${value}; HttpOnly; SameSite=Lax; Path=/; Max-Age=${maxAgeSeconds}${secure}`;
+function sessionCookie(value: string, maxAgeSeconds: number, config: CookieConfig): string {
+  return setCookie(sessionCookieName(config), value, { maxAgeSeconds, publicUrl: config.publicUrl });
 }

@@ -1,9 +1,9 @@
 /** The organization that the visitor of a page works in: chosen by a form, by an old link, or by a cookie. */
 import type { Config } from "../../shared/process/config.ts";
 import type { getMe } from "../accounts/me.ts";
+import { readCookie, setCookie } from "../http/cookies.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import type { ResponseOf } from "./api_client.ts";
-import { pageCookie, readCookie } from "./cookies.ts";
 
 export type PageOrg = ResponseOf<typeof getMe>["data"]["organizations"][number];
 
@@ -20,12 +20,11 @@ const YEAR_SECONDS = 365 * 86_400;
 
 /** Returns the `Set-Cookie` of a choice. */
 export function orgCookie({ slug }: PageOrg, { publicUrl }: Pick<Config, "publicUrl">): string {
-  const secure = publicUrl.startsWith("https:") ? "; Secure" : "";
-  return `${pageCookie(COOKIE, slug, YEAR_SECONDS)}${secure}`;
+  return setCookie(COOKIE, slug, { maxAgeSeconds: YEAR_SECONDS, publicUrl });
 }
 
 /** The `Set-Cookie` that forgets the choice, for a shared browser. */
-export const CLEARED_ORG = pageCookie(COOKIE, "", 0);
+export const CLEARED_ORG = setCookie(COOKIE, "", { maxAgeSeconds: 0 });
 
 /** Returns the slug in the cookie, which may be anything. */
 export function chosenSlug(headers: Headers): string | null {

@@ -2,7 +2,7 @@
  * Notices of what a form has done, on the page that the form leads to. They travel in a cookie that the page clears: a
  * reload does not repeat them, and no address can make a page claim something.
  */
-import { pageCookie, readCookie } from "./cookies.ts";
+import { readCookie, setCookie } from "../http/cookies.ts";
 import { type Content, html } from "./html.ts";
 
 const COOKIE = "ulr_notice";
@@ -26,10 +26,10 @@ export function noticeCookie(location: string, done: string, warnings: Warnings)
   const lines = warnings.flatMap(({ code, line = 0 }) => (code === "ALIAS_REPLACED" ? [line] : []));
   const { pathname } = new URL(location, "http://localhost");
   const value = new URLSearchParams({ page: pathname, done, lines: lines.slice(0, 100).join(".") });
-  return pageCookie(COOKIE, value.toString(), MAX_AGE_SECONDS);
+  return setCookie(COOKIE, value.toString(), { maxAgeSeconds: MAX_AGE_SECONDS });
 }
 
-export const CLEARED_NOTICE = pageCookie(COOKIE, "", 0);
+export const CLEARED_NOTICE = setCookie(COOKIE, "", { maxAgeSeconds: 0 });
 
 /** Reads the notice of the request's cookie; null without one, or if it is another page's. */
 export function readNotice(headers: Headers, pathname: string): Notice | null {

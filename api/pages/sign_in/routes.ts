@@ -6,18 +6,15 @@ import { takeSecondStep } from "./second_step.ts";
 import { showSignIn, signIn, signOut } from "./sign_in.ts";
 import { confirm, showConfirm, showSignUp, signUp } from "./sign_up.ts";
 
-/** An email and a password, in percent-encoded UTF-8. */
+/** An email and a password, in percent-encoded UTF-8. The response of a passkey is larger. */
 const FORM_MAX_BYTES = 16 * 1024;
 /** Ignores the session, because a link may be opened in a browser where another user is signed in. */
 const FOR_ANYBODY = { maxFormBytes: FORM_MAX_BYTES, ignoresCookie: true } as const;
 
-/** The response of a passkey is larger. */
-const FOR_PASSKEY = { maxFormBytes: 64 * 1024, ignoresCookie: true } as const;
-
 export const SIGN_IN_PAGES: readonly PageRoute[] = [
   ["GET", "/dashboard/sign-in", "all", showSignIn],
   ["POST", "/dashboard/sign-in", "all", signIn, FOR_ANYBODY],
-  ["POST", "/dashboard/sign-in/second-factor", "all", takeSecondStep, FOR_PASSKEY],
+  ["POST", "/dashboard/sign-in/second-factor", "all", takeSecondStep, { ignoresCookie: true }],
   ["POST", "/dashboard/sign-out", "all", signOut],
   ["GET", "/sign-up", "all", showSignUp, FOR_ANYBODY],
   ["POST", "/sign-up", "all", signUp, FOR_ANYBODY],

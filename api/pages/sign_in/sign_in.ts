@@ -2,6 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { logout } from "../../accounts/logout.ts";
 import { login } from "../../accounts/sign_in/login.ts";
+import { withQuery } from "../addresses.ts";
 import { CLEARED_ORG } from "../chosen_org.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
@@ -52,7 +53,7 @@ interface Attempt {
 
 function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageContent {
   const next = url.searchParams.get("next");
-  const action = next === null ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
+  const action = withQuery(SIGN_IN_PATH, { next });
   const hasEnded = url.searchParams.has("ended") && !problem;
   const isNew = url.searchParams.has("signed-up") && !problem;
   const isReset = url.searchParams.has("reset") && !problem;
@@ -79,7 +80,7 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
     <button type="submit" class="primary">Sign in</button>
   </form>
   <p><a href="/forgot-password">Forgot your password?</a></p>
-  ${deps.config.signUp !== "off" && html`<p>No account? <a href="/sign-up${next !== null && `?next=${encodeURIComponent(next)}`}">Sign up</a></p>`}
+  ${deps.config.signUp !== "off" && html`<p>No account? <a href="${withQuery("/sign-up", { next })}">Sign up</a></p>`}
 </div>`,
   };
 }

@@ -3,7 +3,8 @@ import type { Config } from "../../../shared/process/config.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
-import { readCookie } from "../cookies.ts";
+import { readCookie, setCookie } from "../../http/cookies.ts";
+import { withQuery } from "../addresses.ts";
 import { type FormProblems, inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
@@ -21,11 +22,9 @@ const NEXT_SECONDS = 24 * 3600;
 
 function nextCookie({ deps: { config } }: Page, next: string | null): Record<string, string> {
   const value = next === null ? "" : encodeURIComponent(nextPath(next));
-  const age = next === null ? 0 : NEXT_SECONDS;
-  const secure = config.publicUrl.startsWith("https:") ? "; Secure" : "";
-  return {
-    "Set-Cookie": `${NEXT_COOKIE}=${value}; HttpOnly; SameSite=Lax; Path=${SIGN_UP_PATH}; Max-Age=${age}${secure}`,
-  };
+  const maxAgeSeconds = next === null ? 0 : NEXT_SECONDS;
+  const { publicUrl } = config;
+  return { "Set-Cookie": setCookie(NEXT_COOKIE, value, { maxAgeSeconds, path: SIGN_UP_PATH, publicUrl }) };
 }
 
 function readNext({ request }: Page): string | null {
@@ -61,7 +60,6 @@ export async function signUp(page: Page): Promise<PageResult> {
 
 function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): PageContent {
   const next = url.searchParams.get("next");
-  const query = next === null ? "" : `?next=${encodeURIComponent(next)}`;
   const field = (name: string, label: string, attributes: Html, hint?: string) =>
     inputField(
       { name, label, problems, ...(hint === undefined ? {} : { hint }) },
@@ -71,14 +69,14 @@ function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): P
     title: "Sign up",
     problems,
     body: html`<p>${describeMode(deps.config)} We will email you a link that creates your account.</p>
-  <form method="post" action="${SIGN_UP_PATH}${query}">
+  <form method="post" action="${withQuery(SIGN_UP_PATH, { next })}">
     ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required autofocus`)}
     ${field("username", "Username", html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required`, USERNAME_HINT)}
     ${field("name", "Name (optional)", html`autocomplete="name" maxlength="200"`)}
     ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, PASSWORD_HINT)}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
-  <p>Already have an account? <a href="${SIGN_IN_PATH}${query}">Sign in</a></p>`,
+  <p>Already have an account? <a href="${withQuery(SIGN_IN_PATH, { next })}">Sign in</a></p>`,
   });
 }
 

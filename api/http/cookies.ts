@@ -1,0 +1,21 @@
+/** Cookies of browsers: the form of those that the service sets, and the search for one that it gets. */
+
+/**
+ * Returns `Set-Cookie`. Scripts cannot read the cookie, and other sites can send it by links only. A cookie that is given
+ * the service's address is secure if that is https.
+ */
+export function setCookie(
+  name: string,
+  value: string,
+  options: { maxAgeSeconds: number; path?: string; publicUrl?: string },
+): string {
+  const { maxAgeSeconds, path = "/", publicUrl } = options;
+  const secure = publicUrl?.startsWith("https:") ? "; Secure" : "";
+  return `${name}=${value}; HttpOnly; SameSite=Lax; Path=${path}; Max-Age=${maxAgeSeconds}${secure}`;
+}
+
+/** Returns the value of a cookie; null without one. */
+export function readCookie(headers: Headers, name: string): string | null {
+  const cookies = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
+  return cookies.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
+}
