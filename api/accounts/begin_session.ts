@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 /** A user's sessions that have neither ended nor expired. */
 export const LIVE_SESSIONS_MAX = 50;
 
-export interface SessionStart {
+interface SessionStart {
   user: { id: string; username: string };
   /** What the password was verified against; left out when none was asked for. */
   passwordHash?: string;

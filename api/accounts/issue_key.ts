@@ -20,7 +20,7 @@ export const LIVE_KEYS_MAX = 100;
 
 export const KEY_NAME_MAX_LENGTH = 200;
 
-export interface NewKey {
+interface NewKey {
   user: { id: string; username: string };
   kind: KeyKind;
   scope: KeyScope;

@@ -6,7 +6,7 @@ import { deleteSignInNetworks } from "../../sql/accounts/sign_in_networks.ts";
 import { updateUserPassword } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 
-export interface NewPassword {
+interface NewPassword {
   user: { id: string; username: string };
   passwordHash: string;
   /** The hash of the password that it replaces; any if omitted. */

@@ -23,7 +23,7 @@ import { COMMANDS } from "./commands.ts";
 /** `demo seed` needs the most: two for concurrent projects and one for the rest. */
 const CONNECTIONS = 3;
 
-export interface Terminal {
+interface Terminal {
   out: (text: string) => void;
   err: (text: string) => void;
   isTerminal: boolean;
@@ -124,7 +124,7 @@ function explainApiError({ code, status, message, details = {} }: ApiError): {
   return { code: status === 404 ? "NOT_FOUND" : "FAILED", message };
 }
 
-export interface Progress {
+interface Progress {
   show: (text: string) => void;
   /** Shows frequent changes: on a terminal only, a few times per second. */
   tick: (text: () => string) => void;

@@ -30,12 +30,12 @@ export interface WrittenDocument extends Omit<ReadDocument, "content"> {
 }
 
 /** The outcome of reading a text: its document, or the error with the problems behind it. */
-export type DocumentOutcome =
+type DocumentOutcome =
   | { ok: true; document: WrittenDocument }
   | { ok: false; error: ApiError; problems: DefinitionProblem[] };
 
 /** The type and name that a document has to have; null accepts any. */
-export interface ExpectedDocument {
+interface ExpectedDocument {
   type: DefinitionType | null;
   name: string | null;
 }

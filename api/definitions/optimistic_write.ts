@@ -13,7 +13,7 @@ import type { Writer } from "./new_draft.ts";
 /** A try fails only if another writer succeeds, so a write fails only if this many writers overtake it. */
 const MAX_TRIES = 5;
 
-export interface OptimisticWrite<Loaded, Prepared, Result> {
+interface OptimisticWrite<Loaded, Prepared, Result> {
   /** Reads and locks what the write changes. Outside a transaction, the lock only waits for current writers. */
   load(sql: Sql): Promise<Loaded>;
   /** Does the slow part, such as reading a document. Holds neither a connection nor a lock. */

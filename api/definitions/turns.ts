@@ -18,7 +18,7 @@ export const LISTS_WAITING_MAX = 100;
  * of the places. Throws RATE_LIMITED if too many of the caller's tasks wait, and SERVICE_UNAVAILABLE without running the
  * task if the request is over by then.
  */
-export type RunInTurn = <Result>(request: Request, task: () => Promise<Result>) => Promise<Result>;
+type RunInTurn = <Result>(request: Request, task: () => Promise<Result>) => Promise<Result>;
 
 export interface DefinitionTurns {
   /** Publications, validations and batches share them. */

@@ -13,7 +13,7 @@ export interface DiffMode {
   full: boolean;
 }
 
-export interface ComparedDocuments {
+interface ComparedDocuments {
   type: DefinitionType;
   name: string;
   /** The old and the new text; both have parsed before. */

@@ -36,7 +36,7 @@ export interface Documents {
   close(): Promise<void>;
 }
 
-export interface DocumentsOptions {
+interface DocumentsOptions {
   /** Gets a line for every bug of ours that a document meets and its author sees as a warning. */
   log?: Pick<Log, "error">;
   /** Texts up to this many characters are processed on the main thread. */

@@ -4,7 +4,7 @@ import { type DefinitionSource, parseDefinition } from "../../shared/definitions
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { isRecord, toList } from "../../shared/yaml/values.ts";
 
-export type NormalForm =
+type NormalForm =
   | { ok: true; yaml: string; normalized: Record<string, unknown> }
   | { ok: false; message: string };
 

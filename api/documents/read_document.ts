@@ -14,7 +14,7 @@ import { listNamedModels, listNamedTools, type NamedText } from "./named_models_
 import { type SafetyScan, scanDefinition } from "./safety_scan.ts";
 
 /** Line and column in a text, from 1. */
-export interface TextPosition {
+interface TextPosition {
   line: number;
   column: number;
 }

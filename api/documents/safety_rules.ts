@@ -32,7 +32,7 @@ export interface SequenceRule extends SafetyRule {
 }
 
 /** A rule about a map of the document. */
-export interface BlockRule extends SafetyRule {
+interface BlockRule extends SafetyRule {
   /** Returns the offending key, or null. */
   find: (block: Readonly<Record<string, unknown>>) => string | null;
 }

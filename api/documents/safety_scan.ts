@@ -23,7 +23,7 @@ import { foldText } from "./safety_text.ts";
 export const SAFETY_SCAN_VERSION = "2.2.0";
 
 /** A finding. */
-export interface SafetySignal {
+interface SafetySignal {
   id: string;
   severity: SignalSeverity;
   title: string;
@@ -34,7 +34,7 @@ export interface SafetySignal {
 }
 
 /** What the definition can do, without judgment. */
-export interface Capabilities {
+interface Capabilities {
   tools: string[];
   /** Number of shell commands that run before the work begins. */
   preflightCommands: number;

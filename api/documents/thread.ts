@@ -11,7 +11,7 @@ export const MAX_TASKS_PER_CALLER = 2;
 /** The response of the thread's entry point to a message. */
 export type ThreadAnswer = { ok: true; text: string } | { ok: false; message: string };
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** The file that the thread runs. It responds to every message with a ThreadAnswer. */
   entry: URL;
   /** A task that takes longer is aborted by ending the thread. */
@@ -19,7 +19,7 @@ export interface ThreadOptions {
 }
 
 /** A message for the thread, and its caller. */
-export interface ThreadTask {
+interface ThreadTask {
   /** Concurrent tasks with equal keys run once. */
   key: string;
   message: unknown;

@@ -16,7 +16,7 @@ export type Authenticate = (authorization: string | null) => Promise<Caller | nu
 /** The form of keys and tokens; anything else is rejected without a query. */
 const BEARER = /^bearer +(ul[rs]_[A-Za-z0-9_-]{32,128})$/i;
 
-export interface AuthenticateDeps {
+interface AuthenticateDeps {
   sql: Sql;
   log: Log;
   callers: CredentialCache;

@@ -12,14 +12,14 @@ const CHECKSUM_LENGTH = 6;
 /** 32 random bytes in base64url. */
 const SECRET_LENGTH = 43;
 
-export interface MintedSecret {
+interface MintedSecret {
   /** The secret itself: shown once, never stored or logged. */
   secret: string;
   /** SHA-256 of the secret: what the database keeps. */
   hash: Buffer;
 }
 
-export interface MintedKey extends MintedSecret {
+interface MintedKey extends MintedSecret {
   /** The first characters of the key, kept for display. */
   prefix: string;
 }

@@ -17,7 +17,7 @@ import type { Access, JsonObject } from "./route.ts";
 export interface OperationDeps {}
 
 /** A code, with example `details` if they differ from the default example. */
-export type Failure = ErrorCode | readonly [ErrorCode, Readonly<Record<string, unknown>>];
+type Failure = ErrorCode | readonly [ErrorCode, Readonly<Record<string, unknown>>];
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -70,7 +70,7 @@ export interface ReplyOptions {
 }
 
 /** One of the declared statuses with its body. A function is called unless the client has the content already. */
-export type Reply<R extends Responses> = {
+type Reply<R extends Responses> = {
   [Status in keyof R & number]: ReplyOptions & {
     readonly status: Status;
     readonly body: BodyOf<R[Status]> | (() => BodyOf<R[Status]>);
@@ -85,7 +85,7 @@ export function reply<const Status extends number, Body>(
   return { status, body, ...options };
 }
 
-export interface Declaration<
+interface Declaration<
   A extends Access = Access,
   P extends TProperties = TProperties,
   Q extends Query = Query,
@@ -141,7 +141,7 @@ export interface Declaration<
 export type DocumentedForm = Pick<Declaration, "id" | "path" | "summary"> &
   Partial<Pick<Declaration, "description" | "params" | "uncheckedQuery" | "response" | "responseHeaders">>;
 
-export interface Input<A extends Access, P extends TProperties, Q extends Query, B extends TSchema> {
+interface Input<A extends Access, P extends TProperties, Q extends Query, B extends TSchema> {
   params: Static<TObject<P>>;
   query: QueryValues<Q>;
   body: Static<B>;

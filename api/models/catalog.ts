@@ -18,7 +18,7 @@ export interface CatalogEntry {
   aliasesJson: string;
 }
 
-export interface ResolvedAlias {
+interface ResolvedAlias {
   row: ModelAliasRow;
   /** `undefined` if an operator's alias names a model that does not exist. */
   entry: CatalogEntry | undefined;

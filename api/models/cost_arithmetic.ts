@@ -27,7 +27,7 @@ export class UnpricedKind extends Error {
   }
 }
 
-export interface ChargedPrices extends Omit<Cost, "tiers"> {
+interface ChargedPrices extends Omit<Cost, "tiers"> {
   /** The tier they come from; omitted for the base prices. */
   contextOver?: number;
 }

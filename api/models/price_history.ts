@@ -1,5 +1,5 @@
 /** The history of models' prices: of one model, and of several. */
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import {
   listPriceChanges,
   listRecentPriceChanges as listRecentRows,
@@ -47,7 +47,6 @@ const ModelPriceChanges = Type.Object(
   { ...ModelKeyFields, changes: listOf(PriceChange) },
   { title: "ModelPriceChanges" },
 );
-export type ModelPriceChanges = Static<typeof ModelPriceChanges>;
 
 export const listModelPriceChanges = operation(
   {

@@ -6,7 +6,7 @@ import { each, listOf } from "../http/schemas.ts";
 
 /** Prices of kinds of tokens. */
 export const PriceParts = each(PRICE_FIELDS, Type.Optional(Type.Number({ minimum: 0 })));
-export type PricesByField = Partial<Record<PriceField, number>>;
+type PricesByField = Partial<Record<PriceField, number>>;
 
 const PriceTier = Type.Object(
   {

@@ -29,7 +29,7 @@ export function requireModel(
   throw notFound({ reason: "model", message: TEXTS.NOT_FOUND.model(modelName(key)), suggestions });
 }
 
-export interface AliasTarget {
+interface AliasTarget {
   /** provider/modelId */
   target: string;
   entry: CatalogEntry;

@@ -1,7 +1,7 @@
 /** Types of the OpenAPI document. */
 import type { JsonSchema } from "../../shared/json_schema.ts";
 
-export const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
+const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];
 
 /** Refers to a component; nothing else is set then. */
@@ -9,7 +9,7 @@ interface Referable {
   $ref?: string;
 }
 
-export interface OpenApiExample extends Referable {
+interface OpenApiExample extends Referable {
   value?: unknown;
 }
 

@@ -2,7 +2,7 @@
 import { type Html, html } from "./html.ts";
 import { dataTable, formatCount, numberHeading } from "./parts.ts";
 
-export interface BarPlot {
+interface BarPlot {
   /** What the bars count. Also the name of the picture. */
   title: string;
   /** Headings of the table. */
@@ -11,7 +11,7 @@ export interface BarPlot {
   bars: readonly Bar[];
 }
 
-export interface Bar {
+interface Bar {
   label: string;
   /** Zero or more. */
   value: number;

@@ -3,7 +3,7 @@ import { type FormSession, tokenField } from "./forms.ts";
 import { type Content, html } from "./html.ts";
 import type { PageContent, Section } from "./layout.ts";
 
-export interface Confirmation {
+interface Confirmation {
   section: Section;
   /** A question, such as "Revoke this key?" */
   title: string;

@@ -49,7 +49,7 @@ export type FormSession = Pick<PageSession, "formToken" | "org">;
 /** Not problems of a form: the session has ended, or what the page is about does not exist. */
 const NOT_OF_FORM: readonly number[] = [401, 404];
 
-export type Outcome<T> = { ok: true; value: T } | { ok: false; problems: FormProblems };
+type Outcome<T> = { ok: true; value: T } | { ok: false; problems: FormProblems };
 
 /**
  * Does a form's write. Throws what the form cannot show: a failure of the service, a session that has ended, a resource that
@@ -138,7 +138,7 @@ export function textField(field: Field, attributes: Html, value: Content): Html 
   return formField(field, (own) => html`<textarea ${own} ${attributes}>${"\n"}${value}</textarea>`);
 }
 
-export type Option = readonly [value: string, label: Content];
+type Option = readonly [value: string, label: Content];
 
 export function selectField(field: Field, options: readonly Option[], chosen: string | null): Html {
   return formField(field, (own) => html`<select ${own}>${renderOptions(options, chosen)}</select>`);

@@ -25,7 +25,7 @@ export interface PageContent {
   hidesAccount?: true;
 }
 
-export interface Frame extends PageContent {
+interface Frame extends PageContent {
   /** Left out where it is unknown: on error pages. */
   session?: PageSession | null;
   /** Path and query of the page. Signing in leads back to it. */

@@ -49,7 +49,7 @@ export function tabBar(label: string, tabs: readonly Tab[]): Html {
 ${links}</nav>`;
 }
 
-export interface PageOfList {
+interface PageOfList {
   offset: number;
   limit: number;
   total: number;

@@ -30,7 +30,7 @@ export async function requireWritableOrg(
   return org;
 }
 
-export interface WebhookKey {
+interface WebhookKey {
   id: string;
   org: { id: string; slug: string };
 }

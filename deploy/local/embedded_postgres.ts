@@ -26,7 +26,7 @@ export const OWNER_ROLE = "ulr_owner";
 /** Reads and writes rows; `sql/runtime_role.sql` grants it what it needs after every migration. */
 export const RUNTIME_ROLE = "ulr_app";
 
-export type ClusterRole = typeof SUPERUSER | typeof OWNER_ROLE | typeof RUNTIME_ROLE;
+type ClusterRole = typeof SUPERUSER | typeof OWNER_ROLE | typeof RUNTIME_ROLE;
 
 /** Each role's URL with its password, for the next start and for a user's `psql`; mode 0600. */
 const URL_FILES: Readonly<Record<ClusterRole, string>> = {
@@ -54,7 +54,7 @@ const RETRYABLE =
   /could not bind|Address already in use|pre-existing shared memory|lock file .* already exists/;
 const SHUTDOWN_MS = 20_000;
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   supervisor: Supervisor;
   /** Holds `postgres/` (the files), the roles' URLs and `logs/postgres.log`. */
   dataDirectory: string;

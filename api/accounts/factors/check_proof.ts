@@ -30,7 +30,7 @@ export type ProofVerdict =
   /** Codes of apps are not accepted for some time. */
   | { ok: false; reason: "blocked"; waitMs: number };
 
-export interface ProofCheck {
+interface ProofCheck {
   userId: string;
   proof: Proof;
   /** Of what a passkey had to sign; null if none was asked for. */

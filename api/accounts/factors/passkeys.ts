@@ -97,9 +97,7 @@ function parseResponse(text: string): AuthenticationResponseJSON | null {
 }
 
 /** What a passkey's signature says: right, wrong, or from a copy of the passkey. */
-export type PasskeyVerdict =
-  | { result: "right"; id: string; signCount: number }
-  | { result: "wrong" | "copied" };
+type PasskeyVerdict = { result: "right"; id: string; signCount: number } | { result: "wrong" | "copied" };
 
 /** Checks the response of one of the passkeys. */
 export async function checkPasskey(

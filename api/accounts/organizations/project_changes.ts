@@ -34,7 +34,7 @@ export interface ProjectKey {
   project: string;
 }
 
-export interface ProjectInput {
+interface ProjectInput {
   /** Set if an imported project keeps its id. */
   id?: string;
   org: Org;

@@ -41,7 +41,7 @@ export interface LoginLimit {
   takeOfNetwork(context: RequestContext): Promise<void>;
 }
 
-export interface LoginLimitDeps {
+interface LoginLimitDeps {
   sql: Sql;
   config: Config;
   metrics: Pick<Metrics, "rateLimited">;

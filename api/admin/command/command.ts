@@ -22,7 +22,7 @@ type ValueOf<F extends Flag> = F extends { placeholder: string } | { words: read
   : boolean;
 
 /** Values of a command's flags by name. */
-export type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
+type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
 
 export interface CommandContext {
   sql: Pool;

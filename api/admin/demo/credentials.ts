@@ -10,7 +10,7 @@ export interface DemoCredentials {
   keys: Readonly<Record<"owner" | "publisher" | "viewer" | "automation" | "platformAdmin", string>>;
 }
 
-export interface DemoPlace {
+interface DemoPlace {
   publicUrl: string;
   orgSlug: string;
   project: { id: string; name: string };

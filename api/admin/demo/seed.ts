@@ -27,7 +27,7 @@ const PARALLEL_PROJECTS = 2;
 /** 100 million issues. */
 const MAX_SCALE = 5000;
 
-export interface SeedOptions {
+interface SeedOptions {
   /** How often each project is loaded. */
   scale: number;
   /** Silently does nothing if the database is in use. */

@@ -51,7 +51,7 @@ export interface ImportProject {
   files: Readonly<Record<ExportDatasetName, ImportFile>>;
 }
 
-export type ImportPlan = { ok: true; projects: ImportProject[] } | { ok: false; reason: string };
+type ImportPlan = { ok: true; projects: ImportProject[] } | { ok: false; reason: string };
 
 /** Reads either manifest. `ok` is false if it is invalid, or if `entryNames` lacks an entry. */
 export function planImport(manifestText: string, entryNames: ReadonlySet<string>): ImportPlan {

@@ -34,7 +34,7 @@ const DATASET_ORDER: readonly ExportDatasetName[] = [
   ...EXPORT_DATASET_NAMES.filter((name) => name !== "runs" && name !== "issues"),
 ];
 
-export interface ImportSource {
+interface ImportSource {
   org: OrgRow;
   /** Username of the owner of new projects; the member with the highest role if undefined. */
   owner: string | undefined;

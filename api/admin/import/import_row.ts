@@ -15,7 +15,7 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
 type Row = Readonly<Record<string, unknown>>;
 /** Returns what is wrong with the row on a line; `null` if nothing is. */
-export type RowCheck = (line: string) => string | null;
+type RowCheck = (line: string) => string | null;
 
 /**
  * Creates the check of a dataset's lines. Missing values and unknown words are left to the constraints of the table.

@@ -21,7 +21,7 @@ import type { WrittenItem } from "./write_batch.ts";
 const MAX_BREAKS = 200;
 
 /** The version that a document is compared with. */
-export interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
+interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
   isPublished: boolean;
 }
 

@@ -2,7 +2,7 @@
 import { nextTurn } from "../../http/yield_event_loop.ts";
 
 /** A document and the line of the stream at which its text begins, from 1. */
-export interface StreamedDocument {
+interface StreamedDocument {
   yaml: string;
   firstLine: number;
 }

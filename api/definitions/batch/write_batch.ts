@@ -28,10 +28,10 @@ import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./o
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
 
-export type ReadItem = SubmittedItem & { document: WrittenDocument };
+type ReadItem = SubmittedItem & { document: WrittenDocument };
 
 /** A version that the transaction has added. */
-export type WrittenVersion = Pick<
+type WrittenVersion = Pick<
   DefinitionRow,
   "id" | "lineId" | "orgSlug" | "type" | "name" | "version" | "status" | "visibility" | "hash"
 >;
@@ -42,7 +42,7 @@ export interface WrittenItem extends VersionCheck, Publication {
   row: WrittenVersion;
 }
 
-export interface BatchOptions {
+interface BatchOptions {
   publish: boolean;
   /** Goes on after errors, to find all of them. The transaction must be rolled back. */
   isDryRun: boolean;

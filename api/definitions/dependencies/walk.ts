@@ -20,7 +20,7 @@ import { resolveReferences } from "./resolve_references.ts";
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
 
 /** The name is as it is written: `reviewer` or `@acme/reviewer`. */
-export type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
+type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
 
 export interface DependencyWalk extends DependencyMap {
   /** References to what does not exist for the viewer, each once, the nearest first. */

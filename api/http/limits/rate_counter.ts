@@ -21,7 +21,7 @@ export interface RateLimitState {
   allowed: boolean;
 }
 
-export interface RateLimiter {
+interface RateLimiter {
   /** Counts a request. */
   take(key: string): RateLimitState;
   /** Returns the state without counting. */
@@ -30,7 +30,7 @@ export interface RateLimiter {
   giveBack(key: string): void;
 }
 
-export interface RateLimiterOptions {
+interface RateLimiterOptions {
   /** Requests per window. */
   limit: number;
   maxKeys?: number;

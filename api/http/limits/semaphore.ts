@@ -1,6 +1,6 @@
 /** A semaphore with limits per holder, per group of holders, and in total. */
 
-export interface SemaphoreLimits {
+interface SemaphoreLimits {
   max: number;
   perHolder: number;
   perGroup: number;
@@ -27,7 +27,7 @@ export interface Permit {
 /** The limit that is reached: the holder's, the group's, or the total. */
 export type Shortage = "holder" | "group" | "all";
 
-export type TakeResult = { ok: true; permit: Permit } | { ok: false; shortage: Shortage };
+type TakeResult = { ok: true; permit: Permit } | { ok: false; shortage: Shortage };
 
 interface Held extends Required<Claim> {
   contendedAt: number;

@@ -41,7 +41,7 @@ const PASSWORD_FIELD = /password$/i;
 /** Statuses that a retry should see change. */
 const PASSING_STATUSES: readonly number[] = [401, 429];
 
-export interface Repeatable {
+interface Repeatable {
   request: Request;
   /** Canonical. */
   url: URL;
@@ -53,7 +53,7 @@ export interface Repeatable {
 /** Returns the response of `respond`, or the stored one of the first request with the same key. */
 export type RespondOnce = (given: Repeatable, respond: () => Promise<Response>) => Promise<Response>;
 
-export interface RespondOnceDeps {
+interface RespondOnceDeps {
   sql: Sql;
   log: Log;
   /** Turns what `respond` throws into a response. */

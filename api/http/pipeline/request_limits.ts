@@ -33,7 +33,7 @@ export interface Admission {
   admitAddress(context: RequestContext): void;
 }
 
-export interface AdmissionDeps {
+interface AdmissionDeps {
   config: Config;
   authenticate: Authenticate;
   metrics: Pick<Metrics, "rateLimited">;

@@ -14,7 +14,7 @@ import type { AuditDenial } from "./audit_denial.ts";
 import type { createFinishRequest } from "./request_log.ts";
 import { canonicalUrl, type Dispatch } from "./router.ts";
 
-export interface PipelineDeps {
+interface PipelineDeps {
   dispatch: Dispatch;
   auditDenial: AuditDenial;
   config: Pick<Config, "publicUrl">;

@@ -33,7 +33,7 @@ export interface ServeDeps extends Admission {
 }
 
 /** A request as its route sees it. */
-export interface Matched {
+interface Matched {
   route: Route;
   /** Without a body; GET for HEAD, and for a preflight request. */
   request: Request;

@@ -5,7 +5,7 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { readdirSync } from "node:fs";
 
-export interface TcpPorts {
+interface TcpPorts {
   /** The client's. */
   peer: number;
   /** Ours. */

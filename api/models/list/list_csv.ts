@@ -29,7 +29,7 @@ const FILE_HEADERS = {
   "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
 };
 
-export interface CsvRequest {
+interface CsvRequest {
   query: ModelSelection;
   downloads: Semaphore;
 }

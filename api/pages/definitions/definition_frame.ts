@@ -28,7 +28,7 @@ export async function loadDefinition(
 }
 
 /** What a tab shows. */
-export interface TabContent {
+interface TabContent {
   /** Null for the first tab. */
   tab: DefinitionTab | null;
   body: Html;
@@ -36,14 +36,7 @@ export interface TabContent {
 }
 
 /** Tabs by the last part of their addresses. */
-export type DefinitionTab =
-  | "yaml"
-  | "versions"
-  | "compare"
-  | "dependencies"
-  | "dependents"
-  | "forks"
-  | "usage";
+type DefinitionTab = "yaml" | "versions" | "compare" | "dependencies" | "dependents" | "forks" | "usage";
 
 const TAB_LABELS: Readonly<Record<DefinitionTab, string>> = {
   yaml: "YAML",

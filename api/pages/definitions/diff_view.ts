@@ -12,7 +12,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   "\\": "remark",
 };
 
-export interface DiffView {
+interface DiffView {
   markup: Html;
   /** Lines that are not shown. */
   hidden: number;

@@ -6,7 +6,7 @@ import { Html, html } from "../html.ts";
 /** In characters. More would make the page too large; the whole text can be downloaded. */
 const MAX_LENGTH = 48_000;
 
-export interface RenderedText {
+interface RenderedText {
   markup: Html;
   /** True if the text goes on. */
   isCut: boolean;

@@ -34,7 +34,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ORGANIZATION_GONE: "The organization was deleted while the export was in the queue.",
 };
 
-export interface JobRow {
+interface JobRow {
   job: ExportJob;
   /** "you", a username, or a part of the id of a former member. */
   requester: string;

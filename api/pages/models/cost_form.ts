@@ -30,7 +30,7 @@ const FIELDS = [
 type CostItem = ResponseOf<typeof costOperation>["data"]["items"][number];
 
 /** What the form was sent with, and what came of it. */
-export interface ComputedCost {
+interface ComputedCost {
   values: ReadonlyMap<string, string>;
   problems: FormProblems | null;
   item: CostItem | null;

@@ -9,7 +9,7 @@ export interface PriceSeries {
   steps: readonly PriceStep[];
 }
 
-export interface PricePlot {
+interface PricePlot {
   /** Unique on the page. */
   id: string;
   title: string;

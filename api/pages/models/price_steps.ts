@@ -23,7 +23,7 @@ export interface Period {
 /** A plot with more lines cannot be read. */
 const MAX_STEPS = 300;
 
-export interface PriceCourse {
+interface PriceCourse {
   field: string;
   current: number | null;
   period: Period;

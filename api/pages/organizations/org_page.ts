@@ -26,7 +26,7 @@ const TABS: readonly Tab[] = [
   { path: "edit", label: "Edit profile", role: "admin" },
 ];
 
-export interface OrgContent {
+interface OrgContent {
   slug: string;
   /** The organization's name. If omitted, it is found among the visitor's own organizations. */
   name?: string;

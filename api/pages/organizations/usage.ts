@@ -21,7 +21,7 @@ type Counts = ResponseOf<typeof getOrganizationUsage>["data"];
 type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
 
 /** A definition with its executions. */
-export interface UsedDefinition {
+interface UsedDefinition {
   definition: ListedDefinition;
   executions: Executions;
 }

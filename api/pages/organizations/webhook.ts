@@ -35,7 +35,7 @@ type Webhook = ResponseOf<typeof getWebhook>["data"];
 type Rotated = ResponseOf<typeof rotateWebhookSecret>["data"];
 
 /** What a webhook's addresses name. */
-export interface WebhookAddress {
+interface WebhookAddress {
   slug: string;
   id: string;
 }

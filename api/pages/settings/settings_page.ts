@@ -11,7 +11,7 @@ const TABS = [
   { path: "/settings/sessions", label: "Sessions" },
 ] as const;
 
-export interface SettingsContent {
+interface SettingsContent {
   /** Of the page that is shown, to know its tab. */
   url: URL;
   body: Content;

@@ -8,7 +8,7 @@ import { countOf } from "../parts.ts";
 
 export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`;
 
-export interface CardContent {
+interface CardContent {
   title: string;
   problems?: FormProblems | null;
   /** Below the heading. */

@@ -6,7 +6,7 @@ import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
 import type { PageAddress } from "../page_address.ts";
 
-export interface ActionForm {
+interface ActionForm {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
   title: string;
   target: PageAddress;
