@@ -101,12 +101,13 @@ interface TestRun extends Pick<Command, "root" | "env" | "stop"> {
 
 /**
  * Runs `bun test` to its end. `report` is null if it wrote none; `errors` counts errors outside of tests, such as files that
- * cannot be loaded.
+ * cannot be loaded; `hasFiles` is false if the arguments leave no file, which counts as a failure.
  */
 async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
   const report = join(server.directory, `${crypto.randomUUID()}.xml`);
   const hasColors = isShown && process.stdout.isTTY;
   let errors = 0;
+  let hasFiles = true;
   const child = await server.supervisor.spawn({
     name: "bun test",
     command: process.execPath,
@@ -120,12 +121,13 @@ async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
     },
     output: (line, stream) => {
       errors = Number(/^\s*(\d+) errors?$/.exec(Bun.stripANSI(line))?.[1] ?? errors);
+      if (line.includes("did not match any test files")) hasFiles = false;
       if (isShown) process[stream].write(`${line}\n`);
     },
     graceMs: 5000,
   });
   const { code } = await untilAborted(child.exited, stop);
-  return { code: code ?? 1, errors, report: readReport(report) };
+  return { code: code ?? 1, errors, hasFiles, report: readReport(report) };
 }
 
 interface LeftOut {
@@ -177,7 +179,7 @@ async function runAgain(
   { code, errors, report }: Awaited<ReturnType<typeof runBunTest>>,
 ): Promise<number> {
   const files = report?.failedFiles ?? [];
-  if (errors > 0 || files.length === 0 || files.length > MAX_FILES_AGAIN) return code;
+  if (code === 0 || errors > 0 || files.length === 0 || files.length > MAX_FILES_AGAIN) return code;
   process.stdout.write(`\nOnce more, alone: ${files.join(" ")}\n`);
   const second = await runBunTest({ ...run, args: files.map((file) => `./${file}`), isShown: true });
   return second.code;
@@ -227,10 +229,11 @@ export async function runTests(command: Command): Promise<number> {
   const ignored = missing.flatMap(({ files }) => files.map((file) => `--path-ignore-patterns=${file}`));
   const fixed = [`--parallel=${WORKERS}`, "--no-isolate", "--randomize", ...ignored];
   const first = await runBunTest({ ...run, args: [...fixed, ...rest], isShown: true });
-  const code = first.code === 0 ? 0 : await runAgain(run, first);
   const counted: LeftOut[] = [];
   for (const group of missing) counted.push(await countTests(run, group, rest));
   const leftOut = counted.filter(({ tests }) => tests > 0);
+  const isAllLeftOut = !first.hasFiles && leftOut.length > 0;
+  const code = isAllLeftOut ? 0 : await runAgain(run, first);
   const failures = first.report?.failures ?? [];
   const unstable = code === 0 ? failures : [];
   const passed = (first.report?.passed ?? 0) + unstable.length;

@@ -29,6 +29,17 @@ test("every pattern of a group matches test files", () => {
   expect(idle).toEqual([]);
 });
 
+test("a file that is left out alone is no failure", async () => {
+  const file = "test/api/documents/unified_diff/programs_test.ts";
+  const command = [process.execPath, "test/main.ts", "--without", "patches", file];
+  const run = Bun.spawn(command, { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
+  const text = await new Response(run.stdout).text();
+  expect(text).toMatch(/^0 passed, 0 failed, \d+ left out$/m);
+  expect(await run.exited).toBe(0);
+  const missing = [process.execPath, "test/main.ts", "--without", "patches", "test/no_such_test.ts"];
+  expect(await Bun.spawn(missing, { cwd: ROOT, stdout: "ignore", stderr: "ignore" }).exited).toBe(1);
+});
+
 /** The text of a test file and of the helpers that it imports. */
 async function readWithHelpers(path: string): Promise<string> {
   const text = await Bun.file(join(ROOT, path)).text();
