@@ -84,7 +84,8 @@ function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
 
 /** Logs the sessions that hold back the watermark (docs/watermark.md). */
 function report(deps: CutoffDeps, result: WatermarkResult, isChosen: boolean): void {
-  const lagMs = result.ok && isChosen ? Math.max(0, Date.now() - Date.parse(result.asOf)) : 0;
+  // By the database's clock alone: the difference to this machine's would look like a lag.
+  const lagMs = result.ok && isChosen ? Date.parse(result.observedAt) - Date.parse(result.asOf) : 0;
   const isUnsettled = !result.ok && result.reason === "unsettled";
   if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
   const { blockers } = result;

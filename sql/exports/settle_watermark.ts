@@ -31,8 +31,9 @@ export interface WatermarkBlocker {
   transactionStart: string | null;
 }
 
+/** `observedAt` is the database's time when it was asked. */
 export type WatermarkResult =
-  | { ok: true; asOf: string; blockers: WatermarkBlocker[] }
+  | { ok: true; asOf: string; observedAt: string; blockers: WatermarkBlocker[] }
   | { ok: false; reason: "future" | "unsettled"; blockers: WatermarkBlocker[] };
 
 export interface SettleOptions {
@@ -103,9 +104,9 @@ export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Pr
     signal?.throwIfAborted();
     const blockers = findings.blockers.map(describeBlocker);
     const isDated = findings.isKnown && findings.blockers.every(({ isHidden }) => !isHidden);
-    if (isDated && blockers.length === 0) return { ok: true, asOf: watermark, blockers };
+    if (isDated && blockers.length === 0) return { ok: true, asOf: watermark, observedAt, blockers };
     const earlier = isDated && asOf === undefined ? defaultAsOf(watermark, { blockers, waitedMs }) : null;
-    if (earlier !== null) return { ok: true, asOf: earlier, blockers };
+    if (earlier !== null) return { ok: true, asOf: earlier, observedAt, blockers };
     if (waitedMs > timeoutMs) return { ok: false, reason: "unsettled", blockers };
   }
   throw new Error("Cannot settle a watermark: the observation of sessions ended");

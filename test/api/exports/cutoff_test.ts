@@ -46,6 +46,19 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
   await open.release();
 });
 
+test("a clock that is ahead of the database's does not look like a lag", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const clock = Date.now;
+  Date.now = () => clock() + 3_600_000;
+  try {
+    expect(await ndjsonRows(await exportDataset(app, made, "issues"))).toHaveLength(2);
+  } finally {
+    Date.now = clock;
+  }
+  expect(app.logLines.filter((line) => line["event"] === "export.watermark_held_back")).toEqual([]);
+});
+
 test("sessions that the database hides are 503 too, and the log says what to grant", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
