@@ -121,6 +121,11 @@ function renderNotices({
   ];
 }
 
+/** Says why a document has no Markdown: `missing invokes at command.invokes`. */
+export function renderTranslationError({ reason, path }: NonNullable<Definition["translationError"]>): Html {
+  return html`${reason.replaceAll("_", " ")}${path && html` at <code>${path}</code>`}`;
+}
+
 /** A successor without an organization is one of the same organization. */
 function successorPath(successor: string, { type, organization }: PageAddress): string {
   const { orgSlug, name, version } = splitAddress(successor);

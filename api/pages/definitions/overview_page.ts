@@ -12,7 +12,12 @@ import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageDeps } from "../page.ts";
-import { frameTab, loadDefinition, type ShownDefinition } from "./definition_frame.ts";
+import {
+  frameTab,
+  loadDefinition,
+  renderTranslationError,
+  type ShownDefinition,
+} from "./definition_frame.ts";
 import { NOTICES } from "./edit/action_page.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 import { renderText } from "./rendered_text.ts";
@@ -111,8 +116,7 @@ async function renderPrompt({ deps, request }: Page, definition: ShownDefinition
   const yamlPath = definitionPath(address, "yaml");
   if (runtimeMd === null) {
     return html`<p class="notice">The YAML cannot be rendered as Markdown${
-      translationError &&
-      html`: ${translationError.reason}${translationError.path && html` at <code>${translationError.path}</code>`}`
+      translationError && html`: ${renderTranslationError(translationError)}`
     }. <a href="${yamlPath}">Show the YAML</a></p>`;
   }
   const { markup, isCut } = await renderText(readerWork(deps.documents, request), {

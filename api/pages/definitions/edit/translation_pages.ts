@@ -7,7 +7,7 @@ import type { ResponseOf } from "../../api_client.ts";
 import { attempt, type FormProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
-import { loadDefinition } from "../definition_frame.ts";
+import { loadDefinition, renderTranslationError } from "../definition_frame.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
@@ -93,8 +93,7 @@ function renderUpgrade(page: SignedInPage, options: UpgradePage): PageResult {
     const effects = html`<p>${name} ${definition.version} has Markdown. There is nothing to upgrade.</p>`;
     return actionPage({ ...form, effects, button: null });
   }
-  const reason =
-    translationError && html` (${translationError.reason} at <code>${translationError.path}</code>)`;
+  const reason = translationError && html` (${renderTranslationError(translationError)})`;
   const effects = effectList([
     html`Version ${definition.version} has no Markdown, because its YAML cannot be rendered${reason}.`,
     "Saving adds the text below as a draft of the next major version. The version in the YAML is set for you.",

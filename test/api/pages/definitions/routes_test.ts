@@ -146,7 +146,9 @@ test("a definition whose YAML cannot be rendered says so and shows the YAML", as
   const yaml = 'workflow:\n  interface:\n    name: bare\n    version: "1.0.0"\n';
   await write(api, "/workflow/bare", publisher, { body: { yaml, visibility: "public" } });
   const page = await textOf(`${pathOf("bare", "workflow")}@1.0.0`, publisher.token);
-  expect(page).toContain("cannot be rendered");
+  expect(page).toContain(
+    "cannot be rendered as Markdown: missing description at <code>workflow.interface.description</code>",
+  );
   expect(page).toContain(`href="${pathOf("bare", "workflow")}@1.0.0/yaml"`);
 });
 
