@@ -60,8 +60,8 @@ export function effectList(effects: readonly Content[]): Html {
 }
 
 /** Renders the status of a version in a sentence, for an action that it does not allow. */
-export function notPossible({ name, version, status }: Definition, needed: string): Html {
-  return html`<p>${name} ${version} is ${status}. Only ${needed} can be changed this way.</p>`;
+export function notPossible({ name, version, status }: Definition, possible: string): Html {
+  return html`<p>${name} ${version} is ${status}. ${possible}</p>`;
 }
 
 /** What forms about definitions have done, by the name of the notice. */

@@ -27,7 +27,11 @@ export async function showPublish(
   const { name, version, status, updatedAt } = definition;
   const form = { title: `Publish ${name} ${version}`, target, session: page.session, problems };
   if (status !== "draft") {
-    return actionPage({ ...form, effects: notPossible(definition, "drafts"), button: null });
+    return actionPage({
+      ...form,
+      effects: notPossible(definition, "Only drafts can be published."),
+      button: null,
+    });
   }
   const { organization } = target;
   const report = await checkDocument(page, { organization, name, fields: definition, own: version });

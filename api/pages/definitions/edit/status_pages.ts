@@ -18,7 +18,8 @@ interface ActionTexts {
   verb: string;
   /** Statuses that allow the action, and how to call versions of them. */
   from: Definition["status"];
-  versions: string;
+  /** What is said of a version with another status. */
+  possible: string;
   effects: readonly string[];
 }
 
@@ -26,7 +27,7 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
   deprecate: {
     verb: "Deprecate",
     from: "published",
-    versions: "published versions",
+    possible: "Only published versions can be deprecated.",
     effects: [
       "Readers still get this version. They see the reason and the successor; API responses have the Deprecation header.",
       "References resolve to it only if no published version is in their range.",
@@ -36,7 +37,7 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
   archive: {
     verb: "Archive",
     from: "deprecated",
-    versions: "deprecated versions",
+    possible: "Only deprecated versions can be archived.",
     effects: [
       "Lists and search no longer show this version.",
       "Only its exact version finds it. References with a range no longer resolve to it.",
@@ -46,7 +47,7 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
   delete: {
     verb: "Delete",
     from: "draft",
-    versions: "drafts",
+    possible: "Only drafts can be deleted.",
     effects: [
       "The draft and its text are deleted. This cannot be undone.",
       "If it is the only version, the name becomes free again.",
@@ -85,12 +86,12 @@ async function renderAction(
   options: { target: VersionPageAddress; action: StatusAction; problems: FormProblems | null },
 ): Promise<PageResult> {
   const { target, action, problems } = options;
-  const { verb, from, versions, effects } = ACTIONS[action];
+  const { verb, from, possible, effects } = ACTIONS[action];
   const definition = await loadDefinition(page, target);
   const { name, version, status } = definition;
   const form = { title: `${verb} ${name} ${version}`, target, session: page.session, problems };
   if (status !== from) {
-    return actionPage({ ...form, effects: notPossible(definition, versions), button: null });
+    return actionPage({ ...form, effects: notPossible(definition, possible), button: null });
   }
   return actionPage({
     ...form,

@@ -56,8 +56,8 @@ test("an action that the status does not allow has no button, and is refused whe
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
   for (const [action, text] of [
-    ["archive", "Only deprecated versions"],
-    ["delete", "Only drafts"],
+    ["archive", "Only deprecated versions can be archived."],
+    ["delete", "Only drafts can be deleted."],
   ]) {
     const page = await (await openPage(api, `${base}/${action}`, token)).text();
     expect([action, page.includes(text ?? ""), page.includes("Archive 1.0.0</button>")]).toEqual([
