@@ -54,13 +54,18 @@ function renderCounts(
   { totalCount, recentCount, byTime = [], bySource = [], byVersion = [] }: Executions,
   window: Window,
 ): Html {
+  const heading = html`<h2 id="over-time">${countOf(recentCount, "execution")} <small>${formatCount(totalCount)} since the first version</small></h2>`;
+  if (recentCount === 0) {
+    return html`${heading}
+${emptyState(`No executions in the ${window.label.toLowerCase()}.`)}`;
+  }
   const plot = {
     title: `Executions by ${window.bucket} (UTC)`,
     columns: { label: window.bucket === "day" ? "Day" : "Hour", value: "Executions" },
     bars: byTime.map(({ time, count }) => ({ label: formatTime(time), value: count })),
   };
   return html`<section class="card stack" aria-labelledby="over-time">
-<h2 id="over-time">${countOf(recentCount, "execution")} <small>${formatCount(totalCount)} since the first version</small></h2>
+${heading}
 ${renderBarPlot(plot)}
 </section>
 <div class="pair">
@@ -90,7 +95,6 @@ function renderTable(title: string, counts: readonly (readonly [string, number])
       ([name, count]) =>
         html`<tr><th scope="row">${name}</th><td class="number">${formatCount(count)}</td></tr>`,
     );
-  if (rows.length === 0) return emptyState("No executions");
   return html`<div>${dataTable(title, [title, numberHeading("Executions")], rows)}
 ${counts.length > MAX_ROWS && html`<p class="quiet">and ${counts.length - MAX_ROWS} more</p>`}</div>`;
 }

@@ -258,6 +258,9 @@ test("forks link to each other", async () => {
 
 test("usage counts by time, source and version", async () => {
   await publishAgent(api, publisher, { name: "used", visibility: "public" });
+  const unused = await textOf(`${pathOf("used")}/usage?window=7d`);
+  expect(unused.match(/No executions in the last 7 days\./g)).toHaveLength(1);
+  expect(unused).not.toContain("<svg");
   const admin = await makePlatformAdmin(api);
   const path = `/agent/@${publisher.org.slug}/used`;
   for (const source of ["cli", "cli", "<b>sdk</b>"]) await record(api, admin, path, { source });
