@@ -158,7 +158,7 @@ function installCommand(definition: ShownDefinition, { publicUrl }: PageDeps["co
   const isOpen = visibility === "public" && (status === "published" || status === "deprecated");
   const credential = isOpen ? "" : ` -H "Authorization: Bearer $API_KEY"`;
   const file = `${FOLDERS[address.type] ?? ""}${address.name}.md`;
-  return `curl -fo ${file}${credential} ${publicUrl}/api/v1${definitionPath(address)}.md`;
+  return `curl --create-dirs -fo ${file}${credential} ${publicUrl}/api/v1${definitionPath(address)}.md`;
 }
 
 function renderInstall(definition: ShownDefinition, config: PageDeps["config"]): Html {

@@ -142,7 +142,7 @@ test(
       await page.getByRole("button", { name: "Copy" }).click();
       await page.getByRole("button", { name: "Copied" }).waitFor();
       const copied = await page.evaluate<string>("navigator.clipboard.readText()");
-      expect(copied).toStartWith("curl -fo .claude/agents/hostile.md http");
+      expect(copied).toStartWith("curl --create-dirs -fo .claude/agents/hostile.md http");
     });
   },
   TIMEOUT_MS,

@@ -43,7 +43,7 @@ test("a definition is shown with its text, how to install it, and links to every
   expect(page).toContain("<h1>Reviewer</h1>");
   expect(page).toContain("You review one change at a time and report what you find.");
   expect(page).toContain(
-    `curl -fo .claude/agents/shown.md http://localhost:3000/api/v1/definitions/agent/@${publisher.org.slug}/shown.md`,
+    `curl --create-dirs -fo .claude/agents/shown.md http://localhost:3000/api/v1/definitions/agent/@${publisher.org.slug}/shown.md`,
   );
   for (const tab of TABS) expect(page).toContain(`href="${pathOf("shown")}${tab}"`);
   expect(page).toContain("No findings");
