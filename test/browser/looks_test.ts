@@ -60,6 +60,43 @@ test("on a phone, long names stay next to their markers, and downloads are in on
   });
 });
 
+test("in a table, a name that cannot be broken leaves the other columns in sight", async () => {
+  const path = `/orgs/${publisher.org.slug}/projects`;
+  await dashboard.visit({ path, as: publisher, viewport: WINDOWS.desktop }, async (page) => {
+    await page.getByText(/^An_unbreakable_name_/).waitFor();
+    const box = await page.getByRole("columnheader", { name: "Created" }).boundingBox();
+    expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThan(WINDOWS.desktop.width);
+  });
+});
+
+test("on a phone, a button with a long word is not wider than the page", async () => {
+  await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
+    await page.evaluate(`(() => {
+      const actions = document.createElement("p");
+      actions.className = "actions";
+      actions.innerHTML = '<a class="button">Donaudampfschifffahrtsgesellschaftskapitaensanwaerterin</a>';
+      document.querySelector("#content").append(actions);
+    })()`);
+    expect(await overflowsSideways(page)).toBe(false);
+  });
+});
+
+test("a text that is read from right to left ends at the left", async () => {
+  await dashboard.visit({ path: "/definitions" }, async (page) => {
+    const [first = 0, last = 0] = await page.evaluate<number[]>(`(() => {
+      const text = document.querySelector(".lead").firstChild;
+      text.data = "\u064a\u0631\u0627\u062c\u0639 code.";
+      return [0, text.length - 1].map((at) => {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        return range.getBoundingClientRect().left;
+      });
+    })()`);
+    expect(last).toBeLessThan(first);
+  });
+});
+
 test("on a phone, words of buttons and of tables in a text stay whole", async () => {
   await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
     const cells = ["MERGE", "Everything is fine and nobody objects to it", "It is merged afterwards"];

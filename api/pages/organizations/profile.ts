@@ -70,7 +70,7 @@ function renderDefinitions(
   const rows = definitions.map(
     (definition) => html`<tr>
   <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a> <small>${definition.name}</small>${definition.visibility !== "public" && html` ${badge(definition.visibility)}`}
-    <p class="quiet">${definition.description}</p></th>
+    <p class="quiet row-text">${definition.description}</p></th>
   <td>${definition.type}</td>
   <td>${definition.version}${definition.status !== "published" && html` ${badge(definition.status)}`} ${renderDraftLink(definition)}</td>
   <td class="number">${formatCount(definition.executionCount)}</td>
