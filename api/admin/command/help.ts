@@ -45,8 +45,7 @@ function details(command: Command): string {
     `Usage: ${["bun run admin", command.name, ...flagUsages(command)].join(" ")}`,
     "",
     wrap(command.about.split(" "), ""),
-    "",
-    ...flags,
+    ...(flags.length > 0 ? ["", ...flags] : []),
   ].join("\n");
 }
 

@@ -36,6 +36,10 @@ test("--help after a command explains its flags and no other's", async () => {
   );
   expect(out).toContain("  --expires ISO\n      expiry date or time (optional)\n");
   expect(out).not.toContain("key revoke");
+  for (const command of COMMANDS) {
+    const help = await runCommand(NOWHERE, [...command.name.split(" "), "--help"]);
+    expect([command.name, help.out.includes("\n\n\n")]).toEqual([command.name, false]);
+  }
 });
 
 test("--help after a noun lists its commands", async () => {
