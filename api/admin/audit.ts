@@ -48,7 +48,11 @@ export const listAuditCommand = defineCommand({
     const entries = await listAuditEntries(sql, { ...filter, orgId, actorUserId });
     return {
       json: { entries: [...entries] },
-      text: table(["TIME", "ACTOR", "ACTION", "SUBJECT", "ADDRESS", "DETAILS"], entries.map(describeEntry)),
+      text: table(
+        ["TIME", "ACTOR", "ACTION", "SUBJECT", "ADDRESS", "DETAILS"],
+        entries.map(describeEntry),
+        "No entries.",
+      ),
     };
   },
 });

@@ -59,7 +59,7 @@ export const listHeldCommand = defineCommand({
     const headings = ["MODEL", "PRICE", "APPLIES", "SOURCE SAYS", "SINCE", "SEEN", "STATE"];
     return {
       json: { prices: held.map(({ isDue: _, ...row }) => row), doubts: [...doubts] },
-      text: [table(headings, rows), ...doubts.map(describeDoubt)].join("\n"),
+      text: [table(headings, rows, "No price waits."), ...doubts.map(describeDoubt)].join("\n"),
     };
   },
 });

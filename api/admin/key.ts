@@ -74,6 +74,7 @@ export function keyTable(keys: readonly ApiKeyRow[]): string {
       ...[`${key.prefix}…`, key.name ?? "-", key.kind, key.scope],
       ...[key.lastUsedAt ?? "never", key.expiresAt ?? "never", key.createdAt, key.id],
     ]),
+    "No unrevoked keys.",
   );
 }
 

@@ -55,6 +55,7 @@ export const listOrgsCommand = defineCommand({
           ...[org.slug, org.name, org.subscriptionTier, String(org.memberCount)],
           ...[org.createdAt, org.deletesAt ?? "", org.id],
         ]),
+        "No organizations.",
       ),
     };
   },

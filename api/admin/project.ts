@@ -113,6 +113,7 @@ export const listProjectsCommand = defineCommand({
         projects.map(({ slug, name, createdAt, deletedAt, id }) => [
           ...[slug, name, createdAt, deletedAt ?? "no", id],
         ]),
+        "No projects.",
       ),
     };
   },

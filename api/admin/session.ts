@@ -42,6 +42,7 @@ export function sessionTable(sessions: readonly SessionRow[]): string {
       ...[session.id, session.createdAt, session.lastUsedAt, session.expiresAt],
       ...[session.address ?? "-", session.userAgent ?? "-"],
     ]),
+    "No live sessions.",
   );
 }
 

@@ -113,6 +113,7 @@ export const listUsersCommand = defineCommand({
           ...[user.username, user.email, user.platformRole, user.disabledAt ?? "no"],
           ...[user.createdAt, user.id],
         ]),
+        "No users.",
       ),
     };
   },
@@ -133,6 +134,7 @@ export const showUserCommand = defineCommand({
     const orgTable = table(
       ["ORGANIZATION", "ROLE", "SUBSCRIPTION", "ID"],
       organizations.map(({ slug, role, subscriptionTier, id }) => [slug, role, subscriptionTier, id]),
+      "No organizations.",
     );
     return {
       json: { ...presentUser(user), organizations, keys: keys.map(presentKey), sessions: [...sessions] },

@@ -6,9 +6,13 @@ export function fields(rows: readonly (readonly [label: string, value: string | 
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join("\n");
 }
 
-/** Formats rows as a table with headings; one line says so when there are no rows. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return `${headings[0]}: none`;
+/** Formats rows as a table with headings, or returns `empty` if there are none. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  empty: string,
+): string {
+  if (rows.length === 0) return empty;
   const lines = [headings, ...rows];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines

@@ -25,7 +25,7 @@ async function listAudit(sql: Pool): Promise<string[]> {
 test("catalog held lists what waits; accept and reject decide about one model or everything", async () => {
   await using db = await openTestDatabase();
   const { sql, url } = db;
-  expect((await runCommand(url, ["catalog", "held"])).out).toBe("MODEL: none\n");
+  expect((await runCommand(url, ["catalog", "held"])).out).toBe("No price waits.\n");
   await sync(sql, { acme: { "x/a": PAID, b: PAID, c: PAID } });
   await sync(sql, { acme: { "x/a": FREE, b: FREE, c: FREE } });
   const { out } = await runCommand(url, ["catalog", "held"]);
