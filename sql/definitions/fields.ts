@@ -137,7 +137,8 @@ export const SUMMARY_FIELDS = {
   ),
   namespace: textField("'@' || o.slug || '/' || d.name", "@demo/reviewer", "`@organization/name`"),
   minSubscription: textField("'free'", "free"),
-  catalogueTier: field<null>({ type: "null" }, { sql: "null", example: null }),
+  // Not of the type "null": openapi-fetch leaves such fields out.
+  catalogueTier: nullableField(textField("null", null, "Always null")),
   releasedAt: nullableField(
     instantField("l.first_published_at", AT, "Time of the first publication of any version"),
   ),
