@@ -26,7 +26,7 @@ export interface Turn {
   isFirst?: boolean;
   /** Tasks of all callers that may wait before this one; any number if omitted. */
   maxWaitingInAll?: number;
-  /** True once the result is not needed; never if omitted. */
+  /** True once the result is not needed; never if omitted. Asked when it is the task's turn, and when a limit is reached. */
   isOver?(): boolean;
   /** Tasks with equal keys have equal results: they run once, at the first turn of any of their callers. */
   key?: string;
@@ -63,9 +63,12 @@ export class FairQueue {
 
   /** Runs `work` when it is the caller's turn, which may be at once. Throws what `refuse` returns if it is not run. */
   run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
-    this.#rejectOver();
     const same = this.#findSame(turn);
-    const refusal = this.#findRefusal(turn, same);
+    let refusal = this.#findRefusal(turn, same);
+    if (refusal !== null) {
+      this.#rejectOver();
+      refusal = this.#findRefusal(turn, same);
+    }
     if (refusal !== null) return Promise.reject(turn.refuse(refusal));
     if (same !== null) {
       same.callers.push(turn.caller);
@@ -107,7 +110,6 @@ export class FairQueue {
     } finally {
       this.#running.delete(task);
       if (this.#options.isByTime) this.#charge(task, this.#now() - startedAt);
-      this.#rejectOver();
       this.#beginNext();
     }
   }
@@ -116,17 +118,29 @@ export class FairQueue {
     for (let next = this.#takeNext(); next; next = this.#takeNext()) next.begin();
   }
 
-  /** Removes the next task that may begin. Its caller's other tasks move to the end of the line. */
+  /** Removes the next task that may begin, and tasks before it that are over. The caller's other tasks move to the end. */
   #takeNext(): Task | null {
     if (this.#running.size >= this.#options.max) return null;
-    const ready = this.#waiting.filter((task) => this.#mayBegin(task));
-    if (this.#options.isByTime) ready.sort((a, b) => this.#owedBy(a) - this.#owedBy(b));
-    const next = ready.find(({ turn }) => turn.isFirst) ?? ready[0];
-    if (next === undefined) return null;
-    const left = this.#waiting.filter((task) => task !== next);
-    const isOwn = ({ turn }: Task) => turn.caller === next.turn.caller;
-    this.#waiting = [...left.filter((task) => !isOwn(task)), ...left.filter(isOwn)];
+    let next = this.#findNext();
+    while (next && isOver(next)) {
+      this.#rejectOver();
+      next = this.#findNext();
+    }
+    if (!next) return null;
+    const { caller } = next.turn;
+    const [others, own]: [Task[], Task[]] = [[], []];
+    for (const task of this.#waiting) {
+      if (task !== next) (task.turn.caller === caller ? own : others).push(task);
+    }
+    this.#waiting = [...others, ...own];
     return next;
+  }
+
+  #findNext(): Task | undefined {
+    const mayBegin = (task: Task): boolean => this.#mayBegin(task);
+    const first = this.#waiting.find((task) => task.turn.isFirst && this.#mayBegin(task));
+    if (first || !this.#options.isByTime) return first ?? this.#waiting.find(mayBegin);
+    return this.#waiting.filter(mayBegin).sort((a, b) => this.#owedBy(a) - this.#owedBy(b))[0];
   }
 
   #mayBegin({ turn: { caller } }: Task): boolean {
@@ -136,7 +150,7 @@ export class FairQueue {
   }
 
   #rejectOver(): void {
-    const over = this.#waiting.filter(({ turn }) => turn.isOver?.() ?? false);
+    const over = this.#waiting.filter(isOver);
     if (over.length === 0) return;
     this.#waiting = this.#waiting.filter((task) => !over.includes(task));
     for (const { turn, reject } of over) reject(turn.refuse("over"));
@@ -159,4 +173,8 @@ export class FairQueue {
     const used = Math.min(...callers.map((caller) => this.#usedBy(caller)));
     return used - (this.#now() - waitsSince) / WAIT_PER_USE;
   }
+}
+
+function isOver({ turn }: Task): boolean {
+  return turn.isOver?.() ?? false;
 }

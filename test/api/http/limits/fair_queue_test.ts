@@ -71,6 +71,16 @@ test("a task whose request is over makes room for its caller's next one", async 
   expect(queue.began).toEqual(["first", "next"]);
 });
 
+test("a task that is over at its turn is left out, and takes no turn of its caller's others", async () => {
+  const queue = openQueue();
+  void queue.add("first", "a");
+  const left = queue.add("left", "b", { isOver: () => true });
+  for (const name of ["b1", "c1"]) void queue.add(name, name.charAt(0));
+  for (let n = 0; n < 3; n += 1) await queue.work();
+  expect(await left).toBe("over");
+  expect(queue.began).toEqual(["first", "b1", "c1"]);
+});
+
 test("a task that fails gives its place back", async () => {
   const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 1 });
   const turn = { caller: "a", refuse: () => new Error("refused") };
