@@ -5,34 +5,61 @@ import type { FigureTable } from "./results.ts";
 /** The figures of one execution of a task, by name. */
 export type Reading = Readonly<Record<string, number>>;
 
-/**
- * Runs the tasks in turn, `rounds` times after a warm-up; returns the medians of their figures by name. Reports
- * progress.
- */
+/** A task by the number of its round; round 0 warms up and does not count. */
+export type Task<Read extends Reading> = (round: number) => Promise<Read>;
+
+interface Tasks<Name extends string, Read extends Reading> {
+  tasks: Readonly<Record<Name, Task<Read>>>;
+  rounds: number;
+}
+
+/** Runs the tasks as `readInTurn` does; returns the medians of their figures by name. */
 export async function measureInTurn<Name extends string, Read extends Reading>(
+  run: BenchRun,
+  title: string,
+  given: Tasks<Name, Read>,
+): Promise<Record<Name, Read>> {
+  const readings = await readInTurn(run, title, given);
+  return mapValues(readings, medians);
+}
+
+/**
+ * Runs the tasks in turn, `rounds` times after a warm-up and every other round in reverse, so that none gains from a
+ * machine that gets slower. Returns the readings of each, by round. Reports progress.
+ */
+export async function readInTurn<Name extends string, Read extends Reading>(
   { command, signal }: BenchRun,
   title: string,
-  given: { tasks: Readonly<Record<Name, () => Promise<Read>>>; rounds: number },
-): Promise<Record<Name, Read>> {
-  const { tasks, rounds } = given;
+  { tasks, rounds }: Tasks<Name, Read>,
+): Promise<Record<Name, Read[]>> {
   const names = Object.keys(tasks) as Name[];
-  const readings = new Map<Name, Read[]>(names.map((name) => [name, []]));
+  const orders = [names.toReversed(), names];
+  const readings = mapValues<Name, Task<Read>, Read[]>(tasks, () => []);
+  const perform = (name: Name, round: number): Promise<Read> =>
+    tasks[name](round).catch((cause: unknown) => {
+      throw new Error(`Cannot measure "${name}" of ${title}`, { cause });
+    });
   await command.step(`Measuring ${title}`, async (note) => {
     for (let round = 0; round <= rounds; round += 1) {
       note(round === 0 ? "once to warm up" : `round ${round} of ${rounds}`);
-      for (const name of names) {
+      for (const name of orders[round % 2] ?? names) {
         signal.throwIfAborted();
-        const reading = await tasks[name]().catch((cause: unknown) => {
-          throw new Error(`Cannot measure "${name}" of ${title}`, { cause });
-        });
-        if (round > 0) readings.get(name)?.push(reading);
+        const reading = await perform(name, round);
+        if (round > 0) readings[name].push(reading);
       }
     }
   });
-  return Object.fromEntries(
-    names.map((name) => [name, medians(readings.get(name) ?? [])]),
-    // By the names of `tasks`.
-  ) as Record<Name, Read>;
+  return readings;
+}
+
+/** Maps the values of a record. */
+export function mapValues<Name extends string, From, To>(
+  values: Readonly<Record<Name, From>>,
+  map: (value: From) => To,
+): Record<Name, To> {
+  const entries = Object.entries<From>(values).map(([name, value]) => [name, map(value)]);
+  // By the names of `values`.
+  return Object.fromEntries(entries) as Record<Name, To>;
 }
 
 /** Runs `work` and returns its duration and the increase of each meter; `work` may add figures. */
@@ -56,7 +83,8 @@ async function readMeters(meters: Readonly<Record<string, () => Promise<number>>
   return Object.fromEntries(values.map((value, index) => [names[index], value]));
 }
 
-function medians<Read extends Reading>(readings: readonly Read[]): Read {
+/** Returns the median of each figure. */
+export function medians<Read extends Reading>(readings: readonly Read[]): Read {
   const names = Object.keys(readings[0] ?? {});
   return Object.fromEntries(
     names.map((name) => [name, median(readings.map((reading) => reading[name] ?? Number.NaN))]),
@@ -66,10 +94,15 @@ function medians<Read extends Reading>(readings: readonly Read[]): Read {
 
 /** The median; of an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
+  return quantile(values, 1 / 2);
+}
+
+/** The value that a share of all values is below, between two of them in proportion. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length / 2;
-  const [low = Number.NaN, high = Number.NaN] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-  return (low + high) / 2;
+  const place = (sorted.length - 1) * share;
+  const [low = Number.NaN, high = low] = sorted.slice(Math.floor(place));
+  return low + (high - low) * (place - Math.floor(place));
 }
 
 export interface BenchRun {
@@ -88,6 +121,10 @@ export interface BenchSizes {
   /** Rounds of loads over HTTP, and the seconds of each. */
   loadRounds: number;
   loadSeconds: number;
+  /** The same for loads on two servers that are compared, and the seconds of their warm-up. */
+  comparedRounds: number;
+  comparedSeconds: number;
+  warmUpSeconds: number;
   /** Sizes of the exported projects, ascending. */
   issues: readonly [small: number, middle: number, large: number];
   bundleIssues: number;
@@ -106,6 +143,9 @@ export const FULL_SIZES: BenchSizes = {
   rounds: 3,
   loadRounds: 5,
   loadSeconds: 0.6,
+  comparedRounds: 10,
+  comparedSeconds: 0.3,
+  warmUpSeconds: 3,
   issues: [20_000, 200_000, 500_000],
   bundleIssues: 30_000,
   orgRows: 500_000,
@@ -120,6 +160,9 @@ export const QUICK_SIZES: BenchSizes = {
   rounds: 1,
   loadRounds: 1,
   loadSeconds: 0.2,
+  comparedRounds: 1,
+  comparedSeconds: 0.2,
+  warmUpSeconds: 0.2,
   issues: [500, 2000, 10_000],
   bundleIssues: 1000,
   orgRows: 10_000,

@@ -68,7 +68,8 @@ export function composeDocument(
   const head = `# Benchmarks
 
 Written by \`bun run bench\`: nothing here is written by hand but the notes, which are in \`notes/\`. What is compared runs in
-turn; every figure is a median of the rounds after the first, and a ratio is one of medians of the same run.
+turn, every other round in reverse; every figure is a median of the rounds after the first. A ratio is one of medians of the
+same run, or the median of the ratios of each round if the half of them that lies in the middle is shown beside it.
 \`bun run bench NAME --write\` measures a section again, \`bun run bench --quick\` tries everything in small.
 
 ${Object.entries(facts)
