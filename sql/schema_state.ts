@@ -29,7 +29,7 @@ interface AppliedRow {
 
 /** Creates the history table if missing. Checks first, so that a role without CREATE can run it too. */
 export async function createHistory(sql: Sql): Promise<void> {
-  if (await exists(sql, "schema_migrations")) return;
+  if (await existsRelation(sql, "schema_migrations")) return;
   await sql`
     create table schema_migrations (
       name text primary key,
@@ -97,19 +97,19 @@ function count(names: readonly string[]): string {
   return names.length === 1 ? "1 migration" : `${names.length} migrations`;
 }
 
-/** Whether the search path leads to a table of this name. */
-async function exists(sql: Sql, table: string): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`select to_regclass(${table}) is not null as exists`;
+/** Whether a name leads to a table or an index, by the search path unless it is qualified. */
+export async function existsRelation(sql: Sql, name: string): Promise<boolean> {
+  const [row] = await sql<[{ exists: boolean }]>`select to_regclass(${name}) is not null as exists`;
   return row.exists;
 }
 
 async function listApplied(sql: Sql): Promise<AppliedRow[]> {
-  if (!(await exists(sql, "schema_migrations"))) return [];
+  if (!(await existsRelation(sql, "schema_migrations"))) return [];
   return sql<AppliedRow[]>`select name, checksum, applied_at from schema_migrations order by name`;
 }
 
 async function findRequirement(sql: Sql): Promise<string | null> {
-  if (!(await exists(sql, "schema_compatibility"))) return null;
+  if (!(await existsRelation(sql, "schema_compatibility"))) return null;
   const [row] = await sql<{ name: string | null }[]>`
     select max(required_migration) as name from schema_compatibility`;
   return row?.name ?? null;

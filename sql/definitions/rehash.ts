@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { hashStoredYaml } from "../../shared/definitions/hash_definition.ts";
 import type { Sql } from "../connection/pool.ts";
+import { existsRelation } from "../schema_state.ts";
 
 /** Documents in memory at once: at most 15 MB of text. */
 const BATCH = 100;
@@ -29,7 +30,8 @@ interface OldRow {
  * where a killed one was. Two at once do no harm.
  */
 export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions): Promise<number> {
-  let left = (await hasJsonHash(sql)) ? await countOld(sql) : 0;
+  // It is missing while migrations are applied up to an earlier one.
+  let left = (await existsRelation(sql, "definitions_json_hash_idx")) ? await countOld(sql) : 0;
   const total = left;
   let reportedAt = performance.now();
   let done = 0;
@@ -46,13 +48,6 @@ export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions)
   }
   if (total > 0) onProgress(done, done + left);
   return left;
-}
-
-/** False while migrations are applied up to an earlier one. */
-async function hasJsonHash(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select to_regclass('definitions_json_hash_idx') is not null as exists`;
-  return row.exists;
 }
 
 async function countOld(sql: Sql): Promise<number> {

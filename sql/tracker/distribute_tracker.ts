@@ -1,5 +1,6 @@
 /** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
 import type { Pool, Sql, Transaction } from "../connection/pool.ts";
+import { existsRelation } from "../schema_state.ts";
 import { installDistributedFunctions } from "./tracker_shards.ts";
 import { allowBackfill, OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
 
@@ -76,11 +77,8 @@ export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
   return (await hasCitus(sql)) && (await listUndistributed(sql)).length === 0;
 }
 
-async function hasCitus(sql: Sql): Promise<boolean> {
-  const [row] = await sql<
-    [{ exists: boolean }]
-  >`select to_regclass('pg_catalog.pg_dist_partition') is not null as exists`;
-  return row.exists;
+function hasCitus(sql: Sql): Promise<boolean> {
+  return existsRelation(sql, "pg_catalog.pg_dist_partition");
 }
 
 async function requireCitus(sql: Sql): Promise<void> {
