@@ -6,6 +6,7 @@ import type { ExportColumn, ExportColumnType } from "../../shared/exports/column
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
+import { quoteName } from "../tracker/tracker_tables.ts";
 
 /** SQL types for reading values; the columns check the rest. */
 const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
@@ -26,10 +27,6 @@ export interface StagedRows {
   projectId: string;
   /** Added to every time. */
   shiftMs: number;
-}
-
-function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Returns a FROM item: the staged documents as rows `r`, with columns named as in JSON, and what changes in them, `c`. */

@@ -1,6 +1,6 @@
 /** Compares the tracker tables, or views, of a database with what exports need. */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
 import { listDistributionDifferences } from "./distribute_tracker.ts";
 import {
@@ -33,7 +33,7 @@ export async function listTrackerDifferences(sql: Transaction, schema: string): 
   if (missing.length > 0) return missing;
   const relations = await listRelations(sql, schema);
   const columns = await listColumns(sql, schema);
-  const datasets = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
+  const datasets = Object.values(EXPORT_DATASETS);
   const wrongColumns = datasets.flatMap((dataset) => {
     const isView = relations.some(({ name, kind }) => name === dataset.table && kind === "v");
     return compareColumns(dataset, { columns, isView });
@@ -169,7 +169,7 @@ async function listMissingKeys(sql: Sql, schema: string, tables: readonly string
     from pg_constraint as k
     join pg_class as c on c.oid = k.conrelid
     where c.oid = any (${trackerTables(schema)}::text[]::regclass[]) and k.contype in ('p', 'f')`;
-  return EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name])
+  return Object.values(EXPORT_DATASETS)
     .filter(({ table }) => tables.includes(table))
     .flatMap(({ table, parents }) => {
       const has = (start: string) => rows.some((row) => row.table === table && row.key.startsWith(start));

@@ -1,5 +1,5 @@
 /** The triggers and indexes of the tracker tables, and which of them a database lacks. */
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 
@@ -78,12 +78,11 @@ export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
 
 /** Indexes of our own tables besides those that every export needs, as PostgreSQL prints their columns. */
 function listOwnIndexes(): { table: string; columns: string; slow: string }[] {
-  const ofParents = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]).flatMap(
-    ({ table, timeColumn, parents }) =>
-      parents.map((parent) => {
-        const column = parent === "issues" ? "issue_id" : "run_id";
-        return { table, columns: `(project_id, ${column}, ${timeColumn}, id)`, slow: `filters by ${column}` };
-      }),
+  const ofParents = Object.values(EXPORT_DATASETS).flatMap(({ table, timeColumn, parents }) =>
+    parents.map((parent) => {
+      const column = parent === "issues" ? "issue_id" : "run_id";
+      return { table, columns: `(project_id, ${column}, ${timeColumn}, id)`, slow: `filters by ${column}` };
+    }),
   );
   return [
     ...ofParents,

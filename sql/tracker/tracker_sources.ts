@@ -1,5 +1,5 @@
 /** Looks beneath the tracker relations of a database: at the tables that views read, their guards, rows and writers. */
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
 import { trackerRelations, trackerTable, trackerTables, unknownFunctionCalls } from "./tracker_tables.ts";
 
@@ -92,7 +92,7 @@ export async function listNulls(
   views: readonly string[],
 ): Promise<string[]> {
   const lines: string[] = [];
-  const datasets = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
+  const datasets = Object.values(EXPORT_DATASETS);
   for (const { table, columns } of datasets.filter((dataset) => views.includes(dataset.table))) {
     const required = columns.filter(({ nullable }) => !nullable).map(({ column }) => column);
     const names = [...new Set(["project_id", ...required])];

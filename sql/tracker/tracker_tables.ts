@@ -1,13 +1,13 @@
 /** Names the eight tracker tables, or the views that stand for them, in SQL text, and finds the tables below them. */
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 
 /** The tables that migrations create, and that `import` and `demo seed` write. */
 export const OWN_TRACKER_SCHEMA = "public";
 
 /** Unqualified, in the order of the datasets. */
-export const TRACKER_TABLE_NAMES: readonly string[] = EXPORT_DATASET_NAMES.map(
-  (name) => EXPORT_DATASETS[name].table,
+export const TRACKER_TABLE_NAMES: readonly string[] = Object.values(EXPORT_DATASETS).map(
+  ({ table }) => table,
 );
 
 /**
@@ -33,7 +33,7 @@ export async function trackerIsTables(sql: Sql, schema: string): Promise<boolean
   return row.tables === TRACKER_TABLE_NAMES.length;
 }
 
-function quoteName(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

@@ -3,7 +3,7 @@
  * tables reject them (docs/tracker.md). Other trackers, and rows older than the checks, may have them.
  */
 import type { ExportColumn } from "../../shared/exports/column.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import { hasSqlState, type Sql, type Transaction } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, trackerTable } from "./tracker_tables.ts";
 
@@ -52,8 +52,7 @@ export async function listWrongTimes(tx: Transaction, schema: string): Promise<s
   await tx`set local citus.propagate_set_commands = 'local'`;
   await tx`set local constraint_exclusion = on`;
   const lines: string[] = [];
-  for (const name of EXPORT_DATASET_NAMES) {
-    const dataset = EXPORT_DATASETS[name];
+  for (const dataset of Object.values(EXPORT_DATASETS)) {
     const table = trackerTable(schema, dataset.table);
     const [any] = await tx.unsafe(`select from ${table} as r where ${hasWrongTime(dataset)} limit 1`);
     if (!any) continue;
@@ -102,10 +101,9 @@ export async function validateTimeChecks(sql: Sql): Promise<string[]> {
 }
 
 async function listUnvalidatedChecks(sql: Sql): Promise<{ table: string; checks: string[] }[]> {
-  const names = EXPORT_DATASET_NAMES.flatMap((name) => {
-    const dataset = EXPORT_DATASETS[name];
-    return timeColumns(dataset).map(({ column }) => `${dataset.table}_${column}_check`);
-  });
+  const names = Object.values(EXPORT_DATASETS).flatMap((dataset) =>
+    timeColumns(dataset).map(({ column }) => `${dataset.table}_${column}_check`),
+  );
   return sql<{ table: string; checks: string[] }[]>`
     select c.relname as table, array_agg(k.conname::text order by k.conname) as checks
     from pg_constraint as k
