@@ -13,6 +13,7 @@ export interface Nginx extends AsyncDisposable {
   /** The address of port 80, which redirects. */
   clearUrl: string;
   readAccessLog(): Promise<string>;
+  readErrorLog(): Promise<string>;
 }
 
 /** The configuration around a site's file, with all its files in `directory`. */
@@ -83,6 +84,7 @@ export async function startNginx(
     url,
     clearUrl,
     readAccessLog: () => Bun.file(join(directory, "access.log")).text(),
+    readErrorLog: () => Bun.file(join(directory, "error.log")).text(),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;

@@ -71,10 +71,31 @@ test("the internet reads neither metrics nor health, however it spells them", as
   }
 });
 
-test("the access log has no token of a link in a mail, wherever a page repeats it", async () => {
-  const pages = Object.values(ACCOUNT_MAILS).flatMap(({ link }) => (link ? [link.page] : []));
+const PAGES_WITH_TOKEN = Object.values(ACCOUNT_MAILS).flatMap(({ link }) => (link ? [link.page] : []));
+
+/** Links in mails, and pages that repeat one. */
+function targetsWithToken(): string[] {
   const next = encodeURIComponent("/invitation?token=S3cret-token");
-  const targets = [...pages.map((page) => `${page}?token=S3cret-token`), `/sign-in?next=${next}`];
+  const repeated = ["/sign-in", "/dashboard/sign-in", "/sign-up"].map((page) => `${page}?next=${next}`);
+  return [...PAGES_WITH_TOKEN.map((page) => `${page}?token=S3cret-token`), ...repeated];
+}
+
+test("the error log has no token of a link in a mail, also if no process responds", async () => {
+  const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
+  await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
+  for (const target of [...targetsWithToken(), "/models?q=logged"]) {
+    expect([target, (await fetch(`${alone.url}${target}`)).status]).toEqual([target, 502]);
+  }
+  const log = await waitFor(async () => {
+    const text = await alone.readErrorLog();
+    return text.includes("/models?q=logged") ? text : null;
+  });
+  expect(log).not.toContain("S3cret");
+});
+
+test("the access log has no token of a link in a mail, wherever a page repeats it", async () => {
+  const pages = PAGES_WITH_TOKEN;
+  const targets = targetsWithToken();
   for (const target of targets) await ask(target);
   await ask("/models?q=logged");
   const log = await waitFor(async () => {
