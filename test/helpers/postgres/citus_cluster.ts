@@ -15,8 +15,6 @@ export const CITUS_SETTINGS = {
   max_worker_processes: "100",
   shared_buffers: "64MB",
   "citus.shard_count": "4",
-  // Each write opens a connection between nodes, which Citus encrypts by default.
-  "citus.node_conninfo": "sslmode=disable",
   "citus.recover_2pc_interval": "1s",
   // Turns off Citus's usage reports.
   "citus.enable_statistics_collection": "off",
