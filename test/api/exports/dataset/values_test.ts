@@ -31,15 +31,18 @@ test("every text survives: unchanged in NDJSON, neutralized in CSV", async () =>
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 100_000 } });
   const { person, project } = await openProject(app);
   const issue = await app.make.issue({ projectId: project.id });
-  const texts = fc.array(storableText(200), { minLength: 1, maxLength: 12 });
+  // Many texts in few exports, which are the costly part on a cluster.
+  const texts = fc.array(storableText(200), { minLength: 34, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(texts, async (contents) => {
       await app.db.sql`delete from status_history`;
       // `reason` may be empty, unlike a note's content; `source` is null.
-      for (const [index, reason] of contents.entries()) {
-        const changedAt = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, index)).toISOString();
-        await app.make.statusChange({ projectId: project.id, issueId: issue.id, reason, changedAt });
-      }
+      await app.make.together(async ({ statusChange }) => {
+        for (const [index, reason] of contents.entries()) {
+          const changedAt = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, index)).toISOString();
+          await statusChange({ projectId: project.id, issueId: issue.id, reason, changedAt });
+        }
+      });
       const ndjson = await ndjsonRows(await exportDataset(app, { person, project }, "status-history"));
       expect(ndjson.map((row) => row["reason"])).toEqual(contents);
       const response = await exportDataset(app, { person, project }, "status-history", "?format=csv");
@@ -48,7 +51,7 @@ test("every text survives: unchanged in NDJSON, neutralized in CSV", async () =>
       const reason = header.indexOf("reason");
       expect(rows.map((row) => row[reason])).toEqual(contents.map(neutralized));
     }),
-    { numRuns: 60, seed: 20_261_121 },
+    { numRuns: 12, seed: 20_261_121 },
   );
 });
 
