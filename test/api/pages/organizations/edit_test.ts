@@ -1,5 +1,8 @@
 /** The form of an organization's profile, without JavaScript. */
 import { expect, test } from "bun:test";
+import { makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { Clock, withTotp } from "../../../helpers/accounts/factors.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 import { formTokenIn, noticeAfter, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 import {
   HOSTILE,
@@ -143,4 +146,33 @@ test("an unknown organization is the page of any unknown address, for its form t
     await sendForm(api, "/orgs/no-such-organization/edit", FIELDS, { token }),
   ];
   expect(responses.map(({ status }) => status)).toEqual([404, 404]);
+});
+
+test("an owner without a second factor is told to add one before members need it", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const given = { token: owner.token, heading: "factor-title", fields: {} };
+  const sent = await submitForm(api, `/orgs/${org.slug}/edit`, given);
+  const page = await sent.text();
+  expect([sent.status, page.includes("You have no second factor. First add one in your settings.")]).toEqual([
+    422,
+    true,
+  ]);
+  expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
+});
+
+test("an owner with a second factor requires it of members, and takes it back", async () => {
+  const clock = new Clock();
+  await using api = await openTestApp({ now: clock.now });
+  const account = await makeAccount(api);
+  const { key: token } = await withTotp(api, clock, account);
+  const org = await api.make.org();
+  await api.make.member({ orgId: org.id, userId: account.id, role: "owner" });
+  const path = `/orgs/${org.slug}/edit`;
+  for (const button of ["Stop requiring it", "Require a second factor"]) {
+    const sent = await submitForm(api, path, { token, heading: "factor-title", fields: {} });
+    expect([sent.status, sent.headers.get("location")]).toEqual([303, path]);
+    expect(await noticeAfter(api, sent, token)).toBe("Second factor setting saved.");
+    expect(await readPage(api, path, token)).toContain(button);
+  }
 });

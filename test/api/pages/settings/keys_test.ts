@@ -124,3 +124,14 @@ test("another user's key is as unknown as one that does not exist", async () => 
   }
   expect((await auditRows(api)).map(({ action }) => action)).not.toContain("key.revoke");
 });
+
+test("an expired key is marked, and one that does not expire says so", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  await api.make.key({ userId: owner.user.id, name: "Old", expiresAt: "2026-01-02T00:00:00.000Z" });
+  await api.make.key({ userId: owner.user.id, name: "Current" });
+  const list = await readPage(api, PATH, owner.token);
+  expect(list).toContain(`<span class="badge bad">Expired</span> <time datetime="2026-01-02`);
+  // Not used, and valid forever.
+  expect(list).toContain("<td>Never</td>\n  <td>Never</td>");
+});
