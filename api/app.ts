@@ -1,19 +1,10 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
-import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
-import {
-  type ArtifactStatus,
-  createArtifactProblemCheck,
-  createArtifactStatus,
-  registerArtifactMetrics,
-} from "../sql/monitoring/artifact_status.ts";
-import { registerPoolMetrics, registerServerConnections } from "../sql/monitoring/pool_metrics.ts";
-import { createDatabaseCheck, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
+import { createArtifactProblemCheck, createArtifactStatus } from "../sql/monitoring/artifact_status.ts";
+import { createDatabaseCheck } from "../sql/monitoring/readiness.ts";
 import { createSignInResources } from "./accounts/sign_in/sign_in_resources.ts";
 import { createDefinitionTurns } from "./definitions/turns.ts";
 import type { Deps } from "./deps.ts";
-import { registerWatermarkMetrics } from "./exports/cutoff.ts";
 import { createExportResources } from "./exports/export_resources.ts";
-import { registerJobMetrics } from "./exports/job_metrics.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { respondError } from "./http/error_handler.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
@@ -28,8 +19,7 @@ import { createCompressResponse } from "./http/response/compress_response.ts";
 import { createClaimResponse } from "./http/response/response_memory.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
-import { registerCatalogMetrics } from "./models/catalog_metrics.ts";
-import { registerReplicaMetrics } from "./monitoring/replica_metrics.ts";
+import { registerServiceMetrics } from "./monitoring/service_metrics.ts";
 import { createDocsOperations } from "./openapi/docs.ts";
 import { listServiceOperations } from "./operations.ts";
 import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts";
@@ -53,20 +43,6 @@ export interface App {
 
 /** What a test serves instead of the service. */
 export type OwnRoutes = readonly (AnyOperation | PageRoute)[];
-
-function registerServiceMetrics(deps: OperationDeps, artifactStatus: () => Promise<ArtifactStatus>): void {
-  const { config, sql, exportSql, replica, catalog, log, checkDatabase } = deps;
-  const { registry } = deps.metrics;
-  registerArtifactMetrics(registry, artifactStatus);
-  if (replica) registerReplicaMetrics(registry, { replica, log });
-  registerPoolMetrics(registry, { requests: sql, exports: exportSql });
-  registerServerConnections(registry, { sql, log });
-  registerDatabaseUp(registry, checkDatabase);
-  registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
-  registerCatalogMetrics(registry, catalog);
-  registerJobMetrics(registry, { sql, log });
-  registerWatermarkMetrics(registry, { sql, log, config });
-}
 
 /** Pages for people. Each folder of `pages/` adds a line. */
 const PAGES: readonly PageRoute[] = [

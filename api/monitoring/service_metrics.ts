@@ -1,0 +1,55 @@
+/** The metrics of the service, beside those of requests. */
+import { Gauge, type Registry } from "prom-client";
+import { registerDirectoryMetrics } from "../../shared/monitoring/directory_metrics.ts";
+import type { Log } from "../../shared/process/log.ts";
+import type { Replica } from "../../sql/connection/replica.ts";
+import { type ArtifactStatus, registerArtifactMetrics } from "../../sql/monitoring/artifact_status.ts";
+import { registerPoolMetrics, registerServerConnections } from "../../sql/monitoring/pool_metrics.ts";
+import { registerDatabaseUp } from "../../sql/monitoring/readiness.ts";
+import { registerWatermarkMetrics } from "../exports/cutoff.ts";
+import { registerJobMetrics } from "../exports/job_metrics.ts";
+import type { OperationDeps } from "../http/operation.ts";
+import { registerCatalogMetrics } from "../models/catalog_metrics.ts";
+
+/** Registers them. `artifactStatus` says how the store of organization exports is. */
+export function registerServiceMetrics(
+  deps: OperationDeps,
+  artifactStatus: () => Promise<ArtifactStatus>,
+): void {
+  const { config, sql, exportSql, replica, catalog, log, checkDatabase } = deps;
+  const { registry } = deps.metrics;
+  registerArtifactMetrics(registry, artifactStatus);
+  if (replica) registerReplicaMetrics(registry, { replica, log });
+  registerPoolMetrics(registry, { requests: sql, exports: exportSql });
+  registerServerConnections(registry, { sql, log });
+  registerDatabaseUp(registry, checkDatabase);
+  registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
+  registerCatalogMetrics(registry, catalog);
+  registerJobMetrics(registry, { sql, log });
+  registerWatermarkMetrics(registry, { sql, log, config });
+}
+
+/** Registers the gauges of the replica, as this process sees it. It is queried at each scrape. */
+function registerReplicaMetrics(registry: Registry, { replica, log }: { replica: Replica; log: Log }): void {
+  const registers = [registry];
+  new Gauge({
+    name: "database_replica_used",
+    help: "1 while exports and the catalog are read from the replica, 0 while the primary is used instead",
+    registers,
+    collect() {
+      this.set(Number(replica.isUsed()));
+    },
+  });
+  new Gauge({
+    name: "database_replica_lag_seconds",
+    help: "How far the replica is behind the primary; NaN if unknown",
+    registers,
+    async collect() {
+      const seconds = await replica.measureLag().catch((error) => {
+        log.debug({ err: error }, "cannot measure the replica's lag");
+        return null;
+      });
+      this.set(seconds ?? Number.NaN);
+    },
+  });
+}
