@@ -23,6 +23,19 @@ test("the sign-in page leads to /sign-up, unless sign-up is off", async () => {
   expect((await sendForm(off, "/sign-up", fields)).status).toBe(403);
 });
 
+test.each([
+  [{ signUp: "open" }, "Anyone can sign up."],
+  [{ signUp: "invited" }, "You need an invitation sent to your email address."],
+  [
+    { signUp: "domains", signUpDomains: ["a.example", "b.example"] },
+    "You need an email address at a.example or b.example, or an invitation.",
+  ],
+] as const)("with %p, the form says who can sign up, and then to look for the mail", async (config, text) => {
+  await using api = await openTestApp({ config });
+  expect(await (await openPage(api, "/sign-up")).text()).toContain(text);
+  expect(await (await openPage(api, "/sign-up?sent")).text()).toContain("<h1>Check your email</h1>");
+});
+
 test("the form keeps what was typed except the password, and shows each problem at its field", async () => {
   await using api = await openTestApp({ config: { signUp: "open" } });
   const fields = { email: '"><b>@x', username: "Ann!", password: "Password1", name: "Ann" };
