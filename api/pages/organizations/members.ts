@@ -32,8 +32,8 @@ type Invitation = ResponseOf<typeof listInvitations>["data"]["invitations"][numb
 const ROLE_MEANINGS: Readonly<Record<OrgRole, string>> = {
   viewer: "Reads everything and exports single datasets.",
   publisher: "Also publishes definitions and exports whole projects.",
-  admin: "Also manages members, webhooks and the profile.",
-  owner: "Also adds and removes owners.",
+  admin: "Also manages members, projects, webhooks and the profile, and reads the audit log.",
+  owner: "Also adds and removes owners, and can delete the organization.",
 };
 
 const NOTICES = {
