@@ -247,13 +247,5 @@ export async function compareReads(
   ];
 }
 
-const SPEED_HEADER = [
-  "read",
-  "req/s",
-  "Fastify req/s",
-  "× Fastify",
-  "half of rounds",
-  "p99 ms",
-  "Fastify p99",
-];
+const SPEED_HEADER = ["read", "req/s", "Fastify req/s", "× Fastify", "middle half", "p99 ms", "Fastify p99"];
 const COST_HEADER = ["read", "server", "database", "Fastify", "its database"];
