@@ -168,8 +168,11 @@ function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route
  * Elysia passes on text that it could not decode, and PostgreSQL stores no NUL in text. No resource has such a name.
  */
 function rejectBadEncoding({ pathname, search }: URL): void {
+  const written = pathname + search;
+  // The parser of URLs has encoded NUL and everything beyond ASCII.
+  if (!written.includes("%")) return;
   try {
-    if (!decodeURIComponent(pathname + search).includes("\0")) return;
+    if (!decodeURIComponent(written).includes("\0")) return;
   } catch {
     // Rejected below, like NUL.
   }
