@@ -10,8 +10,8 @@ import {
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
-import { LANES_MIN_ROWS } from "../../sql/exports/copy_lanes.ts";
-import { countDatasetRows, streamDatasetFile } from "../../sql/exports/rows.ts";
+import { LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
+import { countDatasetRows } from "../../sql/exports/rows.ts";
 import { type DocumentedForm, type Files, operation } from "../http/operation.ts";
 import {
   datasetQuery,

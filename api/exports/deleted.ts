@@ -2,7 +2,7 @@
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
 import { ID, INSTANT, named, record, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
-import { countDeletedRows, streamDeletedFile } from "../../sql/exports/increment_query.ts";
+import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation } from "../http/operation.ts";
 import {

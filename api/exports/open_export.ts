@@ -12,9 +12,14 @@ import {
   type VisibleProjectRow,
 } from "../../sql/accounts/visible_project.ts";
 import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
-import { type ExportLanes, type ExportSnapshot, openExportSnapshot } from "../../sql/connection/snapshot.ts";
+import {
+  type ExportLanes,
+  type ExportSnapshot,
+  limitStatements,
+  openExportSnapshot,
+} from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
-import { limitStatements, WrongTimeError } from "../../sql/exports/rows.ts";
+import { WrongTimeError } from "../../sql/exports/rows.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";

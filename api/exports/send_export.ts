@@ -5,7 +5,8 @@ import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { limitStatements, preferParallelCopies } from "../../sql/exports/rows.ts";
+import { limitStatements, preferParallelCopies } from "../../sql/connection/snapshot.ts";
+import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { type Files, type OperationDeps, reply } from "../http/operation.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
@@ -75,13 +76,6 @@ export function ndjsonFiles(rowSchema: object): Files["files"] {
   return { [NDJSON]: { type: "string", contentMediaType: NDJSON, contentSchema } };
 }
 
-const MEDIA_TYPES: Readonly<Record<ExportFormat | "zip", string>> = {
-  ndjson: "application/x-ndjson; charset=utf-8",
-  csv: "text/csv; charset=utf-8; header=present",
-  parquet: "application/vnd.apache.parquet",
-  zip: "application/zip",
-};
-
 interface ExportFile {
   kind: "dataset" | "bundle";
   format: ExportFormat;
@@ -125,9 +119,9 @@ export async function sendExport<Parameters extends OpenExport["parameters"]>(
   return sent ?? reply(200, null);
 }
 
-/** Parquet and ZIP are compressed already. */
+/** A ZIP is compressed already. */
 function encodingOf({ kind, format }: ExportFile, request: Request) {
-  if (kind === "bundle" || format === "parquet") return null;
+  if (kind === "bundle" || FORMATS[format].isCompressed) return null;
   return chooseEncoding(request.headers.get("accept-encoding"));
 }
 
@@ -195,7 +189,7 @@ function fileHeaders(
   const extension = kind === "bundle" ? "zip" : format;
   const rest = `${content}-${exportFileStamp(asOf)}.${extension}`;
   return {
-    "Content-Type": MEDIA_TYPES[extension],
+    "Content-Type": kind === "bundle" ? "application/zip" : FORMATS[format].contentType,
     "Content-Disposition": contentDisposition({
       ascii: `${sanitizeProjectName(project.name)}-${rest}`,
       full: `${project.name}-${rest}`,

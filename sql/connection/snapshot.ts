@@ -68,6 +68,29 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
   }
 }
 
+/** Limits the time of later statements of the transaction (SQLSTATE 57014 when exceeded); 0 means no limit. */
+export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void> {
+  await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
+}
+
+/**
+ * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
+ * parallel, but PostgreSQL's default costs prevent it, and it does not consider small tables. Count rows before this call:
+ * counting gains nothing from workers. Call inside a transaction.
+ */
+export async function preferParallelCopies(sql: Sql): Promise<void> {
+  await sql`
+    select
+      set_config('max_parallel_workers_per_gather', '2', true),
+      set_config('parallel_setup_cost', '0', true),
+      set_config('parallel_tuple_cost', '0', true)`;
+}
+
+/** Turns parallel workers off again, where several connections copy side by side. */
+export async function forbidParallelCopies(sql: Sql): Promise<void> {
+  await sql`select set_config('max_parallel_workers_per_gather', '0', true)`;
+}
+
 /** Shares a snapshot. Call it between two copies, not during one. */
 export async function shareSnapshot(snapshot: ExportSnapshot): Promise<SharedSnapshot> {
   const [shared] = await snapshot.run(

@@ -1,10 +1,12 @@
-/** Streams the rows of a query as lines of text by COPY: from PostgreSQL to the caller without being parsed. */
+/**
+ * Streams the rows of a query by COPY, from PostgreSQL to the caller without being parsed: over one connection, or over two
+ * at once. Formatting the lines takes most of the time, and each connection has a server process of its own to do it.
+ */
 import { edenGC } from "bun:jsc";
 import type { Readable } from "node:stream";
 import type postgres from "postgres";
-import { escapeLineEndBytes } from "../../shared/json_lines.ts";
-import type { ExportFormat } from "../../shared/vocabulary.ts";
-import type { ExportSnapshot, RunningStatement } from "../connection/snapshot.ts";
+import type { Sql } from "../connection/pool.ts";
+import { type ExportSnapshot, forbidParallelCopies, type RunningStatement } from "../connection/snapshot.ts";
 
 /** Size of a chunk in bytes: large enough that passing it on costs little compared with sending it. */
 const CHUNK_BYTES = 256 * 1024;
@@ -19,40 +21,33 @@ const FIRST_CHUNK_BYTES = 32 * 1024;
 const BYTES_PER_COLLECTION = 3.5 * 2 ** 20;
 const COLLECTIONS_PER_FULL_ONE = 4;
 
+/** How many bytes a lane may be ahead of the reader. Then it pauses, and its server process too. */
+const READ_AHEAD_BYTES = 4 * 2 ** 20;
+
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/**
- * Writes a single column of JSON unchanged: the quote and the delimiter are control characters, which JSON text always
- * escapes. COPY's text format would double every backslash.
- */
-const COPY_OPTIONS: Readonly<Record<ExportFormat, string>> = {
-  ndjson: `format csv, quote E'\\x01', delimiter E'\\x02'`,
-  csv: "format csv",
-  // The binary format also has one row per protocol message; see sql/exports/parquet/.
-  parquet: "format binary",
-};
-
-export function copyStatement(query: string, { format, quoted = [] }: CopyOptions): string {
-  const quotes = quoted.length > 0 ? `, force_quote ("${quoted.join('", "')}")` : "";
-  return `copy (${query}) to stdout with (${COPY_OPTIONS[format]}${quotes})`;
-}
-
 /** Counts rows while they are streamed. */
-export interface RowMeter {
-  rows: number;
+export type RowMeter = { rows: number };
+
+/** How COPY writes rows, and how what it writes becomes the bytes of a file. */
+export interface CopyOptions {
+  /** In the words of COPY. */
+  options: string;
+  /** Ends lines with CRLF; COPY ends them with LF. */
+  isCrlf?: boolean;
+  /** Returns a chunk of whole rows as it is sent. */
+  finish?: (rows: Buffer) => Uint8Array;
+  /** Counts the rows as they arrive, slightly ahead of the rows yielded. */
+  meter?: RowMeter | undefined;
 }
 
-export interface CopyOptions {
-  format: ExportFormat;
-  /** In CSV, the columns whose values are always quoted. */
-  quoted?: readonly string[];
-  /** Counts the rows as they arrive, slightly ahead of the rows yielded. */
-  meter?: RowMeter;
+export function copyStatement(query: string, { options }: CopyOptions): string {
+  return `copy (${query}) to stdout with (${options})`;
 }
 
 /**
- * Runs `copy (query) to stdout` in the snapshot and yields its lines in chunks: NDJSON ended by LF, CSV by CRLF.
+ * Runs `copy (query) to stdout` in the snapshot and yields its lines in chunks.
  * When the consumer returns early, the query is canceled and the connection is ready for the next one.
  * Throws the error of PostgreSQL or of the connection. Run only one at a time on a snapshot.
  */
@@ -76,25 +71,54 @@ export async function* copyRows(
   }
 }
 
+/** A part of a query. */
+export interface CopyPart {
+  query: string;
+  isLast: boolean;
+  /** Called with the size of its lines. */
+  onCopied?(bytes: number): void;
+}
+
+/**
+ * Yields the lines of all parts in order, in chunks. Each connection, a lane, takes one part after the other. The second lane
+ * joins once its connection is open, if it ever is. `nextPart` is called once at a time, inside the snapshot; null ends it.
+ * When the consumer returns early or a lane fails, both lanes end, and both connections are ready for the next query.
+ */
+export async function* copyLanes(
+  snapshots: readonly [ExportSnapshot, Promise<ExportSnapshot | null>],
+  nextPart: (sql: Sql) => Promise<CopyPart | null>,
+  options: CopyOptions,
+): AsyncGenerator<Uint8Array, void, void> {
+  const copy = new LanesCopy(nextPart, options);
+  const [first, second] = snapshots;
+  copy.begin(first);
+  void second.then((snapshot) => snapshot && copy.begin(snapshot));
+  try {
+    yield* copy.chunks();
+  } finally {
+    await copy.end();
+  }
+}
+
 /** One COPY: the driver adds rows, the generator takes chunks of them. */
 class Copy implements RunningStatement {
-  readonly over: Promise<void>;
   readonly #lines: CopyLines;
   readonly #meter: RowMeter | undefined;
   readonly #progress = new ConditionVariable();
-  readonly #setOver: () => void;
+  readonly #over = Promise.withResolvers<void>();
   #source: Readable | null = null;
   #isDiscarding = false;
   #hasBegun = false;
   #isOver = false;
   #failure: { error: unknown } | null = null;
 
-  constructor({ format, meter }: CopyOptions) {
-    this.#lines = new CopyLines(format);
-    this.#meter = meter;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.over = promise;
-    this.#setOver = resolve;
+  constructor(options: CopyOptions) {
+    this.#lines = new CopyLines(options);
+    this.#meter = options.meter;
+  }
+
+  get over(): Promise<void> {
+    return this.#over.promise;
   }
 
   /** Whether the COPY still occupies the connection. */
@@ -123,7 +147,7 @@ class Copy implements RunningStatement {
   /** Yields the lines until all have arrived. Throws the error that cuts them off. */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     while (true) {
-      for (let chunk = this.#lines.take(); chunk; chunk = this.#lines.take()) yield chunk;
+      for (let chunk = this.#lines.full.shift(); chunk; chunk = this.#lines.full.shift()) yield chunk;
       if (this.#failure) throw this.#failure.error;
       if (this.#isOver) break;
       const progress = this.#progress.wait();
@@ -138,7 +162,7 @@ class Copy implements RunningStatement {
     this.#isDiscarding = true;
     // If the stream ends without an error all the same, the rows read so far must not pass for the complete result.
     this.#failure ??= { error: new Error("Cannot read on: the rows that follow were thrown away") };
-    while (this.#lines.take());
+    this.#lines.full.length = 0;
     this.#source?.resume();
   }
 
@@ -149,7 +173,7 @@ class Copy implements RunningStatement {
 
   #end(): void {
     this.#isOver = true;
-    this.#setOver();
+    this.#over.resolve();
     this.#progress.notify();
   }
 
@@ -172,7 +196,7 @@ class Copy implements RunningStatement {
     if (this.#isDiscarding) return;
     this.#lines.add(row);
     if (this.#meter) this.#meter.rows += 1;
-    if (!this.#lines.isFull) return;
+    if (this.#lines.full.length === 0) return;
     this.#source?.pause();
     this.#progress.notify();
   }
@@ -209,54 +233,156 @@ function collectGarbage(chunkBytes: number): void {
 
 /** Collects the lines of one COPY into chunks, in order. */
 export class CopyLines {
-  readonly #crlf: boolean;
-  readonly #isJson: boolean;
-  readonly #full: Uint8Array[] = [];
+  readonly #isCrlf: boolean;
+  readonly #finish: (rows: Buffer) => Uint8Array;
+  /** Chunks that are ready to be taken. */
+  readonly full: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   #used = 0;
 
-  constructor(format: ExportFormat) {
-    this.#crlf = format === "csv";
-    this.#isJson = format === "ndjson";
-  }
-
-  /** Whether a chunk is ready to be taken. */
-  get isFull(): boolean {
-    return this.#full.length > 0;
+  constructor({ isCrlf = false, finish = (rows) => rows }: Pick<CopyOptions, "isCrlf" | "finish">) {
+    this.#isCrlf = isCrlf;
+    this.#finish = finish;
   }
 
   /** Adds a row: a line that ends with LF, as COPY sends it. A chunk always ends at the end of a line. */
   add(row: Uint8Array): void {
-    this.#makeRoom(row.length + (this.#crlf ? 1 : 0));
+    this.#makeRoom(row.length + (this.#isCrlf ? 1 : 0));
     this.#chunk.set(row, this.#used);
     this.#used += row.length;
-    if (!this.#crlf) return;
+    if (!this.#isCrlf) return;
     this.#chunk[this.#used - 1] = CARRIAGE_RETURN;
     this.#chunk[this.#used] = LINE_FEED;
     this.#used += 1;
   }
 
-  /** The next full chunk. */
-  take(): Uint8Array | undefined {
-    return this.#full.shift();
-  }
-
   /** The rest after the last line was added; may be empty. */
   rest(): Uint8Array {
-    const lines = this.#chunk.subarray(0, this.#used);
-    return this.#isJson ? escapeLineEndBytes(lines) : lines;
+    return this.#finish(this.#chunk.subarray(0, this.#used));
   }
 
   #makeRoom(needed: number): void {
     if (this.#used + needed <= this.#chunk.length) return;
-    if (this.#used > 0) this.#full.push(this.rest());
+    if (this.#used > 0) this.full.push(this.rest());
     collectGarbage(this.#chunk.length);
     this.#chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, needed));
     this.#used = 0;
   }
 }
 
-export class ConditionVariable {
+/** One of the connections, and how far it is ahead of the reader. */
+interface Lane {
+  snapshot: ExportSnapshot;
+  progress: ConditionVariable;
+  unsentBytes: number;
+}
+
+/** The lines of a part that have been formatted but not sent. */
+interface FormattedPart extends CopyPart {
+  lane: Lane;
+  chunks: Uint8Array[];
+  isComplete: boolean;
+}
+
+class LanesCopy {
+  readonly #nextPart: (sql: Sql) => Promise<CopyPart | null>;
+  readonly #options: CopyOptions;
+  readonly #lanes: Lane[] = [];
+  readonly #runs: Promise<void>[] = [];
+  readonly #parts: FormattedPart[] = [];
+  readonly #progress = new ConditionVariable();
+  #lastClaim: Promise<unknown> = Promise.resolve();
+  #isAllClaimed = false;
+  #isAllSent = false;
+  #hasEnded = false;
+  #failure: { error: unknown } | null = null;
+
+  constructor(nextPart: (sql: Sql) => Promise<CopyPart | null>, options: CopyOptions) {
+    this.#nextPart = nextPart;
+    this.#options = options;
+  }
+
+  begin(snapshot: ExportSnapshot): void {
+    if (this.#hasEnded) return;
+    const lane = { snapshot, progress: new ConditionVariable(), unsentBytes: 0 };
+    this.#lanes.push(lane);
+    const run = this.#run(lane).catch((error: unknown) => {
+      this.#failure ??= { error };
+      this.#progress.notify();
+    });
+    this.#runs.push(run);
+  }
+
+  /** Throws the first error of any lane. */
+  async *chunks(): AsyncGenerator<Uint8Array, void, void> {
+    while (!this.#isAllSent) {
+      if (this.#failure) throw this.#failure.error;
+      const [part] = this.#parts;
+      const chunk = part?.chunks.shift();
+      if (part && chunk) {
+        part.lane.unsentBytes -= chunk.length;
+        part.lane.progress.notify();
+        yield chunk;
+      } else if (part?.isComplete) {
+        this.#parts.shift();
+      } else if (!part && this.#isAllClaimed) {
+        this.#isAllSent = true;
+      } else {
+        await this.#progress.wait();
+      }
+    }
+  }
+
+  /** Ends both lanes, at any point of their work. Never throws. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    for (const lane of this.#lanes) lane.progress.notify();
+    // A lane that waits for its server does not notice that it has been stopped.
+    if (!this.#isAllSent) await Promise.all(this.#lanes.map(({ snapshot }) => snapshot.cancel()));
+    await Promise.all(this.#runs);
+  }
+
+  async #run(lane: Lane): Promise<void> {
+    await lane.snapshot.run(forbidParallelCopies);
+    while (!this.#hasEnded) {
+      const part = await this.#claim(lane);
+      if (!part) return;
+      await this.#fill(part);
+    }
+  }
+
+  /** Gives the lane the next part. Lanes take turns, because a part begins where the one before it ends. */
+  #claim(lane: Lane): Promise<FormattedPart | null> {
+    const claim = this.#lastClaim.then(async () => {
+      const next = this.#hasEnded ? null : await lane.snapshot.run(this.#nextPart);
+      if (!next) return null;
+      const part = { ...next, lane, chunks: [], isComplete: false };
+      this.#parts.push(part);
+      this.#isAllClaimed = next.isLast;
+      return part;
+    });
+    this.#lastClaim = claim.catch(() => {});
+    return claim;
+  }
+
+  async #fill(part: FormattedPart): Promise<void> {
+    const { lane, chunks } = part;
+    let bytes = 0;
+    for await (const chunk of copyRows(lane.snapshot, part.query, this.#options)) {
+      bytes += chunk.length;
+      lane.unsentBytes += chunk.length;
+      chunks.push(chunk);
+      this.#progress.notify();
+      while (lane.unsentBytes >= READ_AHEAD_BYTES && !this.#hasEnded) await lane.progress.wait();
+      if (this.#hasEnded) return;
+    }
+    part.isComplete = true;
+    part.onCopied?.(bytes);
+    this.#progress.notify();
+  }
+}
+
+class ConditionVariable {
   #progress: PromiseWithResolvers<void> | null = null;
 
   /** Wakes everything that is waiting now. */

@@ -1,5 +1,8 @@
-/** Counts, estimates and streams the rows of an export inside a snapshot. */
-import { BYTE_ORDER_MARK } from "../../shared/exports/csv_cell.ts";
+/**
+ * Which rows an export has: those that the cutoff, flags and filters select, or in an increment those of them that changed
+ * after `since` (docs/increments.md). COPY takes no parameters, so the SQL text contains values as literals.
+ */
+import type { ExportColumn } from "../../shared/exports/column.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -7,40 +10,242 @@ import {
   type ExportDatasetName,
 } from "../../shared/exports/datasets.ts";
 import type { ExportSelection } from "../../shared/exports/selection.ts";
-import type { ExportFormat } from "../../shared/vocabulary.ts";
+import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import type { ExportLanes, ExportSnapshot } from "../connection/snapshot.ts";
-import { hasTimeChecks } from "../tracker/tracker_times.ts";
-import { copyLanes, KeyRanges } from "./copy_lanes.ts";
-import { type CopyOptions, copyRows } from "./copy_rows.ts";
-import { changedConditions, changedCountQuery, changedRowsQuery, type Increment } from "./increment_query.ts";
-import { encodeParquet } from "./parquet/encode_parquet.ts";
-import {
-  countQuery,
-  type KeyRange,
-  quotedColumns,
-  rangeQuery,
-  rowsQuery,
-  sampleQuery,
-  tableOf,
-  wrongTimeQuery,
-} from "./query.ts";
+import { trackerTable } from "../tracker/tracker_tables.ts";
+import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
 
-/** Rows in the sample of an estimate: enough for a good mean, few enough to be cheap. */
-const SAMPLE_ROWS = 100;
+/** Selects the rows that changed between two cutoffs. */
+export type Increment = ExportSelection & { since: string };
+
+/** What to select from a row `r`, and what to append to the FROM clause for it. */
+export interface RowLine {
+  line: string;
+  source: string;
+}
 
 export type RowCounts = Record<ExportDatasetName, number>;
 
-/** A row with a time that cannot be written (sql/tracker/tracker_times.ts). */
-export interface WrongTime {
-  dataset: ExportDatasetName;
-  /** Name in JSON. */
-  column: string;
-  id: string;
-  time: string;
+/**
+ * Counts the rows of a dataset, but stops at `limit`: a result of `limit` means "at least". Throws WrongTimeError if a row
+ * has a time that cannot be exported.
+ */
+export async function countDatasetRows(
+  sql: Sql,
+  dataset: ExportDataset,
+  { selection, limit }: { selection: ExportSelection; limit: number },
+): Promise<number> {
+  await requireRightTimes(sql, selection, [dataset]);
+  const [row] = await sql.unsafe<[{ count: number }]>(countQuery(dataset, selection, limit));
+  return row.count;
 }
 
-/** Thrown for a row with such a time. The message names the row and says what to do, without a final period. */
+/**
+ * Counts the rows of all eight datasets in one statement, each up to `limit`. Throws WrongTimeError if a row has a time
+ * that cannot be exported.
+ */
+export async function countBundleRows(
+  sql: Sql,
+  { selection, limit }: { selection: ExportSelection; limit: number },
+): Promise<RowCounts> {
+  const counts = EXPORT_DATASET_NAMES.map(
+    (name) => `(${countQuery(EXPORT_DATASETS[name], selection, limit)}) as "${name}"`,
+  );
+  await requireRightTimes(sql, selection);
+  const [row] = await sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`);
+  return row;
+}
+
+/** Counts the rows, but never more than `limit` of them. */
+export function countQuery(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
+  const rows = isIncrement(selection)
+    ? changedKeys(dataset, selection)
+    : `select from ${tableOf(dataset, selection)} as r
+    where ${allOf(conditionsOf(dataset, selection))}`;
+  return `select count(*) from (
+    ${rows}
+    limit ${limit}) as counted`;
+}
+
+/** Returns the lines of all rows, ordered by time column and id; `more` conditions select a part of a full export. */
+export function selectLines(
+  dataset: ExportDataset,
+  selection: ExportSelection,
+  { line, source, more = [] }: RowLine & { more?: readonly string[] },
+): string {
+  if (isIncrement(selection)) {
+    // Sorts keys and not lines, so that the sort fits in memory. The order must not come from an index, because the
+    // planner would then read the whole project: the transaction of an export makes sorting look expensive.
+    return `with keys as materialized (
+    ${changedKeys(dataset, selection)}
+  )
+  select ${line}
+  from (select time, id from keys order by time, id offset 0) as k
+  join ${tableOf(dataset, selection)} as r on ${isOfProject("r", selection)} and r.id = k.id ${source}
+  order by k.time, k.id`;
+  }
+  return `select ${line}
+  from ${tableOf(dataset, selection)} as r ${source}
+  where ${allOf([...conditionsOf(dataset, selection), ...more])}
+  order by r.${dataset.timeColumn}, r.id`;
+}
+
+/** Conditions for the project's rows up to the watermark, all answered by the index of the order. */
+export function ofProject(dataset: ExportDataset, selection: ExportSelection): string[] {
+  return [
+    isOfProject("r", selection),
+    `r.${dataset.timeColumn} <= ${literal(selection.asOf)}`,
+    ...sliceConditions(dataset, selection),
+  ];
+}
+
+/** Conditions for a row `r` of a full export: the same for counting, sampling and copying. */
+function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string[] {
+  const conditions = [...ofProject(dataset, selection), ...ownVisibility(dataset, selection)];
+  for (const parent of dataset.parents) {
+    // The foreign key guarantees that the parent exists, so only hidden parents are looked up. `not in` over keys that
+    // are never null becomes a hash beside the scan. `not exists` would become a join, which loses the order of the
+    // index, so that all lines would be sorted before the first is sent. The hash has to fit in memory
+    // (sql/connection/snapshot.ts): about 13 million hidden parents in one project.
+    conditions.push(`r.${parentKey(parent)} not in (
+      select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
+      where ${isOfProject("p", selection)} and (${hiddenParent(parent, selection, "p")}))`);
+  }
+  return [...conditions, ...filterConditions(dataset, selection)];
+}
+
+type ParentTable = ExportDataset["parents"][number];
+
+/** Returns the condition under which a parent, the row `alias`, and so its children are not exported. */
+export function hiddenParent(parent: ParentTable, selection: ExportSelection, alias: string): string {
+  const { visibility, asOf } = selection;
+  const hidden = [`${alias}.created_at > ${literal(asOf)}`];
+  if (parent === "runs" && !visibility.includeArchived) hidden.push(`${alias}.archived_at is not null`);
+  if (parent === "issues" && !visibility.includeDeleted) hidden.push(`${alias}.deleted_at is not null`);
+  if (parent === "issues" && !visibility.includeResolved) {
+    hidden.push(`${alias}.status in (${literals(RESOLVED_ISSUE_STATUSES)})`);
+  }
+  return hidden.join(" or ");
+}
+
+/** Returns the conditions on a row's own columns that make it visible. */
+export function ownVisibility(dataset: ExportDataset, selection: ExportSelection): string[] {
+  const { visibility } = selection;
+  const conditions: string[] = [];
+  if (dataset.name === "issues" && !visibility.includeDeleted) conditions.push("r.deleted_at is null");
+  if (dataset.name === "issues" && !visibility.includeResolved) {
+    conditions.push(`r.status not in (${literals(RESOLVED_ISSUE_STATUSES)})`);
+  }
+  if (dataset.name === "runs" && !visibility.includeArchived) conditions.push("r.archived_at is null");
+  if (dataset.flags.includes("include_superseded") && !visibility.includeSuperseded) {
+    conditions.push("r.superseded_at is null");
+  }
+  return conditions;
+}
+
+function filterConditions(dataset: ExportDataset, selection: ExportSelection): string[] {
+  return dataset.filters.flatMap((filter) => {
+    const values = selection.filters[filter.name];
+    return values ? [`r."${filter.column}" in (${literals(values)})`] : [];
+  });
+}
+
+function sliceConditions(dataset: ExportDataset, { createdFrom, createdTo }: ExportSelection): string[] {
+  return [
+    ...(createdFrom ? [`r.${dataset.timeColumn} >= ${literal(createdFrom)}`] : []),
+    ...(createdTo ? [`r.${dataset.timeColumn} < ${literal(createdTo)}`] : []),
+  ];
+}
+
+function isIncrement(selection: ExportSelection): selection is Increment {
+  return Boolean(selection.since);
+}
+
+/** Selects time and id of the rows of an increment, in no order. */
+function changedKeys(dataset: ExportDataset, increment: Increment): string {
+  const visible = [
+    ...ownVisibility(dataset, increment),
+    ...dataset.parents.map((parent) => `not (${hiddenParent(parent, increment, parent)})`),
+  ];
+  const inserted = `select r.id, r.${dataset.timeColumn} as at
+      from ${tableOf(dataset, increment)} as r
+      where ${allOf([isOfProject("r", increment), isBetween(`r.${dataset.timeColumn}`, increment)])}`;
+  return `select r.${dataset.timeColumn} as time, r.id
+    ${fromChanged(dataset, increment, [inserted, ...changesOfOlderRows(dataset, increment)])}
+    where ${allOf([
+      ...isLastChange(dataset, increment),
+      ...visible,
+      ...filterConditions(dataset, increment),
+      ...sliceConditions(dataset, increment),
+    ])}`;
+}
+
+export function isBetween(time: string, { since, asOf }: Increment): string {
+  return `${time} > ${literal(since)} and ${time} <= ${literal(asOf)}`;
+}
+
+/** Selects entries of the log as `c`. */
+export function logged(increment: Increment, dataset: ExportDatasetName, kind: TrackerChangeKind): string {
+  return `${isOfProject("c", increment)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
+}
+
+/** Selects id and time of changes to existing rows, and to the parents that decide whether they are visible. */
+export function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
+  const own = `select c.id, c.at
+      from ${changesTableOf(increment)} as c
+      where ${logged(increment, dataset.name, "row")} and ${isBetween("c.at", increment)}`;
+  const parents = dataset.parents.map(
+    (parent) => `select r.id, p.at
+      from (
+        select c.id, c.at
+        from ${changesTableOf(increment)} as c
+        where ${logged(increment, parent, "visibility")} and ${isBetween("c.at", increment)}
+        union
+        -- a child may be older than its parent, by the start of its transaction
+        select p.id, p.created_at
+        from ${tableOf(EXPORT_DATASETS[parent], increment)} as p
+        where ${isOfProject("p", increment)} and ${isBetween("p.created_at", increment)}
+      ) as p
+      join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.${parentKey(parent)} = p.id
+      where r.${dataset.timeColumn} <= ${literal(increment.since)}`,
+  );
+  return [own, ...parents];
+}
+
+/** Selects the changed rows `r` with the time of their last change `k.at`, each once, and their parents. */
+export function fromChanged(
+  dataset: ExportDataset,
+  increment: Increment,
+  changes: readonly string[],
+): string {
+  const parents = dataset.parents.map(
+    (parent) => `join ${tableOf(EXPORT_DATASETS[parent], increment)} as ${parent}
+      on ${isOfProject(parent, increment)} and ${parent}.id = r.${parentKey(parent)}`,
+  );
+  return `from (
+      select id, max(at) as at
+      from (${changes.join("\n      union all\n      ")}) as changes
+      group by id
+    ) as k
+    join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.id = k.id
+    ${parents.join("\n    ")}`;
+}
+
+/** Rows that changed again after the cutoff come with the next increment. */
+export function isLastChange(dataset: ExportDataset, increment: Increment): string[] {
+  const later = (name: ExportDatasetName, kind: TrackerChangeKind): string => `(
+      select c.id
+      from ${changesTableOf(increment)} as c
+      where ${logged(increment, name, kind)} and c.at > ${literal(increment.asOf)}
+    )`;
+  return [
+    `r.${dataset.timeColumn} <= ${literal(increment.asOf)}`,
+    `r.id not in ${later(dataset.name, "row")}`,
+    ...dataset.parents.map((parent) => `r.${parentKey(parent)} not in ${later(parent, "visibility")}`),
+  ];
+}
+
+/** Thrown for a row with a time that cannot be written (sql/tracker/tracker_times.ts). Says what to do, without a period. */
 export class WrongTimeError extends Error {
   override readonly name = "WrongTimeError";
   readonly row: WrongTime;
@@ -55,39 +260,12 @@ export class WrongTimeError extends Error {
   }
 }
 
-/**
- * Counts the rows of a dataset, but stops at `limit`: a result of `limit` means "at least". Throws WrongTimeError if a row
- * has a time that cannot be exported.
- */
-export async function countDatasetRows(
-  sql: Sql,
-  dataset: ExportDataset,
-  { selection, limit }: { selection: ExportSelection; limit: number },
-): Promise<number> {
-  await requireRightTimes(sql, selection, [dataset]);
-  const [row] = await sql.unsafe<[{ count: number }]>(countOf(dataset, selection, limit));
-  return row.count;
-}
-
-/** Limits the time of later statements of the transaction (SQLSTATE 57014 when exceeded); 0 means no limit. */
-export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void> {
-  await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
-}
-
-/**
- * Counts the rows of all eight datasets in one statement, each up to `limit`. Throws WrongTimeError if a row has a time
- * that cannot be exported.
- */
-export async function countBundleRows(
-  sql: Sql,
-  { selection, limit }: { selection: ExportSelection; limit: number },
-): Promise<RowCounts> {
-  const counts = EXPORT_DATASET_NAMES.map(
-    (name) => `(${countOf(EXPORT_DATASETS[name], selection, limit)}) as "${name}"`,
-  );
-  await requireRightTimes(sql, selection);
-  const [row] = await sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`);
-  return row;
+/** `column` is its name in JSON. */
+interface WrongTime {
+  dataset: ExportDatasetName;
+  column: string;
+  id: string;
+  time: string;
 }
 
 /** Whether validated checks of the tables rule out times that cannot be exported. */
@@ -110,7 +288,7 @@ export async function requireRightTimes(
   if (await areTimesChecked(sql, selection, datasets)) return;
   // The checks of the tables below a view may also rule out such times. Then PostgreSQL reads no row.
   await sql`select set_config('constraint_exclusion', 'on', true)`;
-  const queries = datasets.map((dataset) => `(${wrongTimeOf(dataset, selection)})`);
+  const queries = datasets.map((dataset) => `(${wrongTimeQuery(dataset, selection)})`);
   const [{ wrongTime }] = await sql.unsafe<[{ wrongTime: WrongTime | null }]>(
     `select coalesce(${queries.join(", ")}) as wrong_time`,
   );
@@ -118,144 +296,67 @@ export async function requireRightTimes(
   await sql`select set_config('constraint_exclusion', 'partition', true)`;
 }
 
-/**
- * Returns, by project, the datasets whose tables have rows of the project, visible or not. Costs eight index probes per
- * project, 0.05 ms.
- */
-export async function findPopulatedDatasets(
-  sql: Sql,
-  {
-    projectIds,
-    ...source
-  }: Pick<ExportSelection, "trackerSchema" | "shards"> & { projectIds: readonly string[] },
-): Promise<Map<string, ReadonlySet<ExportDatasetName>>> {
-  const probes = EXPORT_DATASET_NAMES.map((name) => {
-    const table = tableOf(EXPORT_DATASETS[name], source);
-    return `case when exists (select from ${table} as r where r.project_id = p.id) then '${name}' end`;
-  });
-  const rows = await sql.unsafe<{ id: string; datasets: ExportDatasetName[] }[]>(
-    `select p.id, array_remove(array[${probes.join(",\n")}], null) as datasets
-    from unnest($1::uuid[]) as p (id)`,
-    [[...projectIds]],
-  );
-  return new Map(rows.map(({ id, datasets }) => [id, new Set(datasets)]));
+/** Returns a WrongTime as JSON if any row has one. Reads no rows if validated checks rule it out. */
+export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelection): string {
+  const columns = timeColumns(dataset);
+  const choose = (value: (column: ExportColumn) => string): string => {
+    const cases = columns.map(
+      (column) => `when ${isWrongTime(`r."${column.column}"`)} then ${value(column)}`,
+    );
+    return `case ${cases.join(" ")} end`;
+  };
+  const conditions = isIncrement(selection)
+    ? [
+        isOfProject("r", selection),
+        `r.id in (select changed.id from (${changedKeys(dataset, selection)}) as changed)`,
+      ]
+    : conditionsOf(dataset, selection);
+  return `select json_build_object(
+      'dataset', ${literal(dataset.name)},
+      'column', ${choose(({ name }) => literal(name))},
+      'id', r.id,
+      'time', ${choose(({ column }) => `r."${column}"::text`)}
+    )
+    from ${tableOf(dataset, selection)} as r
+    where ${allOf([...conditions, `(${hasWrongTime(dataset)})`])}
+    limit 1`;
 }
 
-/**
- * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
- * parallel, but PostgreSQL's default costs prevent it, and it does not consider small tables. Count rows before this call:
- * counting gains nothing from workers. Call inside a transaction.
- */
-export async function preferParallelCopies(sql: Sql): Promise<void> {
-  await sql`
-    select
-      set_config('max_parallel_workers_per_gather', '2', true),
-      set_config('parallel_setup_cost', '0', true),
-      set_config('parallel_tuple_cost', '0', true)`;
+export function allOf(conditions: readonly string[]): string {
+  return conditions.join("\n    and ");
 }
 
-/** Returns the mean length of a dataset's lines in bytes, from a sample of its oldest rows; 0 if it has none. */
-export async function sampleLineBytes(
-  sql: Sql,
+/** Returns the quoted name of the dataset's table, or of its shard. */
+export function tableOf(
   dataset: ExportDataset,
-  options: { selection: ExportSelection; format: ExportFormat },
-): Promise<number> {
-  const { selection, format } = options;
-  const query = sampleQuery(rowsOf(dataset, selection, format), SAMPLE_ROWS);
-  const [row] = await sql.unsafe<[{ bytes: number }]>(query);
-  return row.bytes;
+  { shards, trackerSchema }: Pick<ExportSelection, "shards" | "trackerSchema">,
+): string {
+  return shards?.[dataset.table] ?? trackerTable(trackerSchema, dataset.table);
 }
 
-export interface DatasetFileOptions extends CopyOptions {
-  selection: ExportSelection;
-  /** Set if the dataset is known to have no rows; then nothing is read. */
-  isEmpty?: boolean;
-  /** Opens a second connection for a large file, if one is free. The bytes stay the same. */
-  lanes?: ExportLanes;
+/** Returns the name of the table that logs changes of rows, or of its shard. */
+export function changesTableOf({ shards }: ExportSelection): string {
+  return shards?.["tracker_changes"] ?? "tracker_changes";
+}
+
+function parentKey(parent: ParentTable): "issue_id" | "run_id" {
+  return parent === "issues" ? "issue_id" : "run_id";
+}
+
+/** Returns the condition that a row is of the project. It comes first in keys and indexes. */
+export function isOfProject(row: string, { projectId }: { projectId: string }): string {
+  return `${row}.project_id = ${literal(projectId)}`;
 }
 
 /**
- * Streams a dataset's file, ordered by time column and id. Run one at a time on a snapshot. To end a stream early, call
- * `return()` and await it before the snapshot is used again.
+ * Returns a text literal. Ids and times were parsed before. The pool pins `standard_conforming_strings`, so only the quote
+ * needs doubling.
  */
-export async function* streamDatasetFile(
-  snapshot: ExportSnapshot,
-  dataset: ExportDataset,
-  options: DatasetFileOptions,
-): AsyncGenerator<Uint8Array, void, void> {
-  const { meter, ...rest } = options;
-  if (options.format === "parquet") {
-    // In this format COPY sends more messages than rows, so the encoder counts the rows.
-    yield* encodeParquet(copyDataset(snapshot, dataset, rest), dataset, meter ? { meter } : {});
-    return;
-  }
-  if (options.format === "csv") {
-    const quoted = quotedColumns(dataset);
-    yield* prefix(csvHeader(dataset), copyDataset(snapshot, dataset, { ...options, quoted }));
-  } else {
-    yield* copyDataset(snapshot, dataset, options);
-  }
+export function literal(value: string): string {
+  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
+  return `'${value.replaceAll("'", "''")}'`;
 }
 
-/** Yields `head` together with the first chunk, so that nothing is sent before the first row is available. */
-async function* prefix(
-  head: Uint8Array,
-  chunks: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    const first = await chunks.next();
-    yield first.done ? head : Buffer.concat([head, first.value]);
-    yield* chunks;
-  } finally {
-    await chunks.return();
-  }
-}
-
-async function* copyDataset(
-  snapshot: ExportSnapshot,
-  dataset: ExportDataset,
-  options: DatasetFileOptions,
-): AsyncGenerator<Uint8Array, void, void> {
-  const { selection, format, lanes, isEmpty } = options;
-  if (isEmpty) return;
-  // A dataset with parents would look up all hidden parents again for every range. Increments have no ranges.
-  const isRanged = dataset.parents.length === 0 && !selection.since;
-  const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
-  if (twin === null) {
-    yield* copyRows(snapshot, rowsOf(dataset, selection, format), options);
-    return;
-  }
-  try {
-    const ranges = new KeyRanges(dataset, selection);
-    const queryOf = (range: KeyRange) => rangeQuery(dataset, selection, { format, range });
-    yield* copyLanes([snapshot, twin.opened], { ranges, queryOf }, options);
-  } finally {
-    await twin.close();
-  }
-}
-
-/** Byte order mark and header line. Column names are camelCase identifiers and need no quotes. */
-function csvHeader(dataset: ExportDataset): Uint8Array {
-  const names = dataset.columns.map((column) => column.name);
-  return new TextEncoder().encode(`${BYTE_ORDER_MARK}${names.join(",")}\r\n`);
-}
-
-/** Null for a full export. */
-function incrementOf(selection: ExportSelection): Increment | null {
-  return selection.since ? { ...selection, since: selection.since } : null;
-}
-
-function countOf(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
-  const increment = incrementOf(selection);
-  return increment ? changedCountQuery(dataset, increment, limit) : countQuery(dataset, selection, limit);
-}
-
-function rowsOf(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
-  const increment = incrementOf(selection);
-  return increment ? changedRowsQuery(dataset, increment, format) : rowsQuery(dataset, selection, format);
-}
-
-function wrongTimeOf(dataset: ExportDataset, selection: ExportSelection): string {
-  const increment = incrementOf(selection);
-  return wrongTimeQuery(dataset, selection, ...(increment ? [changedConditions(dataset, increment)] : []));
+function literals(values: readonly string[]): string {
+  return values.map(literal).join(", ");
 }

@@ -4,7 +4,7 @@ import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exp
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { copyStatement as exportStatement } from "../../sql/exports/copy_rows.ts";
-import { quotedColumns, rowsQuery } from "../../sql/exports/query.ts";
+import { FORMATS, rowsQuery } from "../../sql/exports/dataset_file.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts";
 
@@ -261,7 +261,7 @@ function everythingOf(project: { id: string }): ExportSelection {
 /** The COPY of a dataset export, on one line. */
 export function copyStatement(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
   const query = rowsQuery(dataset, everythingOf(project), format).replaceAll(/\s+/g, " ");
-  return exportStatement(query, { format, quoted: format === "csv" ? quotedColumns(dataset) : [] });
+  return exportStatement(query, FORMATS[format].copy(dataset.columns));
 }
 
 /** psql with the same COPY, as a shell command. */

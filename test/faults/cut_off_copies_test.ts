@@ -10,6 +10,7 @@ import { EXPORT_APPLICATION } from "../../sql/connection/application_names.ts";
 import { openPool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { copyRows } from "../../sql/exports/copy_rows.ts";
+import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
 import { addNoise } from "../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
@@ -151,7 +152,7 @@ test("a ZIP that fails by itself ends the COPY it is made of before its snapshot
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal });
   async function* broken(): Content {
     const query = "select to_json(repeat('x', 1000)) from generate_series(1, 100000)";
-    for await (const chunk of copyRows(snapshot, query, { format: "ndjson" })) {
+    for await (const chunk of copyRows(snapshot, query, FORMATS.ndjson.copy([]))) {
       yield chunk;
       yield { length: "no number" } as unknown as Uint8Array;
     }

@@ -4,7 +4,8 @@ import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { NO_FILTERS } from "../../shared/exports/selection.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
-import { countQuery, rowsQuery } from "../../sql/exports/query.ts";
+import { rowsQuery } from "../../sql/exports/dataset_file.ts";
+import { countQuery } from "../../sql/exports/rows.ts";
 import {
   AFTER_ALL,
   type ExportProject,

@@ -3,7 +3,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../../sql/connection/pool.ts";
-import { limitStatements } from "../../../sql/exports/rows.ts";
+import { limitStatements } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { nextTurn } from "../../http/yield_event_loop.ts";

@@ -4,9 +4,9 @@ import Big from "big.js";
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import { BYTE_ORDER_MARK, type CsvValue, csvCell } from "../../../shared/exports/csv_cell.ts";
 import { contentDisposition } from "../../../shared/exports/file_names.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import { BYTE_ORDER_MARK, FORMATS, FORMULA_STARTS } from "../../../sql/exports/dataset_file.ts";
 import { modelPrices } from "../../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../../sql/models/models.ts";
 import type { Permit, Semaphore } from "../../http/limits/semaphore.ts";
@@ -25,7 +25,7 @@ import { selectModels } from "./select_models.ts";
 const RULES = { ...STREAM_RULES, maxMs: 10 * 60_000 };
 
 const FILE_HEADERS = {
-  "Content-Type": "text/csv; charset=utf-8; header=present",
+  "Content-Type": FORMATS.csv.contentType,
   "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
 };
 
@@ -81,6 +81,8 @@ function takeSlot(slots: Semaphore, request: Request): Permit {
   const message = TEXTS.SERVICE_UNAVAILABLE.lists({ limit: slots.limits.max, seconds: retryAfter });
   throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
 }
+
+type CsvValue = string | number | boolean | null;
 
 /** Columns by the path of the value in JSON. */
 const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
@@ -144,4 +146,15 @@ function formatTiers(row: ModelRow): string | null {
 
 function csvLine(values: readonly CsvValue[]): string {
   return `${values.map(csvCell).join(",")}\r\n`;
+}
+
+/** Needs quotes. Spreadsheets also separate fields at semicolons and tabs, LibreOffice by default. */
+const SEPARATORS = /[",;\t\r\n]/;
+
+function csvCell(value: CsvValue): string {
+  if (value === null) return "";
+  if (typeof value !== "string") return String(value);
+  const text = FORMULA_STARTS.includes(value.charAt(0)) ? `'${value}` : value;
+  // An empty field without quotes is null.
+  return text === "" || SEPARATORS.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,17 +1,18 @@
-/** Turns the rows of a binary COPY into a Parquet file while they come. */
+/** Turns the rows of a binary COPY into a Parquet file while they come: row groups of column chunks of pages. */
 import { ByteWriter } from "hyparquet-writer";
+import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
+import type { ExportColumn } from "../../../shared/exports/column.ts";
 import type { ExportDataset } from "../../../shared/exports/datasets.ts";
-import { PageCompressor } from "./compressor.ts";
-import { BUFFER_BYTES } from "./page.ts";
-import { RowGroup, type RowGroupMetadata } from "./row_group.ts";
-import { parquetSchema } from "./schema.ts";
+import { type FileMetadata, Page, PageCompressor, readInt32, storedType } from "./page.ts";
 
 /** A reader needs a whole group to begin with, and so do we: it stays below 64 MiB with a last row of 32 MiB. */
 const ROW_GROUP_BYTES = 32 * 2 ** 20;
 /** What is small is put together: pages of a short column are a few bytes. */
 const CHUNK_BYTES = 256 * 1024;
 const MAGIC = Buffer.from("PAR1");
+
+export type ParquetTable = Pick<ExportDataset, "table" | "columns">;
 
 export interface ParquetOptions {
   /** Counts the rows as they are encoded. */
@@ -28,7 +29,7 @@ export interface ParquetOptions {
  */
 export async function* encodeParquet(
   copied: AsyncGenerator<Uint8Array, void, void>,
-  dataset: ExportDataset,
+  dataset: ParquetTable,
   { meter, rowGroupBytes = ROW_GROUP_BYTES }: ParquetOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
   let parts: Uint8Array[] = [];
@@ -46,10 +47,10 @@ export async function* encodeParquet(
 
 async function* encodeParts(
   copied: AsyncGenerator<Uint8Array, void, void>,
-  dataset: ExportDataset,
+  dataset: ParquetTable,
   { meter, rowGroupBytes }: { meter: { rows: number } | undefined; rowGroupBytes: number },
 ): AsyncGenerator<Uint8Array, void, void> {
-  const compressor = new PageCompressor(BUFFER_BYTES);
+  const compressor = new PageCompressor();
   const group = new RowGroup(dataset, compressor, rowGroupBytes);
   const groups: RowGroupMetadata[] = [];
   let offset = MAGIC.length;
@@ -72,16 +73,202 @@ async function* encodeParts(
   yield footer(dataset, groups);
 }
 
-function footer(dataset: ExportDataset, groups: RowGroupMetadata[]): Uint8Array {
+function footer(dataset: ParquetTable, groups: RowGroupMetadata[]): Uint8Array {
   const writer = new ByteWriter();
   writeMetadata(writer, {
     version: 2,
     created_by: "ulr",
-    schema: parquetSchema(dataset),
+    schema: schemaOf(dataset),
     num_rows: groups.reduce((sum, group) => sum + group.num_rows, 0n),
     row_groups: groups,
     metadata_length: 0,
   });
   writer.appendBytes(MAGIC);
   return writer.getBytes();
+}
+
+/** Returns the root and its columns. All are optional: a tracker's view may return null where the table cannot. */
+function schemaOf({ table, columns }: ParquetTable): FileMetadata["schema"] {
+  return [
+    { name: table, num_children: columns.length },
+    ...columns.map((column) => ({
+      name: column.name,
+      repetition_type: "OPTIONAL" as const,
+      ...storedType(column).element,
+    })),
+  ];
+}
+
+type RowGroupMetadata = FileMetadata["row_groups"][number];
+
+/** "PGCO" of the signature `PGCOPY\n\xff\r\n\0`; a row begins with the number of its columns. */
+const SIGNATURE = 0x5047_434f;
+/** The signature and the flags, before the length of the header's extension. */
+const HEADER_BYTES = 15;
+const TRAILER = -1;
+
+class RowGroup {
+  readonly #columns: readonly ColumnChunk[];
+  readonly #maxBytes: number;
+  rows = 0;
+  #bytes = 0;
+
+  /** `maxBytes` is of values before compression; the row that reaches it is the last. */
+  constructor(dataset: ParquetTable, compressor: PageCompressor, maxBytes: number) {
+    this.#columns = dataset.columns.map((column) => new ColumnChunk(column, compressor));
+    this.#maxBytes = maxBytes;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= this.#maxBytes;
+  }
+
+  /** Adds whole rows until the group is full. Returns where the next row starts. */
+  addRows(source: Uint8Array, start: number): number {
+    let at = start;
+    while (at < source.length && !this.isFull) {
+      if (readInt32(source, at) === SIGNATURE) {
+        at += HEADER_BYTES + 4 + readInt32(source, at + HEADER_BYTES);
+      } else if (readInt32(source, at) >> 16 === TRAILER) {
+        at += 2;
+      } else {
+        at = this.#addRow(source, at + 2);
+      }
+    }
+    return at;
+  }
+
+  /** Yields the group, which starts at `offset` of the file, and begins the next one. Returns what the metadata say. */
+  async *finish(offset: number): AsyncGenerator<Uint8Array, RowGroupMetadata, void> {
+    const columns: ChunkMetadata[] = [];
+    const rows = this.rows;
+    this.rows = 0;
+    this.#bytes = 0;
+    let at = offset;
+    let uncompressedBytes = 0n;
+    for (const column of this.#columns) {
+      const chunk = yield* column.finish(at);
+      at += Number(chunk.meta_data?.total_compressed_size);
+      uncompressedBytes += chunk.meta_data?.total_uncompressed_size ?? 0n;
+      columns.push(chunk);
+    }
+    return { columns, total_byte_size: uncompressedBytes, num_rows: BigInt(rows) };
+  }
+
+  #addRow(source: Uint8Array, start: number): number {
+    let at = start;
+    for (const column of this.#columns) {
+      const length = readInt32(source, at);
+      this.#bytes += column.add(source, at + 4, length);
+      at += 4 + Math.max(0, length);
+    }
+    this.rows += 1;
+    return at;
+  }
+}
+
+/** COPY's length of a null. */
+const NULL_LENGTH = -1;
+
+type ChunkMetadata = FileMetadata["row_groups"][number]["columns"][number];
+
+/** What a page is in the file: its header and its content, in the order in which they are written. */
+interface WrittenPage {
+  header: Uint8Array;
+  content: Uint8Array;
+  uncompressedBytes: number;
+}
+
+class ColumnChunk {
+  readonly #name: string;
+  readonly #stored: ReturnType<typeof storedType>;
+  readonly #compressor: PageCompressor;
+  readonly #page: Page;
+  #pages: Promise<WrittenPage>[] = [];
+  #rows = 0;
+  #nulls = 0;
+
+  constructor(column: ExportColumn, compressor: PageCompressor) {
+    this.#name = column.name;
+    this.#stored = storedType(column);
+    this.#compressor = compressor;
+    this.#page = new Page(compressor);
+  }
+
+  /** Adds a value of COPY's binary format, null when its length is -1. Returns the bytes that it takes in the page. */
+  add(source: Uint8Array, at: number, length: number): number {
+    const page = this.#page;
+    const before = page.end;
+    if (length === NULL_LENGTH) page.addNull();
+    else this.#stored.write(page, source, at, length);
+    const bytes = page.end - before;
+    if (page.isFull) this.#endPage();
+    return bytes;
+  }
+
+  /**
+   * Yields the pages that it has, and starts a new chunk. `offset` is where in the file it starts. Returns what the file's
+   * metadata say about it.
+   */
+  async *finish(offset: number): AsyncGenerator<Uint8Array, ChunkMetadata, void> {
+    if (this.#page.rows > 0) this.#endPage();
+    const pages = this.#pages;
+    const [rows, nulls] = [this.#rows, this.#nulls];
+    this.#pages = [];
+    this.#rows = 0;
+    this.#nulls = 0;
+    let compressedBytes = 0;
+    let uncompressedBytes = 0;
+    for (const pending of pages) {
+      const page = await pending;
+      compressedBytes += page.header.length + page.content.length;
+      uncompressedBytes += page.header.length + page.uncompressedBytes;
+      yield page.header;
+      yield page.content;
+    }
+    return {
+      file_offset: 0n,
+      meta_data: {
+        type: this.#stored.element.type,
+        encodings: ["PLAIN", "RLE"],
+        path_in_schema: [this.#name],
+        codec: "ZSTD",
+        num_values: BigInt(rows),
+        total_uncompressed_size: BigInt(uncompressedBytes),
+        total_compressed_size: BigInt(compressedBytes),
+        data_page_offset: BigInt(offset),
+        statistics: { null_count: BigInt(nulls) },
+      },
+    };
+  }
+
+  #endPage(): void {
+    const page = this.#page;
+    const written = writePage(this.#compressor, page);
+    // It is awaited with the row group, which may be never.
+    written.catch(() => {});
+    this.#pages.push(written);
+    this.#rows += page.rows;
+    this.#nulls += page.nulls;
+    page.reset();
+  }
+}
+
+async function writePage(compressor: PageCompressor, page: Page): Promise<WrittenPage> {
+  const { bytes, end, rows } = page;
+  const start = page.writeLevels();
+  const content = await compressor.compress(bytes, start, end);
+  const header = new ByteWriter(64);
+  writePageHeader(header, {
+    type: "DATA_PAGE",
+    uncompressed_page_size: end - start,
+    compressed_page_size: content.length,
+    data_page_header: {
+      num_values: rows,
+      encoding: "PLAIN",
+      definition_level_encoding: "RLE",
+      repetition_level_encoding: "RLE",
+    },
+  });
+  return { header: header.getBytes(), content, uncompressedBytes: end - start };
 }

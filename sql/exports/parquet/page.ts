@@ -1,8 +1,53 @@
-/** A page of a Parquet column while it is filled: which rows have a value, and the values in encoding PLAIN. */
-import type { PageCompressor } from "./compressor.ts";
+/** A page of a Parquet column while it is filled: which rows have a value, and the values as each type is stored. */
+import type { writeMetadata } from "hyparquet-writer/src/metadata.js";
+import type { ExportColumn, ExportColumnType } from "../../../shared/exports/column.ts";
+
+export type FileMetadata = Parameters<typeof writeMetadata>[1];
+type SchemaElement = FileMetadata["schema"][number];
+
+/** How the values of a column are stored. */
+interface StoredType {
+  element: Pick<SchemaElement, "converted_type" | "logical_type"> & {
+    type: NonNullable<SchemaElement["type"]>;
+  };
+  /** The PostgreSQL type whose binary form `write` reads. */
+  cast: string;
+  /** Adds a row with the value of `length` bytes that starts at `at`, in encoding PLAIN. */
+  write: (page: Page, source: Uint8Array, at: number, length: number) => void;
+}
+
+/** Spark and others cannot read the logical type UUID, and everybody can join text. */
+const STRING = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } } as const;
+
+const TYPES: Readonly<Record<ExportColumnType, StoredType>> = {
+  uuid: { element: STRING, cast: "uuid", write: writeUuid },
+  text: { element: STRING, cast: "text", write: writeText },
+  integer: { element: { type: "INT32" }, cast: "int4", write: writeNumber },
+  number: { element: { type: "DOUBLE" }, cast: "float8", write: writeNumber },
+  boolean: { element: { type: "BOOLEAN" }, cast: "boolean", write: writeBoolean },
+  timestamp: {
+    element: {
+      type: "INT64",
+      converted_type: "TIMESTAMP_MILLIS",
+      logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MILLIS" },
+    },
+    cast: "timestamptz",
+    write: writeTimestamp,
+  },
+  json: {
+    element: { type: "BYTE_ARRAY", converted_type: "JSON", logical_type: { type: "JSON" } },
+    cast: "text",
+    write: writeText,
+  },
+};
+const BIG_INTEGER: StoredType = { element: { type: "INT64" }, cast: "int8", write: writeNumber };
+
+export function storedType(column: ExportColumn): StoredType {
+  return column.bits === 64 ? BIG_INTEGER : TYPES[column.type];
+}
 
 /** Of a buffer that is used again. */
-export const BUFFER_BYTES = 256 * 1024;
+const BUFFER_BYTES = 256 * 1024;
 /** A page ends with the value that reaches this, so most last values need no larger buffer. */
 const FULL_BYTES = 224 * 1024;
 const FIRST_BYTES = 8 * 1024;
@@ -86,4 +131,136 @@ function toVarint(value: number): Uint8Array {
     rest >>>= 7;
   }
   return Uint8Array.from([...bytes, rest]);
+}
+
+const TWO_TO_32 = 2 ** 32;
+/** PostgreSQL counts from 2000, Parquet from 1970. */
+const EPOCH_MS = Date.UTC(2000, 0, 1);
+/** Below this, a loop is faster than a call that copies. */
+const SHORT_BYTES = 32;
+const UUID_TEXT_BYTES = 36;
+const DASH = 45;
+const DASH_BEFORE: ReadonlySet<number> = new Set([4, 6, 8, 10]);
+const HEX = Uint8Array.from(Buffer.from("0123456789abcdef"));
+
+/** PostgreSQL has the most significant byte first, Parquet last. */
+function writeNumber(page: Page, source: Uint8Array, at: number, length: number): void {
+  page.addPresent();
+  page.reserve(length);
+  const { bytes, end } = page;
+  for (let index = 0; index < length; index++) bytes[end + index] = source[at + length - 1 - index] ?? 0;
+  page.end = end + length;
+}
+
+function writeText(page: Page, source: Uint8Array, at: number, length: number): void {
+  page.addPresent();
+  page.reserve(4 + length);
+  const { bytes, end } = page;
+  writeUint32(bytes, end, length);
+  const start = end + 4;
+  if (length <= SHORT_BYTES) {
+    for (let index = 0; index < length; index++) bytes[start + index] = source[at + index] ?? 0;
+  } else {
+    bytes.set(source.subarray(at, at + length), start);
+  }
+  page.end = start + length;
+}
+
+function writeUuid(page: Page, source: Uint8Array, at: number): void {
+  page.addPresent();
+  page.reserve(4 + UUID_TEXT_BYTES);
+  const { bytes, end } = page;
+  writeUint32(bytes, end, UUID_TEXT_BYTES);
+  let target = end + 4;
+  for (let index = 0; index < 16; index++) {
+    if (DASH_BEFORE.has(index)) bytes[target++] = DASH;
+    const byte = source[at + index] ?? 0;
+    bytes[target++] = HEX[byte >> 4] ?? 0;
+    bytes[target++] = HEX[byte & 15] ?? 0;
+  }
+  page.end = target;
+}
+
+/** A bit per value, the lowest first. */
+function writeBoolean(page: Page, source: Uint8Array, at: number): void {
+  const bit = (page.rows - page.nulls) & 7;
+  page.addPresent();
+  if (bit === 0) {
+    page.reserve(1);
+    page.bytes[page.end] = 0;
+    page.end += 1;
+  }
+  const last = page.end - 1;
+  page.bytes[last] = (page.bytes[last] ?? 0) | ((source[at] ?? 0) << bit);
+}
+
+/** From microseconds to milliseconds; both halves are divided, because the whole is beyond what a number can hold. */
+function writeTimestamp(page: Page, source: Uint8Array, at: number): void {
+  const high = readInt32(source, at);
+  const low = readInt32(source, at + 4) >>> 0;
+  const quotient = Math.floor(high / 1000);
+  const rest = (high - quotient * 1000) * TWO_TO_32 + low;
+  const ms = quotient * TWO_TO_32 + Math.floor(rest / 1000) + EPOCH_MS;
+  page.addPresent();
+  page.reserve(8);
+  const upper = Math.floor(ms / TWO_TO_32);
+  writeUint32(page.bytes, page.end, ms - upper * TWO_TO_32);
+  writeUint32(page.bytes, page.end + 4, upper);
+  page.end += 8;
+}
+
+/** Reads four bytes, the most significant first. */
+export function readInt32(source: Uint8Array, at: number): number {
+  return (
+    ((source[at] ?? 0) << 24) |
+    ((source[at + 1] ?? 0) << 16) |
+    ((source[at + 2] ?? 0) << 8) |
+    (source[at + 3] ?? 0)
+  );
+}
+
+function writeUint32(target: Uint8Array, at: number, value: number): void {
+  target[at] = value;
+  target[at + 1] = value >>> 8;
+  target[at + 2] = value >>> 16;
+  target[at + 3] = value >>> 24;
+}
+
+/** Higher levels take longer than PostgreSQL needs for the rows. */
+const LEVEL = 1;
+const RUNNING_MAX = 8;
+
+/** Compresses pages on the threads of the runtime, a bounded number at a time. */
+export class PageCompressor {
+  /** Buffers to use again: the engine would let spent ones pile up before it collects them. */
+  readonly #free: Buffer[] = [];
+  readonly #running = new Set<Promise<unknown>>();
+
+  /** Returns a buffer of at least `bytes`, with anything in it. */
+  allocate(bytes: number): Buffer {
+    if (bytes !== BUFFER_BYTES) return Buffer.allocUnsafeSlow(bytes);
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(bytes);
+  }
+
+  /** Takes back a buffer that is no longer used. */
+  release(buffer: Buffer): void {
+    if (buffer.length === BUFFER_BYTES) this.#free.push(buffer);
+  }
+
+  /** Compresses a part of a buffer with zstd, and then takes the buffer back. */
+  async compress(buffer: Buffer, start: number, end: number): Promise<Uint8Array> {
+    const compressing = Bun.zstdCompress(buffer.subarray(start, end), { level: LEVEL });
+    this.#running.add(compressing);
+    try {
+      return await compressing;
+    } finally {
+      this.#running.delete(compressing);
+      this.release(buffer);
+    }
+  }
+
+  /** Resolves when fewer than the allowed number of pages are being compressed. */
+  async waitForRoom(): Promise<void> {
+    while (this.#running.size >= RUNNING_MAX) await Promise.race(this.#running);
+  }
 }

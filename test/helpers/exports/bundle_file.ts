@@ -9,7 +9,7 @@ import { NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
 import { streamZip, textEntry, type ZipEntry } from "../../../shared/exports/zip_stream.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { streamDatasetFile } from "../../../sql/exports/rows.ts";
+import { streamDatasetFile } from "../../../sql/exports/dataset_file.ts";
 
 const EVERYTHING = toVisibility({ include_deleted: true, include_archived: true, include_superseded: true });
 const LINE_FEED = 10;

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
 import { copyRows } from "../../../sql/exports/copy_rows.ts";
+import { FORMATS } from "../../../sql/exports/dataset_file.ts";
 import { openSlowProxy } from "../../helpers/network/slow_proxy.ts";
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import {
@@ -36,7 +37,7 @@ async function terminate(db: TestDatabase): Promise<void> {
 /** The pool has one connection: this hangs when a stream before has left it unusable. */
 async function expectUsable(pool: Pool, db: TestDatabase): Promise<void> {
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  const rows = copyRows(snapshot, "select '{}'::json", { format: "ndjson" });
+  const rows = copyRows(snapshot, "select '{}'::json", FORMATS.ndjson.copy([]));
   expect(await readAll(rows)).toBe("{}\n");
   await snapshot.close();
 }
@@ -46,9 +47,11 @@ test("copyRows() writes a line per row, ended as the format wants", async () => 
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
   const query = "select to_json(t) from (values (E'a\\\\\\n\"\\x01'), ('b')) as v (t)";
-  expect(await readAll(copyRows(snapshot, query, { format: "ndjson" }))).toBe('"a\\\\\\n\\"\\u0001"\n"b"\n');
+  expect(await readAll(copyRows(snapshot, query, FORMATS.ndjson.copy([])))).toBe(
+    '"a\\\\\\n\\"\\u0001"\n"b"\n',
+  );
   const cells = "select * from (values (1, E'a\\nb', null), (2, '', 'x\"y')) as v";
-  expect(await readAll(copyRows(snapshot, cells, { format: "csv" }))).toBe('1,"a\nb",\r\n2,"","x""y"\r\n');
+  expect(await readAll(copyRows(snapshot, cells, FORMATS.csv.copy([])))).toBe('1,"a\nb",\r\n2,"","x""y"\r\n');
   await snapshot.close();
   await pool.end();
 });
@@ -59,7 +62,7 @@ test("copyRows() carries rows larger than its chunks", async () => {
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
   const query =
     "select to_json(repeat('x', n)) from (values (10), (3000000), (1), (262144), (262142)) as v (n)";
-  const lines = (await readAll(copyRows(snapshot, query, { format: "ndjson" }))).split("\n");
+  const lines = (await readAll(copyRows(snapshot, query, FORMATS.ndjson.copy([])))).split("\n");
   expect(lines.map((line) => line.length)).toEqual([12, 3_000_002, 3, 262_146, 262_144, 0]);
   await snapshot.close();
   await pool.end();
@@ -72,7 +75,7 @@ test("copyRows() leaves the connection usable after every end", async () => {
     const snapshot = await openExportSnapshot(pool, { control: db.sql, signal });
     try {
       let read = 0;
-      for await (const _ of copyRows(snapshot, query, { format: "ndjson" })) {
+      for await (const _ of copyRows(snapshot, query, FORMATS.ndjson.copy([]))) {
         read += 1;
         if (read === chunks) return "stopped";
       }
@@ -110,7 +113,7 @@ test("copyRows() throws when its connection is lost, and the next one works", as
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  const rows = copyRows(snapshot, ENDLESS, { format: "ndjson" });
+  const rows = copyRows(snapshot, ENDLESS, FORMATS.ndjson.copy([]));
   await rows.next();
   await terminate(db);
   const error = await readAll(rows).catch((thrown: unknown) => thrown);
@@ -125,10 +128,10 @@ test("a snapshot whose connection is lost between two datasets says so, and the 
   const pool = openStreamPool(db);
   for (const isNoticed of [true, false]) {
     const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-    await readAll(copyRows(snapshot, "select '{}'::json", { format: "ndjson" }));
+    await readAll(copyRows(snapshot, "select '{}'::json", FORMATS.ndjson.copy([])));
     await terminate(db);
     if (isNoticed) expect(await snapshot.lost.catch(() => "lost")).toBe("lost");
-    const next = readAll(copyRows(snapshot, "select '{}'::json", { format: "ndjson" }));
+    const next = readAll(copyRows(snapshot, "select '{}'::json", FORMATS.ndjson.copy([])));
     expect(await next.catch((error) => error instanceof Error)).toBe(true);
     expect(await snapshot.run((tx) => tx`select 1`).catch((error) => error instanceof Error)).toBe(true);
     await snapshot.close();
@@ -169,7 +172,7 @@ const STREAMS = ["test-stream"];
 
 async function openCopy(pool: Pool, db: TestDatabase, query = ENDLESS) {
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  return { snapshot, rows: copyRows(snapshot, query, { format: "ndjson" }) };
+  return { snapshot, rows: copyRows(snapshot, query, FORMATS.ndjson.copy([])) };
 }
 
 async function isWaitingFor(db: TestDatabase, waitEvents: readonly string[]): Promise<boolean> {
@@ -266,7 +269,7 @@ test("a network that goes silent while a snapshot closes costs only that connect
       ...{ control, signal: NOBODY_LEAVES },
       closeTimeoutMs: 100,
     });
-    const rows = copyRows(snapshot, ENDLESS, { format: "ndjson" });
+    const rows = copyRows(snapshot, ENDLESS, FORMATS.ndjson.copy([]));
     await rows.next();
     proxy.stall();
     await rows.return();

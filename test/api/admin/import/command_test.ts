@@ -9,7 +9,7 @@ import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.t
 import { ADMIN_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
-import { streamDatasetFile } from "../../../../sql/exports/rows.ts";
+import { streamDatasetFile } from "../../../../sql/exports/dataset_file.ts";
 import { runCommand } from "../../../helpers/accounts/admin.ts";
 import { writeProjectBundle, writeZip } from "../../../helpers/exports/bundle_file.ts";
 import {

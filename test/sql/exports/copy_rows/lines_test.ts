@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CopyLines } from "../../../../sql/exports/copy_rows.ts";
+import { FORMATS } from "../../../../sql/exports/dataset_file.ts";
 
 function readAll(lines: CopyLines): string {
-  const chunks: Uint8Array[] = [];
-  for (let chunk = lines.take(); chunk; chunk = lines.take()) chunks.push(chunk);
-  return Buffer.concat([...chunks, lines.rest()]).toString();
+  return Buffer.concat([...lines.full, lines.rest()]).toString();
 }
 
 const row = fc.oneof(
@@ -19,7 +18,7 @@ test("CopyLines ends each line as its format wants, whatever is in it", () => {
       fc.array(row, { maxLength: 12 }),
       fc.constantFrom("ndjson" as const, "csv" as const),
       (rows, format) => {
-        const lines = new CopyLines(format);
+        const lines = new CopyLines(FORMATS[format].copy([]));
         for (const text of rows) lines.add(Buffer.from(`${text}\n`));
         const end = format === "csv" ? "\r\n" : "\n";
         expect(readAll(lines)).toBe(rows.map((text) => text + end).join(""));
@@ -39,7 +38,7 @@ test("CopyLines keeps each JSON document on one line for every reader, with its 
   });
   fc.assert(
     fc.property(fc.array(fc.dictionary(text, text), { maxLength: 8 }), (documents) => {
-      const lines = new CopyLines("ndjson");
+      const lines = new CopyLines(FORMATS.ndjson.copy([]));
       for (const document of documents) lines.add(Buffer.from(`${JSON.stringify(document)}\n`));
       const read = readAll(lines);
       expect(read).not.toMatch(LINE_ENDS);
@@ -57,7 +56,7 @@ test("CopyLines keeps each JSON document on one line for every reader, with its 
 test("CopyLines escapes in every chunk, and leaves CSV and Parquet as they are", () => {
   const row = `{"a":"${"x".repeat(200_000)}\u2028"}\n`;
   for (const format of ["ndjson", "csv", "parquet"] as const) {
-    const lines = new CopyLines(format);
+    const lines = new CopyLines(FORMATS[format].copy([]));
     for (let count = 0; count < 5; count += 1) lines.add(Buffer.from(row));
     const escaped = readAll(lines).split("\\u2028").length - 1;
     expect([format, escaped]).toEqual([format, format === "ndjson" ? 5 : 0]);
@@ -65,11 +64,10 @@ test("CopyLines escapes in every chunk, and leaves CSV and Parquet as they are",
 });
 
 test("CopyLines cuts chunks between lines only", () => {
-  const lines = new CopyLines("ndjson");
+  const lines = new CopyLines(FORMATS.ndjson.copy([]));
   for (const length of [200_000, 100_000, 262_143, 262_144, 3_000_000, 1]) {
     lines.add(Buffer.from(`${"x".repeat(length)}\n`));
   }
-  const sizes: number[] = [];
-  for (let chunk = lines.take(); chunk; chunk = lines.take()) sizes.push(chunk.length);
+  const sizes = lines.full.map(({ length }) => length);
   expect([...sizes, lines.rest().length]).toEqual([200_001, 100_001, 262_144, 262_145, 3_000_001, 2]);
 });

@@ -3,8 +3,8 @@ import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { copyRows } from "../../../../sql/exports/copy_rows.ts";
+import { FORMATS, rowsQuery } from "../../../../sql/exports/dataset_file.ts";
 import { encodeParquet } from "../../../../sql/exports/parquet/encode_parquet.ts";
-import { rowsQuery } from "../../../../sql/exports/query.ts";
 import { AFTER_ALL } from "../../../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.ts";
@@ -47,7 +47,7 @@ afterEach(async () => {
 });
 
 function copy(format: "ndjson" | "parquet"): AsyncGenerator<Uint8Array, void, void> {
-  return copyRows(snapshot, rowsQuery(issues, selection, format), { format });
+  return copyRows(snapshot, rowsQuery(issues, selection, format), FORMATS[format].copy([]));
 }
 
 async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {

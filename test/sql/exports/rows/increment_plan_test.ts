@@ -3,12 +3,9 @@ import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
-import {
-  changedCountQuery,
-  changedRowsQuery,
-  deletedQuery,
-  type Increment,
-} from "../../../../sql/exports/increment_query.ts";
+import { rowsQuery } from "../../../../sql/exports/dataset_file.ts";
+import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
+import { countQuery, type Increment } from "../../../../sql/exports/rows.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
@@ -62,10 +59,10 @@ test("an increment compares no row with every change", async () => {
   };
   const { issues, "issue-notes": notes } = EXPORT_DATASETS;
   const queries = {
-    "count of issues": changedCountQuery(issues, increment, ISSUES),
-    issues: changedRowsQuery(issues, increment, "ndjson"),
-    "count of notes": changedCountQuery(notes, increment, ISSUES),
-    notes: changedRowsQuery(notes, increment, "csv"),
+    "count of issues": countQuery(issues, increment, ISSUES),
+    issues: rowsQuery(issues, increment, "ndjson"),
+    "count of notes": countQuery(notes, increment, ISSUES),
+    notes: rowsQuery(notes, increment, "csv"),
     deleted: deletedQuery(increment, "ndjson"),
   };
   const snapshot = await openExportSnapshot(sql, { control: sql, signal: new AbortController().signal });

@@ -1,23 +1,28 @@
 /** One export on two connections: the same bytes as on one, and nothing left behind whatever ends it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
-import { createLog } from "../../../shared/process/log.ts";
-import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../shared/vocabulary.ts";
-import { openPool, type Pool } from "../../../sql/connection/pool.ts";
+import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
+import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { createLog } from "../../../../shared/process/log.ts";
+import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../../shared/vocabulary.ts";
+import { openPool, type Pool, type Sql } from "../../../../sql/connection/pool.ts";
 import {
   ExportLanes,
   type ExportSnapshot,
   openExportSnapshot,
   type Twin,
-} from "../../../sql/connection/snapshot.ts";
-import { copyLanes, KeyRanges } from "../../../sql/exports/copy_lanes.ts";
-import { copyRows, type RowMeter } from "../../../sql/exports/copy_rows.ts";
-import { type KeyRange, rangeQuery, rowsQuery } from "../../../sql/exports/query.ts";
-import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
-import { createFactory } from "../../helpers/postgres/factory.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+} from "../../../../sql/connection/snapshot.ts";
+import { copyLanes, copyRows, type RowMeter } from "../../../../sql/exports/copy_rows.ts";
+import {
+  FORMATS,
+  type KeyRange,
+  KeyRanges,
+  rangeQuery,
+  rowsQuery,
+} from "../../../../sql/exports/dataset_file.ts";
+import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
+import { createFactory } from "../../../helpers/postgres/factory.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const ISSUES = EXPORT_DATASETS.issues;
 const ROWS = 1200;
@@ -118,7 +123,8 @@ function copyBoth(
 ): AsyncGenerator<Uint8Array, void, void> {
   const ranges = new KeyRanges(ISSUES, selection, lengths);
   const queryOf = (range: KeyRange) => rangeQuery(ISSUES, selection, { format, range });
-  return copyLanes(snapshots, { ranges, queryOf }, { format, ...(meter ? { meter } : {}) });
+  const nextPart = (tx: Sql) => ranges.nextPart(tx, queryOf);
+  return copyLanes(snapshots, nextPart, { ...FORMATS[format].copy([]), meter });
 }
 
 /** Reads in one way, then in the other, what `selection` takes. */
@@ -130,7 +136,10 @@ async function readWith(
   const meters = { one: { rows: 0 }, two: { rows: 0 } };
   const first = await openFirst();
   const query = rowsQuery(ISSUES, selection, format);
-  const one = await digest(copyRows(first, query, { format, meter: meters.one }), meters.one);
+  const one = await digest(
+    copyRows(first, query, { ...FORMATS[format].copy([]), meter: meters.one }),
+    meters.one,
+  );
   const twin = await openSecond(first);
   const both = copyBoth([first, twin.opened], selection, { ...options, meter: meters.two });
   const two = await digest(both, meters.two);
@@ -195,8 +204,8 @@ async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   const twin = await openSecond(first);
   const selection = everything();
   const ranges = new KeyRanges(ISSUES, selection);
-  const work = { ranges, queryOf: longLines(selection) };
-  const chunks = copyLanes([first, twin.opened], work, { format: "ndjson", meter });
+  const nextPart = (tx: Sql) => ranges.nextPart(tx, longLines(selection));
+  const chunks = copyLanes([first, twin.opened], nextPart, { ...FORMATS.ndjson.copy([]), meter });
   const begun = await chunks.next();
   const close = async () => {
     await twin.close();
@@ -264,7 +273,7 @@ test("a second lane that cannot be opened, or comes late, changes no byte", asyn
   const meter = { rows: 0 };
   const first = await openFirst();
   const query = rowsQuery(ISSUES, selection, "csv");
-  const expected = await digest(copyRows(first, query, { format: "csv", meter }), meter);
+  const expected = await digest(copyRows(first, query, { ...FORMATS.csv.copy([]), meter }), meter);
   for (const isLate of [false, true]) {
     const twin = isLate ? await openSecond(first) : null;
     const joins = Promise.withResolvers<ExportSnapshot | null>();
@@ -365,8 +374,8 @@ test("a reader that leaves while both lanes wait for the server ends both", asyn
   const first = await openFirst(leaving.signal);
   const twin = await openSecond(first);
   const ranges = new KeyRanges(ISSUES, everything());
-  const queryOf = () => "select to_json(pg_sleep(60)::text)";
-  const chunks = copyLanes([first, twin.opened], { ranges, queryOf }, { format: "ndjson" });
+  const nextPart = (tx: Sql) => ranges.nextPart(tx, () => "select to_json(pg_sleep(60)::text)");
+  const chunks = copyLanes([first, twin.opened], nextPart, FORMATS.ndjson.copy([]));
   const next = chunks.next().catch((error) => error.code);
   await untilBothWait("PgSleep");
   leaving.abort();
@@ -405,7 +414,7 @@ test("what fails in one range, on whichever lane, breaks the export there", asyn
         : query;
     };
     const error = await Array.fromAsync(
-      copyLanes([first, twin.opened], { ranges, queryOf }, { format: "csv" }),
+      copyLanes([first, twin.opened], (tx) => ranges.nextPart(tx, queryOf), FORMATS.csv.copy([])),
     ).catch((thrown) => thrown.code);
     expect(error).toBe("22012");
     await twin?.close();
@@ -422,7 +431,7 @@ test("a snapshot keeps nothing of the copies that were made in it", async () => 
   const copyOne = async () => {
     const meter = { rows: 0 };
     kept.push(new WeakRef(meter));
-    await digest(copyRows(first, "select '{}'::json", { format: "ndjson", meter }), meter);
+    await digest(copyRows(first, "select '{}'::json", { ...FORMATS.ndjson.copy([]), meter }), meter);
   };
   for (let copies = 0; copies < 50; copies += 1) await copyOne();
   // What the stack still names is collected later.

@@ -2,9 +2,10 @@
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
-import { openPool } from "../../../../sql/connection/pool.ts";
+import { openPool, type Sql } from "../../../../sql/connection/pool.ts";
 import { openExportSnapshot, shareSnapshot } from "../../../../sql/connection/snapshot.ts";
-import { copyLanes, KeyRanges } from "../../../../sql/exports/copy_lanes.ts";
+import { copyLanes } from "../../../../sql/exports/copy_rows.ts";
+import { FORMATS, KeyRanges } from "../../../../sql/exports/dataset_file.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
@@ -31,8 +32,8 @@ test("neither lane waits for a server that has fallen silent when the reader lea
     ...{ visibility: toVisibility({}), filters: NO_FILTERS },
   };
   const ranges = new KeyRanges(EXPORT_DATASETS.issues, selection, { firstRows: 1, bytes: 1 });
-  const work = { ranges, queryOf: () => ENDLESS };
-  const chunks = copyLanes([first, Promise.resolve(second)], work, { format: "ndjson" });
+  const nextPart = (tx: Sql) => ranges.nextPart(tx, () => ENDLESS);
+  const chunks = copyLanes([first, Promise.resolve(second)], nextPart, FORMATS.ndjson.copy([]));
   expect((await chunks.next()).done).toBe(false);
   proxy.stall();
   await chunks.return();

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
-import { KeyRanges } from "../../../../sql/exports/copy_lanes.ts";
-import { type KeyRange, rangeQuery } from "../../../../sql/exports/query.ts";
+import { type KeyRange, KeyRanges, rangeQuery } from "../../../../sql/exports/dataset_file.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 

@@ -2,20 +2,14 @@
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, type ExportDataset } from "../../../../shared/exports/datasets.ts";
 import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
-import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import {
-  changedCountQuery,
-  changedRowsQuery,
-  deletedQuery,
-} from "../../../../sql/exports/increment_query.ts";
-import {
-  boundaryQuery,
-  countQuery,
-  rangeQuery,
-  rowsQuery,
-  sampleQuery,
-} from "../../../../sql/exports/query.ts";
-import { preferParallelCopies } from "../../../../sql/exports/rows.ts";
+  type ExportSnapshot,
+  openExportSnapshot,
+  preferParallelCopies,
+} from "../../../../sql/connection/snapshot.ts";
+import { boundaryQuery, rangeQuery, rowsQuery, sampleQuery } from "../../../../sql/exports/dataset_file.ts";
+import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
+import { countQuery } from "../../../../sql/exports/rows.ts";
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
@@ -148,12 +142,12 @@ function queriesOf(dataset: ExportDataset, selection: ExportSelection) {
       slice: rowsQuery(dataset, slice, "ndjson"),
       range: rangeQuery(dataset, selection, { format: "ndjson", range }),
       boundary: boundaryQuery(dataset, selection, { after, rows: 4000 }),
-      sample: sampleQuery(rowsQuery(dataset, selection, "ndjson"), 100),
+      sample: sampleQuery(rowsQuery(dataset, selection, "ndjson")),
     },
     others: {
       count: countQuery(dataset, selection, 1_000_000),
-      changed: changedRowsQuery(dataset, increment, "ndjson"),
-      "changed count": changedCountQuery(dataset, increment, 1_000_000),
+      changed: rowsQuery(dataset, increment, "ndjson"),
+      "changed count": countQuery(dataset, increment, 1_000_000),
       deleted: deletedQuery(increment, "ndjson"),
     },
   };

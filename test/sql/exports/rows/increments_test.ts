@@ -2,23 +2,24 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReservedSql } from "postgres";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
-import { createLog } from "../../../shared/process/log.ts";
-import type { ExportFormat } from "../../../shared/vocabulary.ts";
-import { EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
-import type { Node, Nodes } from "../../../sql/connection/nodes.ts";
-import { openPool } from "../../../sql/connection/pool.ts";
-import { type ExportSnapshot, openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { countDeletedRows, streamDeletedFile } from "../../../sql/exports/increment_query.ts";
-import { openOnNode } from "../../../sql/exports/open_on_node.ts";
-import { countDatasetRows, streamDatasetFile } from "../../../sql/exports/rows.ts";
-import { settleWatermark } from "../../../sql/exports/settle_watermark.ts";
-import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
-import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
-import { HistoryWriters, history } from "../../helpers/exports/tracker_history.ts";
-import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
-import { createFactory } from "../../helpers/postgres/factory.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
+import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { createLog } from "../../../../shared/process/log.ts";
+import type { ExportFormat } from "../../../../shared/vocabulary.ts";
+import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
+import type { Node, Nodes } from "../../../../sql/connection/nodes.ts";
+import { openPool } from "../../../../sql/connection/pool.ts";
+import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
+import { streamDatasetFile } from "../../../../sql/exports/dataset_file.ts";
+import { countDeletedRows, streamDeletedFile } from "../../../../sql/exports/deleted_rows.ts";
+import { openOnNode } from "../../../../sql/exports/open_on_node.ts";
+import { countDatasetRows } from "../../../../sql/exports/rows.ts";
+import { settleWatermark } from "../../../../sql/exports/settle_watermark.ts";
+import { openNodes } from "../../../../sql/tracker/tracker_shards.ts";
+import { OWN_TRACKER_SCHEMA } from "../../../../sql/tracker/tracker_tables.ts";
+import { HistoryWriters, history } from "../../../helpers/exports/tracker_history.ts";
+import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
+import { createFactory } from "../../../helpers/postgres/factory.ts";
 
 /** One copy for each dataset, with formats in turn. */
 const FLAG_SETS = [

@@ -1,0 +1,111 @@
+/** The rows that left an export between two cutoffs: deleted or hidden since (docs/increments.md). */
+import { column } from "../../shared/exports/column.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import type { TextExportFormat } from "../../shared/vocabulary.ts";
+import type { Sql } from "../connection/pool.ts";
+import type { ExportSnapshot } from "../connection/snapshot.ts";
+import { copyRows, type RowMeter } from "./copy_rows.ts";
+import { FORMATS, rowLine } from "./dataset_file.ts";
+import {
+  allOf,
+  changesOfOlderRows,
+  changesTableOf,
+  fromChanged,
+  hiddenParent,
+  type Increment,
+  isBetween,
+  isLastChange,
+  isOfProject,
+  literal,
+  logged,
+  ownVisibility,
+  tableOf,
+} from "./rows.ts";
+
+const COLUMNS = [
+  column.word("dataset", EXPORT_DATASET_NAMES, "Its dataset"),
+  column.uuid("id", "Its id"),
+  column.timestamp("at", "When it was deleted or hidden"),
+];
+
+/** Counts the rows, but stops at `limit`: that many means "at least". */
+export async function countDeletedRows(
+  sql: Sql,
+  { increment, limit }: { increment: Increment; limit: number },
+): Promise<number> {
+  const [row] = await sql.unsafe<[{ count: number }]>(`select count(*) from (${deletedRows(increment)}
+    limit ${limit}) as counted`);
+  return row.count;
+}
+
+/** Streams the file of deleted rows, by dataset, time and id. One at a time on a snapshot. */
+export function streamDeletedFile(
+  snapshot: ExportSnapshot,
+  { increment, format, meter }: { increment: Increment; format: TextExportFormat; meter?: RowMeter },
+): AsyncGenerator<Uint8Array, void, void> {
+  const { copy, fileOf } = FORMATS[format];
+  const query = deletedQuery(increment, format);
+  // No value needs quotes.
+  const open = (counted?: RowMeter) => copyRows(snapshot, query, { ...copy([]), meter: counted });
+  return fileOf({ table: "deleted", columns: COLUMNS }, open, meter);
+}
+
+/** Returns dataset, id and time of each row that left the export, one per line, ordered by dataset, time and id. */
+export function deletedQuery(increment: Increment, format: TextExportFormat): string {
+  const { line, source } = rowLine(COLUMNS, format);
+  return `select ${line}
+  from (${deletedRows(increment)}) as r ${source}
+  order by r.position, r.at, r.id`;
+}
+
+function deletedRows(increment: Increment): string {
+  const parts = EXPORT_DATASET_NAMES.map((name, position) => {
+    const dataset = EXPORT_DATASETS[name];
+    const gone = [deletions(dataset, increment), ...hiddenRows(dataset, increment)];
+    return `select ${position} as position, ${literal(name)} as dataset, id, max(at) as at
+    from (${gone.join("\n    union all\n    ")}) as gone
+    group by id`;
+  });
+  return parts.join("\n  union all\n  ");
+}
+
+/**
+ * Selects deleted rows. Skips a row that was inserted again if an earlier increment had that insertion: the transaction
+ * that deleted it may have begun after the one that inserted it again.
+ */
+function deletions(dataset: ExportDataset, increment: Increment): string {
+  const since = literal(increment.since);
+  return `select d.id, d.at
+    from (
+      select c.id, c.at
+      from ${changesTableOf(increment)} as c
+      where ${logged(increment, dataset.name, "deletion")} and ${isBetween("c.at", increment)}
+    ) as d
+    left join ${tableOf(dataset, increment)} as r
+      on ${isOfProject("r", increment)} and r.id = d.id and r.${dataset.timeColumn} <= ${since}
+    where r.id is null
+      or r.id in (
+        select c.id
+        from ${changesTableOf(increment)} as c
+        where ${logged(increment, dataset.name, "row")} and c.at > ${since}
+      )`;
+}
+
+/** Selects rows that earlier exports may contain and that a change, their own or a parent's, has hidden. */
+function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
+  const visible = ownVisibility(dataset, increment);
+  const hidden = [
+    ...(visible.length > 0 ? [`not (${allOf(visible)})`] : []),
+    ...dataset.parents.map((parent) => hiddenParent(parent, increment, parent)),
+  ];
+  if (hidden.length === 0) return [];
+  return [
+    `select r.id, k.at
+    ${fromChanged(dataset, increment, changesOfOlderRows(dataset, increment))}
+    where ${allOf([
+      `r.${dataset.timeColumn} <= ${literal(increment.since)}`,
+      ...isLastChange(dataset, increment),
+      `(${hidden.join(" or ")})`,
+    ])}`,
+  ];
+}
