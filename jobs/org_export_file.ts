@@ -2,10 +2,10 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContentDigest } from "../shared/artifacts/store.ts";
+import { NO_FILTERS } from "../shared/exports/datasets.ts";
 import { sanitizeProjectName } from "../shared/exports/file_names.ts";
 import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
-import { NO_FILTERS } from "../shared/exports/selection.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";

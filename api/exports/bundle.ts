@@ -8,10 +8,17 @@ import { type ProjectContents, projectEntries } from "../../sql/exports/project_
 import { countBundleRows } from "../../sql/exports/rows.ts";
 import { operation } from "../http/operation.ts";
 import { queryOf } from "../http/query.ts";
-import { BUNDLE_QUERY, type BundleParameters, parseBundleParameters } from "./export_parameters.ts";
+import {
+  BUNDLE_FAILURES,
+  BUNDLE_QUERY,
+  type ExportParameters,
+  FILE_HEADERS,
+  PROJECT_EXPORT,
+  parseBundleParameters,
+} from "./export_request.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
 import type { OpenExport } from "./open_export.ts";
-import { BUNDLE_FAILURES, FILE_HEADERS, PROJECT_EXPORT, sendExport } from "./send_export.ts";
+import { sendExport } from "./send_export.ts";
 
 export const exportBundle = operation(
   {
@@ -32,7 +39,6 @@ export const exportBundle = operation(
     const exportRequest = { caller, request, project: params.project, policy: mayExportBundle, parse };
     return sendExport(deps, exportRequest, (opened) => ({
       kind: "bundle",
-      format: opened.parameters.format,
       content: "bundle",
       maxRows: deps.config.exportBundleMaxRows,
       async count(tx, limit) {
@@ -46,7 +52,7 @@ export const exportBundle = operation(
 );
 
 /** Yields the datasets, readme and manifest. The manifest is last, because it has the checksums of the datasets. */
-async function* bundleEntries(opened: OpenExport<BundleParameters>): AsyncGenerator<ZipEntry, void, void> {
+async function* bundleEntries(opened: OpenExport<ExportParameters>): AsyncGenerator<ZipEntry, void, void> {
   const { project, selection, parameters } = opened;
   const { format } = parameters;
   const written: ProjectContents = { files: {}, deleted: null };

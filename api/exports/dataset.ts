@@ -5,83 +5,56 @@ import { ApiError } from "../../shared/errors.ts";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
+  type ExportDataset,
   type ExportDatasetName,
+  type ExportFilter,
   findExportDataset,
+  toVisibility,
+  type VisibilityFlag,
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
+import { ID, INSTANT, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
-import { LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
-import { countDatasetRows } from "../../sql/exports/rows.ts";
-import { type DocumentedForm, type Files, operation } from "../http/operation.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
+import { FORMATS, LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
+import { countDatasetRows, type ExportSelection } from "../../sql/exports/rows.ts";
+import { type DocumentedForm, operation } from "../http/operation.ts";
+import { type AddProblem, once, parseQuery, type QueryParameter, type QueryValues } from "../http/query.ts";
+import { invalidInput } from "../http/validation_problems.ts";
 import {
-  datasetQuery,
+  COMMON_QUERY,
+  type ExportParameters,
   endingQuery,
-  FORMAT_ENDINGS,
-  ndjsonQuery,
-  parseDatasetParameters,
-  queryWithEnding,
-  splitFormatEnding,
-} from "./export_parameters.ts";
-import {
   FILE_HEADERS,
+  FLAGS,
+  FORMAT_ENDINGS,
+  type FormatEnding,
+  mediaTypeOf,
   ndjsonFiles,
+  ndjsonQuery,
   PROJECT_EXPORT,
   PROJECT_FAILURES,
   ProjectParams,
+  queryWithEnding,
+  readInstant,
   SHARE_USED_UP,
-  sendExport,
   WRONG_TIME,
-} from "./send_export.ts";
+} from "./export_request.ts";
+import { sendExport } from "./send_export.ts";
 
-const FORMS = {
-  csv: {
-    suffix: "Csv",
-    summary: " as CSV",
-    response: {
-      description: "RFC 4180 in UTF-8 with a byte order mark and a header row; formulas are neutralized",
-      files: { "text/csv": null },
-    },
+const SLICE = {
+  created_from: {
+    description: "Only rows whose time column is at or after this time",
+    schema: INSTANT,
+    read: once(readInstant),
   },
-  parquet: {
-    suffix: "Parquet",
-    summary: " as Parquet",
-    response: {
-      description: "Apache Parquet with typed columns; JSON columns are text of the logical type JSON",
-      files: { "application/vnd.apache.parquet": { type: "string", format: "binary" } },
-    },
+  created_to: {
+    description: "Only rows whose time column is before this time",
+    schema: INSTANT,
+    read: once(readInstant),
   },
-} as const;
-
-const Rows: Files = {
-  description: "The rows",
-  files: { "application/x-ndjson": null, "text/csv": null, "application/vnd.apache.parquet": null },
 };
-
-/** The document has one operation for each dataset and format, because they differ in filters and rows. */
-function listForms(name: ExportDatasetName): DocumentedForm[] {
-  const dataset = EXPORT_DATASETS[name];
-  const query = datasetQuery(dataset);
-  const path = `/api/v1/export/projects/{project}/${name}`;
-  const id = `export-${name}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const summary = `Export the ${name.replaceAll("-", " ")} of a project`;
-  const description = "The rows: one JSON object per line";
-  return [
-    {
-      id,
-      path,
-      summary,
-      uncheckedQuery: ndjsonQuery(query, FORMAT_ENDINGS),
-      response: { 200: { description, files: ndjsonFiles(rowJsonSchema(dataset)) } },
-    },
-    ...FORMAT_ENDINGS.map((ending) => ({
-      id: `${id}${FORMS[ending].suffix}`,
-      path: `${path}.${ending}`,
-      summary: `${summary}${FORMS[ending].summary}`,
-      uncheckedQuery: endingQuery(query),
-      response: { 200: FORMS[ending].response },
-    })),
-  ];
-}
 
 export const exportDataset = operation(
   {
@@ -92,7 +65,12 @@ export const exportDataset = operation(
     description: "Streams rows ordered by time, then id.",
     params: { ...ProjectParams, dataset: Type.String() },
     uncheckedQuery: {},
-    response: { 200: Rows },
+    response: {
+      200: {
+        description: "The rows",
+        files: Object.fromEntries(EXPORT_FORMATS.map((format) => [mediaTypeOf(format), null])),
+      },
+    },
     responseHeaders: FILE_HEADERS,
     fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", WRONG_TIME, SHARE_USED_UP],
     documentedAs: EXPORT_DATASET_NAMES.flatMap(listForms),
@@ -111,7 +89,6 @@ export const exportDataset = operation(
       const selection = { ...common, createdFrom, createdTo, filters };
       return {
         kind: "dataset",
-        format,
         content: dataset.name,
         maxRows: deps.config.exportSyncMaxRows,
         count: (tx, limit) => countDatasetRows(tx, dataset, { selection, limit }),
@@ -125,3 +102,107 @@ export const exportDataset = operation(
     });
   },
 );
+
+/** The document has one operation for each dataset and format, because they differ in filters and rows. */
+function listForms(name: ExportDatasetName): DocumentedForm[] {
+  const dataset = EXPORT_DATASETS[name];
+  const query = datasetQuery(dataset);
+  const path = `/api/v1/export/projects/{project}/${name}`;
+  const id = `export-${name}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const summary = `Export the ${name.replaceAll("-", " ")} of a project`;
+  const description = "The rows: one JSON object per line";
+  return [
+    {
+      id,
+      path,
+      summary,
+      uncheckedQuery: ndjsonQuery(query, FORMAT_ENDINGS),
+      response: { 200: { description, files: ndjsonFiles(rowJsonSchema(dataset)) } },
+    },
+    ...FORMAT_ENDINGS.map((ending) => {
+      const { title, description, isCompressed } = FORMATS[ending];
+      const content = isCompressed ? { type: "string", format: "binary" } : null;
+      return {
+        id: id + ending.charAt(0).toUpperCase() + ending.slice(1),
+        path: `${path}.${ending}`,
+        summary: `${summary} as ${title}`,
+        uncheckedQuery: endingQuery(query),
+        response: { 200: { description, files: { [mediaTypeOf(ending)]: content } } },
+      };
+    }),
+  ];
+}
+
+/** Splits the ending from the last part of a path; it is null if there is none. */
+function splitFormatEnding(name: string): { name: string; ending: FormatEnding | null } {
+  const ending = FORMAT_ENDINGS.find((format) => name.endsWith(`.${format}`)) ?? null;
+  return { name: ending === null ? name : name.slice(0, -ending.length - 1), ending };
+}
+
+interface DatasetParameters extends ExportParameters {
+  createdFrom: string | null;
+  createdTo: string | null;
+  filters: ExportSelection["filters"];
+}
+
+/** The parameters of a dataset follow from its declaration. */
+function datasetQuery({ flags, filters }: ExportDataset) {
+  return { ...COMMON_QUERY, ...SLICE, ...flagParameters(flags), ...filterParameters(filters) };
+}
+
+function flagParameters(names: readonly VisibilityFlag[]) {
+  return Object.fromEntries(names.map((name) => [name, FLAGS[name]]));
+}
+
+function filterParameters(filters: readonly ExportFilter[]) {
+  return Object.fromEntries(filters.map((filter) => [filter.name, filterParameter(filter)]));
+}
+
+/** Parses the parameters of a dataset. Throws VALIDATION_ERROR with every problem. */
+function parseDatasetParameters(query: URLSearchParams, dataset: ExportDataset): DatasetParameters {
+  const flags = flagParameters(dataset.flags);
+  const filters = filterParameters(dataset.filters);
+  type Common = QueryValues<typeof COMMON_QUERY & typeof SLICE>;
+  const values: Common & Readonly<Record<string, unknown>> = parseQuery(datasetQuery(dataset), query);
+  const { format, as_of: asOf, since, created_from: createdFrom, created_to: createdTo } = values;
+  if (createdFrom !== null && createdTo !== null && createdFrom >= createdTo) {
+    throw invalidInput([{ path: "created_to", message: "must be later than created_from" }]);
+  }
+  // A group's parameters all read the same type.
+  const valuesOf = <Value>(group: Readonly<Record<string, QueryParameter<Value>>>) =>
+    Object.entries(values).filter(([name]) => name in group) as [string, Value][];
+  return {
+    ...{ format, asOf, since, createdFrom, createdTo },
+    visibility: toVisibility(Object.fromEntries(valuesOf(flags))),
+    filters: Object.fromEntries(valuesOf(filters).filter(([, wanted]) => wanted.length > 0)),
+  };
+}
+
+/** Bounds the SQL text that filters become. */
+const MAX_FILTER_VALUES = 100;
+const MAX_FILTER_LENGTH = 500;
+
+function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
+  return {
+    description: "Only rows with one of these values",
+    explode: true,
+    schema: listSchema(filter.values ? wordSchema(filter.values) : filter.type === "uuid" ? ID : TEXT),
+    read(texts: readonly string[], addProblem: AddProblem): string[] {
+      const values = [...new Set(texts)];
+      const message =
+        values.length > MAX_FILTER_VALUES
+          ? `must have at most ${MAX_FILTER_VALUES} values`
+          : values.map((value) => findFilterProblem(filter, value)).find((problem) => problem !== null);
+      if (message) addProblem(message);
+      return values;
+    },
+  };
+}
+
+function findFilterProblem(filter: ExportFilter, value: string): string | null {
+  if (filter.values && !filter.values.includes(value)) return `must be one of ${filter.values.join(", ")}`;
+  if (filter.type === "uuid" && !isUuid(value)) return "must be a UUID";
+  if (value.length > MAX_FILTER_LENGTH) return `must have at most ${MAX_FILTER_LENGTH} characters`;
+  if (value.includes("\0")) return "must not hold a NUL character";
+  return value.isWellFormed() ? null : "must be well-formed Unicode";
+}

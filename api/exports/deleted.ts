@@ -1,26 +1,30 @@
 /** GET /export/projects/{project}/deleted, also with .csv: which rows left the export of a project between two cutoffs. */
-import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASET_NAMES, toVisibility } from "../../shared/exports/datasets.ts";
 import { ID, INSTANT, named, record, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
+import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation } from "../http/operation.ts";
+import { once, parseQuery } from "../http/query.ts";
 import {
-  DELETED_QUERY,
+  COMMON_QUERY,
+  type ExportParameters,
   endingQuery,
-  type FormatEnding,
-  ndjsonQuery,
-  parseDeletedParameters,
-  queryWithEnding,
-} from "./export_parameters.ts";
-import {
   FILE_HEADERS,
+  FLAGS,
+  type FormatEnding,
+  formatParameter,
+  mediaTypeOf,
   ndjsonFiles,
+  ndjsonQuery,
   PROJECT_EXPORT,
   PROJECT_FAILURES,
+  queryWithEnding,
+  readInstant,
   SHARE_USED_UP,
-  sendExport,
-} from "./send_export.ts";
+} from "./export_request.ts";
+import { sendExport } from "./send_export.ts";
 
 const DELETED_ROW = named(
   "DeletedRow",
@@ -30,6 +34,22 @@ const DELETED_ROW = named(
     at: { ...INSTANT, description: "When it was deleted or hidden" },
   }),
 );
+
+const DELETED_QUERY = {
+  ...COMMON_QUERY,
+  format: formatParameter(TEXT_EXPORT_FORMATS),
+  since: {
+    ...COMMON_QUERY.since,
+    description: "X-Export-Next-Since of an earlier export. At most 90 days ago",
+    required: true as const,
+    example: "2026-11-19T10:00:00.000Z",
+    read: once((text, addProblem): string => {
+      if (text === null) addProblem("is required: X-Export-Next-Since of an earlier export");
+      return readInstant(text, addProblem) ?? "";
+    }),
+  },
+  ...FLAGS,
+};
 
 const BASE = {
   ...PROJECT_EXPORT,
@@ -64,7 +84,7 @@ export const exportDeletedCsv = operation(
     path: "/api/v1/export/projects/{project}/deleted.csv",
     summary: "Export the ids of rows that left a project's export as CSV",
     uncheckedQuery: endingQuery(DELETED_QUERY),
-    response: { 200: { description: "The rows, with a header row", files: { "text/csv": null } } },
+    response: { 200: { description: "The rows, with a header row", files: { [mediaTypeOf("csv")]: null } } },
   },
   async ({ params, request, caller }, deps) =>
     sendDeleted(deps, { ...params, request, caller, ending: "csv" }),
@@ -80,11 +100,22 @@ function sendDeleted(
     const increment = { ...selection, since };
     return {
       kind: "dataset",
-      format,
       content: "deleted",
       maxRows: deps.config.exportSyncMaxRows,
       count: (tx, limit) => countDeletedRows(tx, { increment, limit }),
       open: () => streamDeletedFile(snapshot, { increment, format }),
     };
   });
+}
+
+/** Parameters of the rows that left an export. */
+interface DeletedParameters extends ExportParameters {
+  format: TextExportFormat;
+  since: string;
+}
+
+/** Parses the parameters of the rows that left an export. Throws VALIDATION_ERROR with every problem. */
+function parseDeletedParameters(query: URLSearchParams): DeletedParameters {
+  const { format, as_of: asOf, since, ...flags } = parseQuery(DELETED_QUERY, query);
+  return { format, asOf, since, visibility: toVisibility(flags) };
 }

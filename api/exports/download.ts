@@ -18,11 +18,9 @@ import { formatDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { byteRangeOf } from "./byte_range.ts";
 import { JobParams, requireExportJob } from "./export_job.ts";
-import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { FILE_HEADERS, mayContinue, SHARE_USED_UP } from "./export_request.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
-import { mayContinue } from "./open_export.ts";
-import { FILE_HEADERS, SHARE_USED_UP } from "./send_export.ts";
 
 /** Any member may download, with a session or a key of kind `user`. */
 export const downloadExportJob = operation(
@@ -60,7 +58,7 @@ export const downloadExportJob = operation(
     ],
   },
   async ({ params, request, caller }, deps) => {
-    const { slots, store, streamRules: rules, metrics } = deps.exports;
+    const { downloads, store, streamRules: rules, metrics } = deps.exports;
     const findJob = () => findVisibleJob(deps.sql, { caller, request, jobId: params.job_id });
     const find = async () => {
       const job = await findJob();
@@ -76,12 +74,12 @@ export const downloadExportJob = operation(
     // Never released: it ends when the response is sent.
     const claim = { holder: caller.userId, group: job.orgId, isOver };
     if (context.method === "HEAD") {
-      requireExportSlot(slots, "downloads", claim);
+      downloads.requireFree(claim);
       const isThere = await orUnavailable(store.exists(artifact.key));
       if (!isThere) throw await goneOrLost(deps.log, find);
       return reply(200, null, { headers });
     }
-    const permit = takeExportSlot(slots, "downloads", claim);
+    const permit = downloads.take(claim);
     const file = await readArtifact(store, { request, artifact, range, isOver });
     if (file === "unwanted") return reply(200, null);
     if (!file) throw await goneOrLost(deps.log, find);

@@ -8,13 +8,14 @@ import { jsonText, operation, reply } from "../http/operation.ts";
 import { queryOf } from "../http/query.ts";
 import { each, Instant } from "../http/schemas.ts";
 import {
+  BUNDLE_FAILURES,
   BUNDLE_QUERY,
-  type BundleParameters,
   EXAMPLE_AS_OF,
+  type ExportParameters,
+  PROJECT_EXPORT,
   parseBundleParameters,
-} from "./export_parameters.ts";
+} from "./export_request.ts";
 import { type OpenExport, withOpenExport } from "./open_export.ts";
-import { BUNDLE_FAILURES, PROJECT_EXPORT } from "./send_export.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
@@ -81,7 +82,7 @@ export const estimateBundle = operation(
 
 /** Returns the bytes of the files before compression: rows times the mean length of a sample. */
 async function estimateBytes(
-  { snapshot, selection, parameters }: OpenExport<BundleParameters>,
+  { snapshot, selection, parameters }: OpenExport<ExportParameters>,
   rowCounts: RowCounts,
 ): Promise<number> {
   const { format } = parameters;

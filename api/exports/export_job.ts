@@ -16,7 +16,7 @@ import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { requireVisible } from "../http/require_visible.ts";
 import { Instant, oneOf, Text } from "../http/schemas.ts";
-import { EXAMPLE_AS_OF } from "./export_parameters.ts";
+import { EXAMPLE_AS_OF } from "./export_request.ts";
 import { Visibility } from "./manifest_schema.ts";
 
 const Id = Type.String({ format: "uuid" });

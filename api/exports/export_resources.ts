@@ -3,18 +3,25 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { openArtifactStore } from "../../shared/artifacts/open.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
-import { EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/snapshot.ts";
-import type { Semaphore } from "../http/limits/semaphore.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { EXPORT_COUNTS_MAX, EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/snapshot.ts";
+import { measureWatermarkHold } from "../../sql/exports/settle_watermark.ts";
+import { Slots, type SlotTexts } from "../http/limits/slots.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { CutReason } from "../http/request_context.ts";
 import { STREAM_RULES, type StreamRules } from "../http/response/watch_stream.ts";
-import { createExportSlots, type ExportSlots } from "./export_slots.ts";
 
 export interface ExportResources {
-  slots: ExportSlots;
+  /** Exports that stream; each holds a snapshot while its client reads. */
+  streams: Slots;
+  /** Estimates and HEAD requests: they count rows for a few seconds. */
+  counts: Slots;
+  /** Downloads of finished exports. */
+  downloads: Slots;
   /** Second connections for large datasets, to the primary. */
   lanes: ExportLanes;
   /** Where finished organization exports are. */
@@ -34,14 +41,33 @@ export function createExportResources(deps: {
   streamRules?: Partial<StreamRules>;
 }): ExportResources {
   const { config, sql, exportSql, log } = deps;
-  const slots = createExportSlots(config);
+  const limits = {
+    max: config.exportStreamsMax,
+    perHolder: config.exportStreamsPerUser,
+    perGroup: config.exportStreamsPerOrg,
+  };
+  const streams = new Slots(limits, textsOf({ one: "export", many: "exports" }));
+  const half = Math.ceil(EXPORT_COUNTS_MAX / 2);
   const maxMs = config.exportStreamMaxMinutes * 60_000;
   return {
-    slots,
+    streams,
+    counts: new Slots(
+      { max: EXPORT_COUNTS_MAX, perHolder: half, perGroup: half },
+      textsOf({ one: "estimate", many: "estimates" }),
+    ),
+    downloads: new Slots(limits, textsOf({ one: "download", many: "downloads" })),
     lanes: new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log }),
     store: openArtifactStore(config),
     streamRules: { ...STREAM_RULES, maxMs, ...deps.streamRules },
-    metrics: createExportMetrics(deps.metrics.registry, slots.streams),
+    metrics: createExportMetrics(deps.metrics.registry, streams),
+  };
+}
+
+function textsOf({ one, many }: { one: string; many: string }): SlotTexts {
+  return {
+    holder: (limit) => TEXTS.RATE_LIMITED.exportsOfUser({ one, limit }),
+    group: (limit) => TEXTS.RATE_LIMITED.exportsOfOrg({ one, many, limit }),
+    all: ({ limit, seconds }) => TEXTS.SERVICE_UNAVAILABLE.exports({ one, limit, seconds }),
   };
 }
 
@@ -56,7 +82,7 @@ const CUT_REASONS: readonly (CutReason | "failed")[] = [
 export type ExportMetrics = ReturnType<typeof createExportMetrics>;
 
 /** Creates and registers the metrics of exports. The slots are read at each scrape. */
-function createExportMetrics(registry: Registry, slots: Semaphore) {
+function createExportMetrics(registry: Registry, slots: Slots) {
   const registers = [registry];
   const registerGauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
@@ -98,4 +124,29 @@ function createExportMetrics(registry: Registry, slots: Semaphore) {
   };
   for (const reason of CUT_REASONS) metrics.cut.inc({ reason }, 0);
   return metrics;
+}
+
+/** Registers the gauge of how far open transactions hold back the cutoff, measured at each scrape (docs/watermark.md). */
+export function registerWatermarkMetrics(
+  registry: Registry,
+  deps: { sql: Sql; log: Log; config: Pick<Config, "exportIgnoreApplications" | "trackerSchema"> },
+): void {
+  registerMeasuredGauges(
+    { registry, log: deps.log },
+    [
+      {
+        name: "export_watermark_held_back_seconds",
+        help:
+          "Age of the oldest open transaction that holds back the cutoff of exports; 0 if there is none, " +
+          "NaN while the database hides sessions",
+      },
+    ],
+    async () => {
+      const seconds = await measureWatermarkHold(deps.sql, {
+        ignoredApplications: deps.config.exportIgnoreApplications,
+        trackerSchema: deps.config.trackerSchema,
+      });
+      return [[{ labels: {}, value: seconds ?? Number.NaN }]];
+    },
+  );
 }

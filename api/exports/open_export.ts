@@ -1,17 +1,11 @@
-/** Opens an export: project, access, parameters, slot, cutoff and snapshot. */
+/** Opens an export: takes a slot, settles the cutoff, and opens the snapshot that the rows are read from. */
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { type ExportSelection, NO_FILTERS } from "../../shared/exports/selection.ts";
-import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
-import type { Log } from "../../shared/process/log.ts";
-import { isUuid } from "../../shared/uuid.ts";
-import { isCredentialLive } from "../../sql/accounts/sessions.ts";
-import {
-  findVisibleProject,
-  findVisibleProjectByName,
-  type VisibleProjectRow,
-} from "../../sql/accounts/visible_project.ts";
-import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
+import { NO_FILTERS } from "../../shared/exports/datasets.ts";
+import type { VisibleProjectRow } from "../../sql/accounts/visible_project.ts";
+import type { Node } from "../../sql/connection/nodes.ts";
+import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
 import {
   type ExportLanes,
   type ExportSnapshot,
@@ -19,23 +13,34 @@ import {
   openExportSnapshot,
 } from "../../sql/connection/snapshot.ts";
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
-import { WrongTimeError } from "../../sql/exports/rows.ts";
+import { type ExportSelection, WrongTimeError } from "../../sql/exports/rows.ts";
+import {
+  NO_SESSION,
+  settleWatermark,
+  type WatermarkBlocker,
+  type WatermarkResult,
+} from "../../sql/exports/settle_watermark.ts";
+import { isChangeLogKept } from "../../sql/exports/tracker_changes.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../sql/tracker/tracker_tables.ts";
 import type { Caller } from "../http/caller.ts";
 import { unavailable } from "../http/error_handler.ts";
 import type { OperationDeps } from "../http/operation.ts";
-import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import { announceStream } from "../http/request_context.ts";
-import { requireAllowed } from "../http/require_allowed.ts";
-import { requireVisible } from "../http/require_visible.ts";
 import type { StreamWatch } from "../http/response/watch_stream.ts";
-import { settleCutoff } from "./cutoff.ts";
-import { requireExportSlot, takeExportSlot } from "./export_slots.ts";
+import { invalidInput } from "../http/validation_problems.ts";
+import {
+  type ExportParameters,
+  type ExportPolicy,
+  mayContinue,
+  requireExportProject,
+} from "./export_request.ts";
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
+/** An older cutoff is logged: a transaction was probably left open. */
+const NOTEWORTHY_LAG_MS = 5000;
 /** Where too large an export is possible. */
 export const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
@@ -51,15 +56,7 @@ interface ExportSource {
   isReplicaFault(error: unknown): boolean;
 }
 
-/** The parameters that every export has. */
-type CommonParameters = Pick<ExportSelection, "visibility"> & {
-  /** Null for the newest settled instant. */
-  asOf: string | null;
-  /** Start of an increment; null for a full export. */
-  since: string | null;
-};
-
-export interface OpenExport<Parameters = CommonParameters> extends ExportSource {
+export interface OpenExport<Parameters = ExportParameters> extends ExportSource {
   project: VisibleProjectRow;
   parameters: Parameters;
   /** All rows that the common parameters select. */
@@ -93,7 +90,7 @@ export interface ExportRequest<Parameters> {
  * Throws the errors of `requireExportProject`, `parse` and `settleCutoff`, RATE_LIMITED if the share of the caller or
  * organization is used up, SERVICE_UNAVAILABLE if no slot is free, EXPORT_PREPARE_TIMEOUT if counting takes too long.
  */
-export async function withOpenExport<Parameters extends CommonParameters, Answer>(
+export async function withOpenExport<Parameters extends ExportParameters, Answer>(
   deps: OperationDeps,
   exportRequest: ExportRequest<Parameters>,
   serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
@@ -118,9 +115,9 @@ interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project">
   abort: AbortController;
 }
 
-type AnyOpening = Opening<CommonParameters>;
+type AnyOpening = Opening<ExportParameters>;
 
-async function openAndServe<Parameters extends CommonParameters, Answer>(
+async function openAndServe<Parameters extends ExportParameters, Answer>(
   deps: OperationDeps,
   opening: Opening<Parameters>,
   serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
@@ -141,21 +138,24 @@ async function openAndServe<Parameters extends CommonParameters, Answer>(
         cause: error,
       });
     }
-    if (error instanceof WrongTimeError) throw wrongTime(error);
+    if (error instanceof WrongTimeError) {
+      const details = { reason: "time", ...error.row };
+      throw new ApiError("UNPROCESSABLE_ENTITY", { message: `${error.message}.`, details, cause: error });
+    }
     if (!opened.isReplicaFault(error)) throw error;
     return await openAndServe({ ...deps, replica: null }, { ...opening, asOf: opened.asOf }, serve);
   }
 }
 
-async function openExport<Parameters extends CommonParameters>(
+async function openExport<Parameters extends ExportParameters>(
   deps: OperationDeps,
   opening: Opening<Parameters>,
 ): Promise<OpenExport<Parameters>> {
-  const { abort, caller, project, parameters } = opening;
-  const { slots, streamRules: rules } = deps.exports;
+  const { request, caller, policy, project, parameters, abort } = opening;
+  const { streams, counts, streamRules: rules } = deps.exports;
   const claim = { holder: caller.userId, group: project.orgId };
-  if (opening.kind === "head") requireExportSlot(slots, "streams", claim);
-  const permit = takeExportSlot(slots, opening.kind === "file" ? "streams" : "counts", claim);
+  if (opening.kind === "head") streams.requireFree(claim);
+  const permit = (opening.kind === "file" ? streams : counts).take(claim);
   const forget = abortWhenLeft(opening);
   try {
     const source = (await openNodeSource(deps, opening)) ?? (await openSource(deps, opening));
@@ -164,7 +164,10 @@ async function openExport<Parameters extends CommonParameters>(
       await source.snapshot.close();
       permit.release();
     };
-    const watch = { rules, permit, mayContinue: () => mayContinueExport(deps, opening) };
+    // Repeats the checks of the start: credential, membership, role and subscription.
+    const access = { caller, request, project: project.id, policy };
+    const requireAccess = () => requireExportProject(deps.sql, access);
+    const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, requireAccess) };
     const selection: ExportSelection = {
       trackerSchema: deps.config.trackerSchema,
       shards: source.shards,
@@ -215,29 +218,12 @@ async function openSource(deps: OperationDeps, opening: AnyOpening): Promise<Exp
   return { asOf, snapshot, shards: null, lanes, isReplicaFault };
 }
 
-/** Repeats the checks of the start: credential, membership, role and subscription. */
-function mayContinueExport(deps: OperationDeps, opening: AnyOpening): Promise<boolean> {
-  const { caller, request, project, policy } = opening;
-  return mayContinue(deps, caller, () =>
-    requireExportProject(deps.sql, { caller, request, project: project.id, policy }),
-  );
-}
-
 /** Aborts when the client disconnects. Returns a function that unsubscribes. */
 function abortWhenLeft({ request, abort }: AnyOpening): () => void {
   const leave = (): void => abort.abort();
   if (request.signal.aborted) leave();
   request.signal.addEventListener("abort", leave);
   return () => request.signal.removeEventListener("abort", leave);
-}
-
-/** UNPROCESSABLE_ENTITY: a row has a time that no format can write. */
-function wrongTime(error: WrongTimeError): ApiError {
-  return new ApiError("UNPROCESSABLE_ENTITY", {
-    message: `${error.message}.`,
-    details: { reason: "time", ...error.row },
-    cause: error,
-  });
 }
 
 /** Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. */
@@ -254,75 +240,101 @@ async function explainMissingTracker({ sql, config }: OperationDeps, error: unkn
     : unavailable(error, TEXTS.SERVICE_UNAVAILABLE.tracker);
 }
 
-const MAX_PROJECT_NAME_LENGTH = 200;
+type CutoffDeps = Pick<OperationDeps, "config" | "sql" | "log">;
 
-/** Decides whether a caller may export. */
-export type ExportPolicy = (facts: ExportFacts) => Verdict;
+interface CutoffOptions {
+  /** Null for the newest settled watermark. */
+  asOf: string | null;
+  /** Start of an increment; null for a full export. */
+  since: string | null;
+  signal?: AbortSignal;
+  nodes?: readonly Node[];
+}
 
 /**
- * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
- * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
+ * Settles `asOf`, or chooses the newest settled watermark if it is null. Throws VALIDATION_ERROR if `asOf` is in the
+ * future or an increment from `since` cannot be exact, SERVICE_UNAVAILABLE if it does not settle. Call it outside a
+ * transaction.
  */
-async function requireExportProject(
-  sql: Sql,
-  access: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
-): Promise<VisibleProjectRow> {
-  const project = await findProject(sql, access);
-  const { credential } = access.caller;
-  requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
-  const verdict = access.policy({
-    credential,
-    role: project.role,
-    tier: project.subscriptionTier,
+export async function settleCutoff(
+  deps: CutoffDeps,
+  { asOf: wanted, since, ...options }: CutoffOptions,
+): Promise<string> {
+  const asOf = await requireWatermark(deps, wanted, options);
+  if (since !== null) await requireSince(deps, { since, asOf });
+  return asOf;
+}
+
+async function requireWatermark(
+  deps: CutoffDeps,
+  asOf: string | null,
+  { signal, nodes = [] }: Pick<CutoffOptions, "signal" | "nodes">,
+): Promise<string> {
+  const result = await settleWatermark(deps.sql, {
+    ignoredApplications: deps.config.exportIgnoreApplications,
+    trackerSchema: deps.config.trackerSchema,
+    nodes,
+    ...(asOf === null ? {} : { asOf }),
+    ...(signal ? { signal } : {}),
   });
-  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
-  return project;
-}
-
-async function findProject(
-  sql: Sql,
-  access: { caller: Caller; request: Request; project: string },
-): Promise<VisibleProjectRow> {
-  const { caller, request, project: name } = access;
-  const { userId } = caller;
-  if (isUuid(name)) {
-    const project = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
-    const found = requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
-    // The id needs no organization, but a header that names none of the caller's is refused as everywhere.
-    if (request.headers.has("x-org-slug")) await resolveOrg(sql, caller, request);
-    return found;
+  report(deps, result, asOf === null);
+  if (result.ok) return result.asOf;
+  if (result.reason === "future") {
+    throw invalidInput([{ path: "as_of", message: "must not be in the future" }]);
   }
-  const { orgId, slug } = await resolveOrg(sql, caller, request);
-  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
-    throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
-  }
-  const project = await findVisibleProjectByName(sql, { name, userId, orgId });
-  return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
-}
-
-function notFound(message: string): ApiError {
-  return new ApiError("PROJECT_NOT_FOUND", { message });
+  const { hidden, open } = TEXTS.SERVICE_UNAVAILABLE.cutoff;
+  throw new ApiError("SERVICE_UNAVAILABLE", {
+    message: isBlind(result.blockers) ? hidden : open,
+    retryAfter: RETRY_AFTER.build,
+  });
 }
 
 /**
- * Checks the credential, then calls `requireAccess`, which throws ApiError if access has ended. A database error ends
- * nothing, because the next check comes soon. Never throws.
+ * Returns true if the database hides sessions, so that waiting does not help. Prepared transactions have no session.
  */
-export async function mayContinue(
-  { sql, log }: { sql: Sql; log: Log },
-  caller: Caller,
-  requireAccess: () => Promise<unknown>,
-): Promise<boolean> {
-  try {
-    if (!(await isCredentialLive(sql, caller.credential))) return false;
-    await requireAccess();
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError) return false;
-    log.warn(
-      { event: "export.access_unknown", err: error },
-      "cannot check whether the caller of an export still has access",
-    );
-    return true;
+function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
+  return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
+}
+
+/** Logs the sessions that hold back the watermark (docs/watermark.md). */
+function report(deps: CutoffDeps, result: WatermarkResult, isChosen: boolean): void {
+  // By the database's clock alone: the difference to this machine's would look like a lag.
+  const lagMs = result.ok && isChosen ? Date.parse(result.observedAt) - Date.parse(result.asOf) : 0;
+  const isUnsettled = !result.ok && result.reason === "unsettled";
+  if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
+  const { blockers } = result;
+  const fields = { event: "export.watermark_held_back", lagMs, blockers };
+  if (isBlind(blockers)) {
+    const hint = "grant pg_read_all_stats to the database role of the service";
+    deps.log.warn({ ...fields, hint }, "sessions that the database hides hold back the cutoff of exports");
+  } else {
+    deps.log.warn(fields, "open transactions hold back the cutoff of exports");
   }
+}
+
+/**
+ * Throws VALIDATION_ERROR if an increment from `since` to `asOf` cannot be exact, so that the caller has to take a full
+ * export: with `details.reason: "since_too_old"`, or without if changes are not logged at all.
+ */
+async function requireSince(
+  { sql, config }: CutoffDeps,
+  { since, asOf }: { since: string; asOf: string },
+): Promise<void> {
+  if (config.trackerSchema !== OWN_TRACKER_SCHEMA) {
+    const message = "is not available: this service does not log changes of its tracker. Take a full export";
+    throw invalidInput([{ path: "since", message }]);
+  }
+  if (since > asOf) throw sinceError(`must not be later than the cutoff, ${asOf}`);
+  if (!(await isChangeLogKept(sql, since))) {
+    throw sinceError(
+      "must be within the last 90 days, because older changes are deleted. Take a full export",
+    );
+  }
+}
+
+function sinceError(message: string): ApiError {
+  return new ApiError("VALIDATION_ERROR", {
+    message: TEXTS.VALIDATION_ERROR.problem({ path: "since", message }),
+    details: { reason: "since_too_old", errors: [{ path: "since", message }] },
+  });
 }

@@ -1,7 +1,7 @@
 /** POST /export/jobs: queues an organization export, or returns the one that is active. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import { toVisibility } from "../../shared/exports/selection.ts";
+import { toVisibility } from "../../shared/exports/datasets.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
@@ -25,10 +25,9 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import type { JsonObject } from "../http/route.ts";
 import { Instant } from "../http/schemas.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
-import { settleCutoff } from "./cutoff.ts";
 import { ExportJob, presentExportJob, QUEUED_JOB } from "./export_job.ts";
-import { BUNDLE_QUERY, type BundleParameters, EXAMPLE_AS_OF } from "./export_parameters.ts";
-import { requireTracker } from "./open_export.ts";
+import { BUNDLE_QUERY, EXAMPLE_AS_OF, type ExportParameters } from "./export_request.ts";
+import { requireTracker, settleCutoff } from "./open_export.ts";
 
 /** Time for the builder, which enforces the timeout itself, to report it. */
 const EXPIRE_MARGIN_SECONDS = 120;
@@ -126,7 +125,7 @@ export const queueExportJob = operation(
  * Reads the options. Throws VALIDATION_ERROR with every problem. The query must be empty: an option there would otherwise be
  * ignored, because the other exports take it in the query.
  */
-function parseOptions(body: JsonObject, query: URLSearchParams): BundleParameters {
+function parseOptions(body: JsonObject, query: URLSearchParams): ExportParameters {
   const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, body[name]));
   const unknown = findUnknownFields(body, Object.keys(BUNDLE_QUERY));
   const refused = [...findMisplaced(query), ...unknown, ...problems];
@@ -151,7 +150,7 @@ function findMisplaced(query: URLSearchParams): Problem[] {
  * Returns a message that names the options in which an active job differs from the request; null if there are none. The
  * cutoff counts only if the request has one.
  */
-function describeDifferences(job: ExportJobRow, request: BundleParameters): string | null {
+function describeDifferences(job: ExportJobRow, request: ExportParameters): string | null {
   const { visibility } = request;
   const options: readonly [name: string, active: unknown, requested: unknown][] = [
     ["format", job.format, request.format],
@@ -173,7 +172,7 @@ interface NewJob {
   orgId: string;
   caller: Caller;
   request: Request;
-  options: BundleParameters;
+  options: ExportParameters;
 }
 
 interface QueuedExport {

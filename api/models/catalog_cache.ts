@@ -1,11 +1,13 @@
 /** The model catalog that this process serves: loaded whole, polled for a newer version, and replaced in one step. */
+
+import { TEXTS } from "../../shared/error_texts.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { readCatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import { type CatalogVersion, findCatalogVersion } from "../../sql/models/catalog_syncs.ts";
-import { Semaphore } from "../http/limits/semaphore.ts";
+import { Slots } from "../http/limits/slots.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
 /** Loading takes about 0.2 s, so a sync is visible well within a second. */
@@ -28,7 +30,10 @@ interface CatalogCacheDeps {
 /** Empty until the first request or `start()` loads the catalog. */
 export class CatalogCache {
   /** Running downloads of the list as CSV: each may hold a compressor of some megabytes. */
-  readonly downloads = new Semaphore({ max: 16, perHolder: 4, perGroup: 16 });
+  readonly downloads = new Slots(
+    { max: 16, perHolder: 4, perGroup: 16 },
+    { holder: TEXTS.RATE_LIMITED.lists, all: TEXTS.SERVICE_UNAVAILABLE.lists },
+  );
   readonly #deps: CatalogCacheDeps;
   #loaded: CurrentCatalog | null = null;
   /** The replica while it is known to show what is loaded. */

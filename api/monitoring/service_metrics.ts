@@ -6,7 +6,7 @@ import type { Replica } from "../../sql/connection/replica.ts";
 import { type ArtifactStatus, registerArtifactMetrics } from "../../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics, registerServerConnections } from "../../sql/monitoring/pool_metrics.ts";
 import { registerDatabaseUp } from "../../sql/monitoring/readiness.ts";
-import { registerWatermarkMetrics } from "../exports/cutoff.ts";
+import { registerWatermarkMetrics } from "../exports/export_resources.ts";
 import { registerJobMetrics } from "../exports/job_metrics.ts";
 import type { OperationDeps } from "../http/operation.ts";
 import { registerCatalogMetrics } from "../models/catalog_metrics.ts";

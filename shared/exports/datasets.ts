@@ -40,6 +40,33 @@ export const VISIBILITY_FLAGS = [
 ] as const;
 export type VisibilityFlag = (typeof VISIBILITY_FLAGS)[number];
 
+/** Which hidden rows an export includes (docs/contract.md, Exports). */
+export interface ExportVisibility {
+  includeDeleted: boolean;
+  includeArchived: boolean;
+  includeSuperseded: boolean;
+  includeResolved: boolean;
+}
+
+/** What a flag that is left out stands for. */
+export const FLAG_DEFAULTS: Readonly<Record<VisibilityFlag, boolean>> = {
+  include_deleted: false,
+  include_archived: false,
+  include_superseded: false,
+  include_resolved: true,
+};
+
+/** The visibility that a request's flags ask for. */
+export function toVisibility(options: Readonly<Partial<Record<VisibilityFlag, boolean>>>): ExportVisibility {
+  const flags = { ...FLAG_DEFAULTS, ...options };
+  return {
+    includeDeleted: flags.include_deleted,
+    includeArchived: flags.include_archived,
+    includeSuperseded: flags.include_superseded,
+    includeResolved: flags.include_resolved,
+  };
+}
+
 /** A repeatable query parameter: rows whose column has any of the values. */
 export interface ExportFilter {
   name: string;
@@ -48,6 +75,9 @@ export interface ExportFilter {
   /** The allowed values; others are rejected. */
   values?: readonly string[];
 }
+
+/** The filters of a bundle: none. */
+export const NO_FILTERS: Readonly<Record<string, readonly string[]>> = {};
 
 export interface ExportDataset {
   name: ExportDatasetName;

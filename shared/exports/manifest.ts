@@ -2,8 +2,7 @@
 import type { ContentDigest } from "../artifacts/store.ts";
 import { escapeLineEnds, toJsonLine } from "../json_lines.ts";
 import type { ExportFormat } from "../vocabulary.ts";
-import type { ExportDatasetName } from "./datasets.ts";
-import type { ExportVisibility } from "./selection.ts";
+import type { ExportDatasetName, ExportVisibility } from "./datasets.ts";
 
 /** Version of the manifest's format. */
 const MANIFEST_SCHEMA_VERSION = 1;

@@ -1,7 +1,6 @@
 /** The file of a dataset: what each format is, from the SQL of a value to the bytes, and how a file is streamed. */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
-import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
@@ -10,12 +9,23 @@ import { isoText } from "../iso_text.ts";
 import { type CopyOptions, type CopyPart, copyLanes, copyRows, type RowMeter } from "./copy_rows.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
 import { storedType } from "./parquet/page.ts";
-import { allOf, literal, ofProject, type RowLine, selectLines, tableOf } from "./rows.ts";
+import {
+  allOf,
+  type ExportSelection,
+  literal,
+  ofProject,
+  type RowLine,
+  selectLines,
+  tableOf,
+} from "./rows.ts";
 
 type Chunks = AsyncGenerator<Uint8Array, void, void>;
 type Columns = readonly ExportColumn[];
 
 interface Format {
+  title: string;
+  /** For the document. */
+  description: string;
   contentType: string;
   /** Whether the bytes are compressed already. */
   isCompressed: boolean;
@@ -36,6 +46,8 @@ interface Format {
 export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   /** A JSON object per line, ended by LF; without rows, no bytes. */
   ndjson: {
+    title: "NDJSON",
+    description: "One JSON object per line, which keeps every value",
     contentType: "application/x-ndjson; charset=utf-8",
     isCompressed: false,
     sqlOf: ({ column, type }) => (type === "timestamp" ? isoText(`r."${column}"`) : `r."${column}"`),
@@ -52,6 +64,8 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   },
   /** RFC 4180 with a byte order mark; without rows, only the header. */
   csv: {
+    title: "CSV",
+    description: "RFC 4180 in UTF-8 with a byte order mark and a header row; formulas are neutralized",
     contentType: "text/csv; charset=utf-8; header=present",
     isCompressed: false,
     sqlOf: csvValue,
@@ -61,6 +75,8 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   },
   /** Without rows, the schema. */
   parquet: {
+    title: "Parquet",
+    description: "Apache Parquet with typed columns; JSON columns are text of the logical type JSON",
     contentType: "application/vnd.apache.parquet",
     isCompressed: true,
     // A tracker's view may have another type, with another binary form. Binary jsonb begins with its version.

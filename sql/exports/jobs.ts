@@ -1,5 +1,5 @@
 /** Table `export_jobs`: organization exports, from queued to ready or failed. Every update names the status it expects. */
-import type { ExportVisibility } from "../../shared/exports/selection.ts";
+import type { ExportVisibility } from "../../shared/exports/datasets.ts";
 import type {
   BuildFault,
   ExportFormat,

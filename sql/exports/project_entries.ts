@@ -6,14 +6,13 @@ import {
   type ExportDatasetName,
 } from "../../shared/exports/datasets.ts";
 import { DELETED_ENTRY, entryName, type ManifestFile } from "../../shared/exports/manifest.ts";
-import type { ExportSelection } from "../../shared/exports/selection.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import type { RowMeter } from "./copy_rows.ts";
 import { type DatasetFileOptions, streamDatasetFile } from "./dataset_file.ts";
 import { streamDeletedFile } from "./deleted_rows.ts";
-import { tableOf } from "./rows.ts";
+import { type ExportSelection, tableOf } from "./rows.ts";
 
 export interface ProjectEntriesOptions extends Pick<DatasetFileOptions, "selection" | "format"> {
   /** Counts the rows of all files as they are sent. */

@@ -8,12 +8,30 @@ import {
   EXPORT_DATASETS,
   type ExportDataset,
   type ExportDatasetName,
+  type ExportVisibility,
 } from "../../shared/exports/datasets.ts";
-import type { ExportSelection } from "../../shared/exports/selection.ts";
 import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
+
+export interface ExportSelection {
+  /** Where the tracker tables, or views, are. */
+  trackerSchema: string;
+  /** The shards that hold the project, by table, where the tables are distributed and a node is read. */
+  shards?: Readonly<Record<string, string>> | null;
+  projectId: string;
+  /** The settled watermark; later rows are excluded. */
+  asOf: string;
+  visibility: ExportVisibility;
+  /** Values by filter name; a row has to match one of the values of every filter that is given. */
+  filters: Readonly<Record<string, readonly string[]>>;
+  /** Only rows that changed after it, docs/increments.md; all rows if it is null or missing. */
+  since?: string | null;
+  /** Only rows of a part of time, by the dataset's time column: from, inclusive, and to, exclusive. */
+  createdFrom?: string | null;
+  createdTo?: string | null;
+}
 
 /** Selects the rows that changed between two cutoffs. */
 export type Increment = ExportSelection & { since: string };

@@ -7,14 +7,16 @@
  * therefore trusted only after it was seen waiting for its client at a time after the watermark: any later transaction of
  * it starts after the watermark. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
+import { addMilliseconds } from "../../shared/instant.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, trackerRelations, trackerTables } from "../tracker/tracker_tables.ts";
 import { type AbandonedWrite, listAbandonedWrites } from "./abandoned_writes.ts";
-import { defaultAsOf, newestAsOf } from "./default_as_of.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";
 
+/** How long short transactions are waited for without `as_of`, so that the cutoff is as recent as possible. */
+const FRESHNESS_WAIT_MS = 100;
 /** How long a request waits for an explicit `as_of` to settle. */
 const SETTLE_TIMEOUT_MS = 5000;
 const FIRST_PAUSE_MS = 1;
@@ -90,8 +92,9 @@ interface Scope {
 }
 
 /**
- * Settles `asOf`, or chooses the newest settled watermark if it is undefined (default_as_of.ts). Call it outside a transaction,
- * and take the snapshot to read from afterwards. Throws NodeUnavailable if a node cannot be asked.
+ * Settles `asOf`, or chooses the newest settled watermark if it is undefined: everything committed before the call is at or
+ * before it, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot to read from
+ * afterwards. Throws NodeUnavailable if a node cannot be asked.
  */
 export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Promise<WatermarkResult> {
   const { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal } = options;
@@ -99,7 +102,8 @@ export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Pr
   const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema), nodes };
   const { observedAt } = await observe(scope);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
-  const watermark = asOf ?? newestAsOf(observedAt);
+  // Rounding may have put a row committed just now half a millisecond ahead of the clock.
+  const watermark = asOf ?? addMilliseconds(observedAt, 1);
   for await (const { findings, waitedMs } of watch(scope, watermark)) {
     signal?.throwIfAborted();
     const blockers = findings.blockers.map(describeBlocker);
@@ -110,6 +114,17 @@ export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Pr
     if (waitedMs > timeoutMs) return { ok: false, reason: "unsettled", blockers };
   }
   throw new Error("Cannot settle a watermark: the observation of sessions ended");
+}
+
+/** Returns the newest cutoff, or else the one before all transactions that are still open; null to wait for them. */
+function defaultAsOf(
+  newest: string,
+  { blockers, waitedMs }: { blockers: readonly WatermarkBlocker[]; waitedMs: number },
+): string | null {
+  if (blockers.length === 0) return newest;
+  if (waitedMs <= FRESHNESS_WAIT_MS) return null;
+  const [oldest = newest] = blockers.flatMap(({ transactionStart }) => transactionStart ?? []).sort();
+  return addMilliseconds(oldest, -1);
 }
 
 /**

@@ -1,10 +1,10 @@
 /** Data to measure with: projects and registries of a given size, and psql, which sets the limit of exports. */
-import type { ExportDataset } from "../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../shared/exports/selection.ts";
+import { type ExportDataset, NO_FILTERS, toVisibility } from "../../shared/exports/datasets.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { copyStatement as exportStatement } from "../../sql/exports/copy_rows.ts";
 import { FORMATS, rowsQuery } from "../../sql/exports/dataset_file.ts";
+import type { ExportSelection } from "../../sql/exports/rows.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts";
 

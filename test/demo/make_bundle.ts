@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { Uint8ArrayWriter, ZipWriter } from "@zip.js/zip.js";
 import type { DemoContent } from "../../api/admin/demo/demo_bundle.ts";
+import { NO_FILTERS, toVisibility } from "../../shared/exports/datasets.ts";
 import { type ManifestProject, organizationManifest } from "../../shared/exports/manifest.ts";
-import { NO_FILTERS, toVisibility } from "../../shared/exports/selection.ts";
 import { NIL_UUID } from "../../shared/uuid.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";

@@ -1,7 +1,6 @@
 /** Tracker tables partitioned by hash (project_id), an option for operators. */
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import { NO_FILTERS } from "../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS } from "../../shared/exports/datasets.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { rowsQuery } from "../../sql/exports/dataset_file.ts";

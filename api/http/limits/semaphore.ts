@@ -1,6 +1,6 @@
 /** A semaphore with limits per holder, per group of holders, and in total. */
 
-interface SemaphoreLimits {
+export interface SemaphoreLimits {
   max: number;
   perHolder: number;
   perGroup: number;

@@ -1,15 +1,12 @@
 /** The list of models as a CSV file, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
-import { RETRY_AFTER } from "../../../shared/error_rows.ts";
-import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
 import { contentDisposition } from "../../../shared/exports/file_names.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import { BYTE_ORDER_MARK, FORMATS, FORMULA_STARTS } from "../../../sql/exports/dataset_file.ts";
 import { modelPrices } from "../../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../../sql/models/models.ts";
-import type { Permit, Semaphore } from "../../http/limits/semaphore.ts";
+import type { Slots } from "../../http/limits/slots.ts";
 import { reply } from "../../http/operation.ts";
 import { announceStream, requestContext } from "../../http/request_context.ts";
 import { compress } from "../../http/response/compress_stream.ts";
@@ -31,7 +28,7 @@ const FILE_HEADERS = {
 
 interface CsvRequest {
   query: ModelSelection;
-  downloads: Semaphore;
+  downloads: Slots;
 }
 
 /** Replies with the file, which is made as the client reads it. */
@@ -52,7 +49,8 @@ function openCsv(
   catalog: Catalog,
   { query, downloads, encoding }: CsvRequest & { encoding: ContentEncoding | null },
 ): ReadableStream<Uint8Array> {
-  const permit = takeSlot(downloads, request);
+  const { caller, network } = requestContext(request);
+  const permit = downloads.take({ holder: caller?.userId ?? network, group: null });
   const lines = streamModelsCsv(selectModels(catalog, query).map(({ row }) => row));
   const endStream = announceStream(request);
   let bytes = 0;
@@ -67,19 +65,6 @@ function openCsv(
     onSourceEnd: async () => permit.release(),
     onEnd: (end) => endStream({ ...end, bytes }),
   });
-}
-
-function takeSlot(slots: Semaphore, request: Request): Permit {
-  const { caller, network } = requestContext(request);
-  const result = slots.take({ holder: caller?.userId ?? network, group: null });
-  if (result.ok) return result.permit;
-  const retryAfter = RETRY_AFTER.stream;
-  if (result.shortage === "holder") {
-    const message = TEXTS.RATE_LIMITED.lists(slots.limits.perHolder);
-    throw new ApiError("RATE_LIMITED", { message, retryAfter });
-  }
-  const message = TEXTS.SERVICE_UNAVAILABLE.lists({ limit: slots.limits.max, seconds: retryAfter });
-  throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
 }
 
 type CsvValue = string | number | boolean | null;

@@ -4,10 +4,10 @@ import {
   EXPORT_DATASETS,
   type ExportDataset,
   type ExportFilter,
+  FLAG_DEFAULTS,
   findExportDataset,
   type VisibilityFlag,
 } from "../../../shared/exports/datasets.ts";
-import { FLAG_DEFAULTS } from "../../../shared/exports/selection.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";

@@ -3,9 +3,13 @@ import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { digestContent } from "../../../shared/artifacts/store.ts";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
+import {
+  EXPORT_DATASET_NAMES,
+  EXPORT_DATASETS,
+  NO_FILTERS,
+  toVisibility,
+} from "../../../shared/exports/datasets.ts";
 import { type BundleContents, bundleManifest, entryName } from "../../../shared/exports/manifest.ts";
-import { NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
 import { streamZip, textEntry, type ZipEntry } from "../../../shared/exports/zip_stream.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";

@@ -3,8 +3,7 @@
  * migration.
  */
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
-import { NO_FILTERS, toVisibility } from "../../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";
 import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
 import { areTimesChecked, wrongTimeQuery } from "../../../sql/exports/rows.ts";
 import { migrate } from "../../../sql/migrate.ts";

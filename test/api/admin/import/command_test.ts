@@ -4,8 +4,9 @@ import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
   type ExportDatasetName,
+  NO_FILTERS,
+  toVisibility,
 } from "../../../../shared/exports/datasets.ts";
-import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
 import { ADMIN_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";

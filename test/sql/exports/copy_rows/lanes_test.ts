@@ -1,8 +1,7 @@
 /** One export on two connections: the same bytes as on one, and nothing left behind whatever ends it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
-import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { createLog } from "../../../../shared/process/log.ts";
 import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../../../shared/vocabulary.ts";
 import { openPool, type Pool, type Sql } from "../../../../sql/connection/pool.ts";
@@ -20,6 +19,7 @@ import {
   rangeQuery,
   rowsQuery,
 } from "../../../../sql/exports/dataset_file.ts";
+import type { ExportSelection } from "../../../../sql/exports/rows.ts";
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";

@@ -1,7 +1,6 @@
 /** Two lanes whose server cannot be reached any more, and is not known to be away. */
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
-import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openPool, type Sql } from "../../../../sql/connection/pool.ts";
 import { openExportSnapshot, shareSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { copyLanes } from "../../../../sql/exports/copy_rows.ts";

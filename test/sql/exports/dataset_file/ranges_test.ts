@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
-import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { type KeyRange, KeyRanges, rangeQuery } from "../../../../sql/exports/dataset_file.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";

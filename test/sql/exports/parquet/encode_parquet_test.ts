@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { copyRows } from "../../../../sql/exports/copy_rows.ts";
 import { FORMATS, rowsQuery } from "../../../../sql/exports/dataset_file.ts";
 import { encodeParquet } from "../../../../sql/exports/parquet/encode_parquet.ts";
+import type { ExportSelection } from "../../../../sql/exports/rows.ts";
 import { AFTER_ALL } from "../../../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.ts";

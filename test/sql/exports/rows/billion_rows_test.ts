@@ -1,7 +1,11 @@
 /** Plans of exports with statistics of a billion rows in each tracker table. */
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS, type ExportDataset } from "../../../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import {
+  EXPORT_DATASETS,
+  type ExportDataset,
+  NO_FILTERS,
+  toVisibility,
+} from "../../../../shared/exports/datasets.ts";
 import {
   type ExportSnapshot,
   openExportSnapshot,
@@ -9,7 +13,7 @@ import {
 } from "../../../../sql/connection/snapshot.ts";
 import { boundaryQuery, rangeQuery, rowsQuery, sampleQuery } from "../../../../sql/exports/dataset_file.ts";
 import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
-import { countQuery } from "../../../../sql/exports/rows.ts";
+import { countQuery, type ExportSelection } from "../../../../sql/exports/rows.ts";
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 

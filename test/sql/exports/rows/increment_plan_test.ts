@@ -1,7 +1,6 @@
 /** The work that an increment causes in the transaction of an export. */
 import { expect, test } from "bun:test";
-import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
-import { NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { rowsQuery } from "../../../../sql/exports/dataset_file.ts";
 import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";

@@ -2,8 +2,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReservedSql } from "postgres";
-import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
-import { type ExportSelection, NO_FILTERS, toVisibility } from "../../../../shared/exports/selection.ts";
+import {
+  EXPORT_DATASET_NAMES,
+  EXPORT_DATASETS,
+  NO_FILTERS,
+  toVisibility,
+} from "../../../../shared/exports/datasets.ts";
 import { createLog } from "../../../../shared/process/log.ts";
 import type { ExportFormat } from "../../../../shared/vocabulary.ts";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
@@ -13,7 +17,7 @@ import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connect
 import { streamDatasetFile } from "../../../../sql/exports/dataset_file.ts";
 import { countDeletedRows, streamDeletedFile } from "../../../../sql/exports/deleted_rows.ts";
 import { openOnNode } from "../../../../sql/exports/open_on_node.ts";
-import { countDatasetRows } from "../../../../sql/exports/rows.ts";
+import { countDatasetRows, type ExportSelection } from "../../../../sql/exports/rows.ts";
 import { settleWatermark } from "../../../../sql/exports/settle_watermark.ts";
 import { openNodes } from "../../../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../../sql/tracker/tracker_tables.ts";

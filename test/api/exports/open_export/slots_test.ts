@@ -1,9 +1,9 @@
 /** How many exports run at once: per user, organization and process; and what takes no slot. */
 import { expect, test } from "bun:test";
-import { exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import type { Person, ProjectRow } from "../../helpers/postgres/factory.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { exportDataset, makeExportProject } from "../../../helpers/exports/export_project.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import type { Person, ProjectRow } from "../../../helpers/postgres/factory.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 interface Refusal {
   status: number;

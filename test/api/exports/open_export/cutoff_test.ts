@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { buildApp } from "../../../api/app.ts";
-import { createMetrics } from "../../../api/http/metrics.ts";
-import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { openPool } from "../../../sql/connection/pool.ts";
-import { errorOf, listMismatches, postJob } from "../../helpers/exports/export_job.ts";
-import { exportDataset, makeExportProject, ndjsonRows } from "../../helpers/exports/export_project.ts";
-import { openTestApp, type TestApp, testRequest } from "../../helpers/http/app.ts";
+import { buildApp } from "../../../../api/app.ts";
+import { createMetrics } from "../../../../api/http/metrics.ts";
+import { API_APPLICATION } from "../../../../sql/connection/application_names.ts";
+import { openPool } from "../../../../sql/connection/pool.ts";
+import { errorOf, listMismatches, postJob } from "../../../helpers/exports/export_job.ts";
+import { exportDataset, makeExportProject, ndjsonRows } from "../../../helpers/exports/export_project.ts";
+import { openTestApp, type TestApp, testRequest } from "../../../helpers/http/app.ts";
 
 /** Leaves a transaction open, like a tracker that has more to write. */
 async function holdTransaction({ db }: TestApp): Promise<{ release: () => Promise<unknown> }> {

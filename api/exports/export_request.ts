@@ -1,0 +1,280 @@
+/** The request of an export: the project and the caller's access to it, and the parameters that every export has. */
+import { Type } from "@sinclair/typebox";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError, type ErrorCode } from "../../shared/errors.ts";
+import {
+  type ExportVisibility,
+  FLAG_DEFAULTS,
+  toVisibility,
+  type VisibilityFlag,
+} from "../../shared/exports/datasets.ts";
+import { parseInstant } from "../../shared/instant.ts";
+import { INSTANT } from "../../shared/json_schema.ts";
+import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
+import type { Log } from "../../shared/process/log.ts";
+import { isUuid } from "../../shared/uuid.ts";
+import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
+import { isCredentialLive } from "../../sql/accounts/sessions.ts";
+import {
+  findVisibleProject,
+  findVisibleProjectByName,
+  type VisibleProjectRow,
+} from "../../sql/accounts/visible_project.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
+import { FORMATS } from "../../sql/exports/dataset_file.ts";
+import type { Caller } from "../http/caller.ts";
+import type { Files } from "../http/operation.ts";
+import { boundOrgOf, resolveOrg } from "../http/organization.ts";
+import {
+  type AddProblem,
+  flag,
+  once,
+  parseQuery,
+  type Query,
+  type QueryParameter,
+  queryOf,
+  word,
+} from "../http/query.ts";
+import { requireAllowed } from "../http/require_allowed.ts";
+import { requireVisible } from "../http/require_visible.ts";
+import { Instant, Text } from "../http/schemas.ts";
+import { invalidInput } from "../http/validation_problems.ts";
+
+export const ProjectParams = {
+  project: Type.String({
+    description: "The project's id, or its slug or name in the organization of the request",
+    examples: ["checkout-service"],
+  }),
+};
+
+/** The error of a file endpoint when a share of the slots is used up. */
+export const SHARE_USED_UP = ["RATE_LIMITED", { share: "user", limit: 2 }] as const;
+
+/** The error of an export that has a row with a time that no format can write. */
+export const WRONG_TIME = [
+  "UNPROCESSABLE_ENTITY",
+  {
+    ...{ reason: "time", dataset: "issues", column: "resolvedAt", time: "0044-03-15 00:00:00+00 BC" },
+    id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+  },
+] as const;
+
+/** What the exports of a project have in common. */
+export const PROJECT_EXPORT = {
+  method: "GET",
+  access: "caller",
+  tag: "Export",
+  params: ProjectParams,
+  usesOrg: true,
+} as const;
+
+export const PROJECT_FAILURES: readonly ErrorCode[] = [
+  "SUBSCRIPTION_REQUIRED",
+  "ORG_ACCESS_DENIED",
+  "PROJECT_NOT_FOUND",
+];
+
+/** What everything about a bundle fails with. */
+export const BUNDLE_FAILURES = [
+  ...PROJECT_FAILURES,
+  "INSUFFICIENT_ORG_ROLE",
+  "KEY_KIND_FORBIDDEN",
+  "EXPORT_PREPARE_TIMEOUT",
+  WRONG_TIME,
+  SHARE_USED_UP,
+] as const;
+
+export const FILE_HEADERS = {
+  "X-Export-As-Of": { description: "The cutoff: rows created later are excluded", schema: Instant() },
+  "X-Export-Next-Since": { description: "Pass it as `since` for the next increment", schema: Instant() },
+  "X-Export-Total-Rows": { description: "Exact number of rows in the file", schema: Type.Integer() },
+  "Content-Disposition": { description: "`attachment` with a file name", schema: Text },
+};
+
+/** The media type of a format, without its parameters. */
+export function mediaTypeOf(format: ExportFormat): string {
+  return FORMATS[format].contentType.replace(/;.*/, "");
+}
+
+/** NDJSON for the document: for a client a text, which it can split into rows of this schema. */
+export function ndjsonFiles(rowSchema: object): Files["files"] {
+  const contentMediaType = mediaTypeOf("ndjson");
+  const contentSchema = { type: "array", items: rowSchema };
+  return { [contentMediaType]: { type: "string", contentMediaType, contentSchema } };
+}
+
+const MAX_PROJECT_NAME_LENGTH = 200;
+
+/** Decides whether a caller may export. */
+export type ExportPolicy = (facts: ExportFacts) => Verdict;
+
+/**
+ * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
+ * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
+ */
+export async function requireExportProject(
+  sql: Sql,
+  access: { caller: Caller; request: Request; project: string; policy: ExportPolicy },
+): Promise<VisibleProjectRow> {
+  const project = await findProject(sql, access);
+  const { credential } = access.caller;
+  requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
+  const verdict = access.policy({
+    credential,
+    role: project.role,
+    tier: project.subscriptionTier,
+  });
+  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+  return project;
+}
+
+async function findProject(
+  sql: Sql,
+  access: { caller: Caller; request: Request; project: string },
+): Promise<VisibleProjectRow> {
+  const { caller, request, project: name } = access;
+  const { userId } = caller;
+  if (isUuid(name)) {
+    const project = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
+    const found = requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
+    // The id needs no organization, but a header that names none of the caller's is refused as everywhere.
+    if (request.headers.has("x-org-slug")) await resolveOrg(sql, caller, request);
+    return found;
+  }
+  const { orgId, slug } = await resolveOrg(sql, caller, request);
+  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
+    throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
+  }
+  const project = await findVisibleProjectByName(sql, { name, userId, orgId });
+  return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
+}
+
+function notFound(message: string): ApiError {
+  return new ApiError("PROJECT_NOT_FOUND", { message });
+}
+
+/**
+ * Checks the credential, then calls `requireAccess`, which throws ApiError if access has ended. A database error ends
+ * nothing, because the next check comes soon. Never throws.
+ */
+export async function mayContinue(
+  { sql, log }: { sql: Sql; log: Log },
+  caller: Caller,
+  requireAccess: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    if (!(await isCredentialLive(sql, caller.credential))) return false;
+    await requireAccess();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    log.warn(
+      { event: "export.access_unknown", err: error },
+      "cannot check whether the caller of an export still has access",
+    );
+    return true;
+  }
+}
+
+export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
+
+/** The parameters that every export of a project has. */
+export interface ExportParameters {
+  format: ExportFormat;
+  /** Truncated to milliseconds; null if the service chooses the cutoff. */
+  asOf: string | null;
+  /** Truncated to milliseconds; null for a full export. */
+  since: string | null;
+  visibility: ExportVisibility;
+}
+
+const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
+  include_deleted: "Include deleted issues and the rows that belong to them",
+  include_archived: "Include archived runs and the rows that belong to them",
+  include_superseded: "Include superseded analysis rows",
+  include_resolved:
+    "Include issues that are completed, wontfix or false-positive, and the rows that belong to them",
+};
+
+export function formatParameter<Format extends ExportFormat>(formats: readonly [Format, ...Format[]]) {
+  const described = formats.map((format) => `\`${format}\`: ${FORMATS[format].description}`);
+  return word(formats, described.join(". "), `must be ${formats.join(", ").replace(/, (\w+)$/, " or $1")}`);
+}
+
+export const COMMON_QUERY = {
+  format: formatParameter(EXPORT_FORMATS),
+  as_of: {
+    description:
+      "The cutoff, an ISO 8601 time with an offset. Rows created later are excluded, so later exports with the same " +
+      "cutoff have no additional rows. Default: the latest cutoff that no open transaction can still write behind; it " +
+      "is returned in X-Export-As-Of",
+    example: EXAMPLE_AS_OF,
+    schema: INSTANT,
+    read: once(readInstant),
+  },
+  since: {
+    description:
+      "Only rows that changed after this time, up to the cutoff: X-Export-Next-Since of an earlier export. Rows that left " +
+      "the export are in deleted.ndjson of a bundle, and at /export/projects/{project}/deleted. At most 90 days ago",
+    schema: INSTANT,
+    read: once(readInstant),
+  },
+};
+
+export function readInstant(text: string | null, addProblem: AddProblem): string | null {
+  const instant = text === null ? null : parseInstant(text);
+  if (text !== null && instant === null) {
+    addProblem(`must be ISO 8601 with an offset, such as ${EXAMPLE_AS_OF}`);
+  }
+  return instant;
+}
+
+function flagParameter(name: VisibilityFlag): QueryParameter<boolean> {
+  return flag(FLAG_DEFAULTS[name], FLAG_DESCRIPTIONS[name], "must be true or false");
+}
+
+export const FLAGS: Readonly<Record<VisibilityFlag, QueryParameter<boolean>>> = {
+  include_deleted: flagParameter("include_deleted"),
+  include_archived: flagParameter("include_archived"),
+  include_superseded: flagParameter("include_superseded"),
+  include_resolved: flagParameter("include_resolved"),
+};
+
+/** Parameters of a bundle. */
+export const BUNDLE_QUERY = { ...COMMON_QUERY, ...FLAGS };
+
+/** Parses the parameters of a bundle. Throws VALIDATION_ERROR with every problem. */
+export function parseBundleParameters(query: URLSearchParams): ExportParameters {
+  const { format, as_of: asOf, since, ...flags } = parseQuery(BUNDLE_QUERY, query);
+  return { format, asOf, since, visibility: toVisibility(flags) };
+}
+
+/** The formats that have an ending. Without one, a path is NDJSON. */
+export const FORMAT_ENDINGS = ["csv", "parquet"] as const;
+export type FormatEnding = (typeof FORMAT_ENDINGS)[number];
+
+/** The query of a request, with the format of its ending. Throws VALIDATION_ERROR if the query has a format, too. */
+export function queryWithEnding(request: Request, ending: FormatEnding | null): URLSearchParams {
+  const query = queryOf(request);
+  if (ending === null) return query;
+  if (query.has("format")) {
+    const message = `is not a parameter of this endpoint: the path ends in .${ending}`;
+    throw invalidInput([{ path: "format", message }]);
+  }
+  query.set("format", ending);
+  return query;
+}
+
+/** The parameters of the path without an ending: clients get NDJSON from it, so no other format is described there. */
+export function ndjsonQuery(query: Query, endings: readonly FormatEnding[]): Query {
+  const others = endings.map(
+    (ending) => `\`format=${ending}\` responds as the path that ends in \`.${ending}\``,
+  );
+  const description = `\`ndjson\` keeps every value. ${others.join(", ")}`;
+  return { ...query, format: word(["ndjson"], description) };
+}
+
+/** The parameters of a path with an ending. */
+export function endingQuery({ format: _, ...query }: Query): Query {
+  return query;
+}
