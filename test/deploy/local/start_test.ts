@@ -78,7 +78,7 @@ function findProcess(directory: DataDirectory, text: string): number {
 
 /** The name of a cluster that `initdb` did not finish. */
 function isUnfinished(name: string): boolean {
-  return name.startsWith("ulr-postgres-");
+  return name.startsWith("postgres-unfinished-");
 }
 
 test("the first boot says where everything is, and keeps the secrets for the owner", async () => {
@@ -163,6 +163,7 @@ test("a start that was killed while it made the database does not block the next
   await killed.exited;
   await using next = await startStack(directory.path);
   await waitFor(() => next.stderr().includes("Starting PostgreSQL: done"), 40_000);
+  expect(readdirSync(directory.path).filter(isUnfinished)).toEqual([]);
 });
 
 /** Kills a start: its processes exit by themselves, and PostgreSQL is left for the next start. */
