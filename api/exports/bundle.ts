@@ -11,7 +11,6 @@ import { queryOf } from "../http/query.ts";
 import {
   BUNDLE_FAILURES,
   BUNDLE_QUERY,
-  type ExportParameters,
   FILE_HEADERS,
   PROJECT_EXPORT,
   parseBundleParameters,
@@ -52,7 +51,7 @@ export const exportBundle = operation(
 );
 
 /** Yields the datasets, readme and manifest. The manifest is last, because it has the checksums of the datasets. */
-async function* bundleEntries(opened: OpenExport<ExportParameters>): AsyncGenerator<ZipEntry, void, void> {
+async function* bundleEntries(opened: OpenExport): AsyncGenerator<ZipEntry, void, void> {
   const { project, selection, parameters } = opened;
   const { format } = parameters;
   const written: ProjectContents = { files: {}, deleted: null };

@@ -11,7 +11,6 @@ import {
   BUNDLE_FAILURES,
   BUNDLE_QUERY,
   EXAMPLE_AS_OF,
-  type ExportParameters,
   PROJECT_EXPORT,
   parseBundleParameters,
 } from "./export_request.ts";
@@ -82,7 +81,7 @@ export const estimateBundle = operation(
 
 /** Returns the bytes of the files before compression: rows times the mean length of a sample. */
 async function estimateBytes(
-  { snapshot, selection, parameters }: OpenExport<ExportParameters>,
+  { snapshot, selection, parameters }: OpenExport,
   rowCounts: RowCounts,
 ): Promise<number> {
   const { format } = parameters;
