@@ -79,15 +79,16 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
     description: "Apache Parquet with typed columns; JSON columns are text of the logical type JSON",
     contentType: "application/vnd.apache.parquet",
     isCompressed: true,
-    // A tracker's view may have another type, with another binary form. Binary jsonb begins with its version.
+    // Cast, because a tracker's view may have another type, with another binary form. JSON as text: binary jsonb begins
+    // with its version.
     sqlOf: (column) => {
       const value = `r."${column.column}"`;
       return column.type === "json" ? jsonText(value) : `${value}::${storedType(column).cast}`;
     },
     lineOf: (values) => ({ line: values, source: "" }),
-    // Also has one row per protocol message; see sql/exports/parquet/.
+    // The binary format also has a message of the protocol for each row, and more messages than rows: the encoder counts
+    // the rows.
     copy: () => ({ options: "format binary" }),
-    // In this format COPY sends more messages than rows, so the encoder counts the rows.
     fileOf: (dataset, copy, meter) => encodeParquet(copy(), dataset, meter ? { meter } : {}),
   },
 };
@@ -337,7 +338,7 @@ export async function sampleLineBytes(
   return row.bytes;
 }
 
-/** Measures the rows as text. */
+/** Returns the mean length of the first lines of `rows`, from the length of the rows as text, which is about the same. */
 export function sampleQuery(rows: string): string {
   return `select coalesce(avg(octet_length(sampled::text)), 0)::float8 as bytes
   from (${rows} limit ${SAMPLE_ROWS}) as sampled`;
