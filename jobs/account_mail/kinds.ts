@@ -2,7 +2,7 @@
 import type { AccountMailKind } from "../../shared/account_mails.ts";
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
-import { findPendingInvitation } from "../../sql/accounts/invitations.ts";
+import { findMailedInvitation } from "../../sql/accounts/invitations.ts";
 import { findUserByEmail } from "../../sql/accounts/users.ts";
 import { inWords, type MailFacts, subjectName, withoutLinks } from "../compose_mail.ts";
 import type { AccountMailLink, WriteAccountMail } from "./account_mail_scope.ts";
@@ -26,7 +26,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
 
   /** Says who invites whom. Null if the invitation is no longer pending. */
   async invitation({ sql, mail, makeLink }) {
-    const offer = await findPendingInvitation(sql, String(mail.details["invitationId"]));
+    const offer = await findMailedInvitation(sql, mail.id);
     const link = offer && (await makeLink());
     if (!offer || !link) return null;
     const { role, email, expiresAt } = offer;

@@ -1,6 +1,6 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, type Fragment, firstRow, type Sql } from "../connection/pool.ts";
 
 export interface InvitationRow {
   id: string;
@@ -79,6 +79,21 @@ export interface InvitationOffer extends InvitationRow {
 
 /** Finds a pending invitation; null if there is none with this id. */
 export async function findPendingInvitation(sql: Sql, id: string): Promise<InvitationOffer | null> {
+  return findOffer(sql, sql`${id}`);
+}
+
+/**
+ * Finds the pending invitation that a mail leads to; null if there is none. One statement, because another invitation may take
+ * its place at any time (`keepInvitationLink`).
+ */
+export async function findMailedInvitation(sql: Sql, mailId: string): Promise<InvitationOffer | null> {
+  return findOffer(
+    sql,
+    sql`(select (details ->> 'invitationId')::uuid from account_mails where id = ${mailId})`,
+  );
+}
+
+async function findOffer(sql: Sql, id: Fragment): Promise<InvitationOffer | null> {
   return firstRow(sql<InvitationOffer[]>`
     select
       p.id, p.email, p.role, p.invited_by, p.created_at, p.expires_at,

@@ -6,7 +6,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
-  findPendingInvitation,
+  findMailedInvitation,
   type InvitationOffer,
   isInvited,
   markInvitationAccepted,
@@ -126,8 +126,7 @@ async function join(tx: Sql, boss: Boss, options: { token: string; caller: Calle
 /** Finds the pending invitation of a link. All other links look alike. */
 async function requireOffer(sql: Sql, token: string): Promise<InvitationOffer> {
   const link = await findAccountLink(sql, { kind: KIND, tokenHash: hashLinkToken(token) });
-  const id = link?.details["invitationId"];
-  const offer = typeof id === "string" ? await findPendingInvitation(sql, id) : null;
+  const offer = link && (await findMailedInvitation(sql, link.id));
   if (!offer) throw invalidToken();
   return offer;
 }

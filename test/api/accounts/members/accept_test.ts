@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
+import { insertInvitation } from "../../../../sql/accounts/invitations.ts";
+import type { Sql } from "../../../../sql/connection/pool.ts";
 import {
   ask,
   type MadeInvitation,
@@ -8,7 +10,7 @@ import {
   openOrgScene,
   type SignedInPerson,
 } from "../../../helpers/accounts/organization.ts";
-import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
+import { commitDuring, listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** Invites a person who is signed in to an account. */
@@ -194,6 +196,20 @@ test("an invitation whose sender is removed meanwhile is refused", async () => {
   });
   expect(await accepted).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
   expect((await scene.roles())[ann.user.username]).toBeUndefined();
+});
+
+test("a link leads to an invitation that takes the place of the earlier one meanwhile", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const { ann, ...invitation } = await invited(scene, "viewer");
+  const replace = async (tx: Sql) => {
+    await tx`lock table organization_invitations`;
+    const newest = { orgId: org.id, email: ann.user.email, role: "admin", invitedBy: owner.user.id } as const;
+    const { id: invitationId } = await insertInvitation(tx, newest);
+    await tx`update account_mails set details = ${tx.json({ invitationId })}`;
+  };
+  const offer = await commitDuring(api.db, replace, () => preview(scene, invitation));
+  expect(offer).toMatchObject({ status: 200, data: { role: "admin" } });
 });
 
 test("a member who accepts an invitation keeps the role", async () => {
