@@ -1,5 +1,5 @@
 /** Requests to hosts that strangers may have chosen: they reach only addresses that are allowed. */
-import type { LookupAddress } from "node:dns";
+import { getServers, type LookupAddress, Resolver, setServers } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
@@ -51,8 +51,15 @@ export function sendRequest(
  * Does not ask the C library, which holds a thread for each name. Files are read and written on the same few threads, so two
  * names whose servers are silent would stop every build.
  */
-function resolveName(hostname: string): Promise<LookupAddress[]> {
-  return Bun.dns.lookup(hostname, { backend: "c-ares" });
+async function resolveName(hostname: string): Promise<LookupAddress[]> {
+  try {
+    return await Bun.dns.lookup(hostname, { backend: "c-ares" });
+  } catch (error) {
+    // c-ares reads `/etc/resolv.conf` once in a process. If it names other servers by now, later look-ups ask those.
+    const servers = new Resolver().getServers();
+    if (servers.join() !== getServers().join()) setServers(servers);
+    throw error;
+  }
 }
 
 /** Checks every address of a name. The connection is made to these very addresses, so no later look-up can differ. */

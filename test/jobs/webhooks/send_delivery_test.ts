@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createSocket } from "node:dgram";
-import { getServers, setServers } from "node:dns";
+import { getServers, Resolver, setServers } from "node:dns";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
@@ -148,6 +148,22 @@ test("a resolver that is silent and a name that is unknown are failures", async 
     },
   });
   expect(unknown).toEqual({ responseStatus: null, error: NO_PUBLIC_ADDRESS, cause: "ENOTFOUND" });
+});
+
+test("once the name servers of the machine have changed, later look-ups ask the new ones", async () => {
+  const server = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  await new Promise<void>((resolve) => server.close(resolve));
+  const others = getServers();
+  setServers([`127.0.0.1:${port}`]);
+  try {
+    const { error, cause } = await send("https://receiver.example/");
+    expect([error, cause]).toEqual([NO_PUBLIC_ADDRESS, "ECONNREFUSED"]);
+    expect(getServers()).toEqual(new Resolver().getServers());
+  } finally {
+    setServers(others);
+  }
 });
 
 test("names whose servers are silent keep nobody from reading files", async () => {
