@@ -16,7 +16,7 @@ type StatusAction = "deprecate" | "archive" | "delete";
 
 interface ActionTexts {
   verb: string;
-  /** Statuses that allow the action, and how to call versions of them. */
+  /** The status that allows the action. */
   from: Definition["status"];
   /** What is said of a version with another status. */
   possible: string;
