@@ -1,6 +1,7 @@
 /** The model pages in Chromium: filtering, comparing and computing costs without JavaScript, with hostile names. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 import { overflowsSideways } from "../page_audit.ts";
 
@@ -26,6 +27,11 @@ beforeAll(async () => {
     };
     await syncFrom(dashboard.db.sql, documentSource(makeDocument(models)));
   }
+  // The API serves the catalog that it has in memory until it has looked for a newer one.
+  await waitFor(async () => {
+    const response = await fetch(`${dashboard.api.url}/api/v1/models/acme/one`);
+    return response.ok && (await response.text()).includes('"input":3');
+  });
 }, TIMEOUT_MS);
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
