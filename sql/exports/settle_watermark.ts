@@ -208,8 +208,10 @@ function isClear(session: SessionRow, watermark: string, wasWaiting: boolean): b
 }
 
 /**
- * Reads every other session that could write to this database. PostgreSQL's own workers write no rows. A prepared
- * transaction that has written tracker rows has no session and no known start: while there is one, nothing settles.
+ * Reads every other session that could write to this database. PostgreSQL's own workers write no rows, nor does Citus's
+ * maintenance daemon, whose transaction stays open while a node is silent. What it commits on a node was prepared there
+ * before, which `listAbandonedWrites` sees. A prepared transaction that has written tracker rows has no session and no known
+ * start: while there is one, nothing settles.
  */
 async function observe({ sql, ignoredApplications, tables }: Scope): Promise<Observation> {
   const rows = await sql<({ observedAt: string } & (SessionRow | { pid: null }))[]>`
@@ -233,6 +235,7 @@ async function observe({ sql, ignoredApplications, tables }: Scope): Promise<Obs
         and a.usesysid is not null
         -- null for a hidden session, which must not be excluded
         and coalesce(a.backend_type not in ('autovacuum worker', 'parallel worker', 'walsender'), true)
+        and coalesce(a.backend_type not like 'Citus Maintenance Daemon%', true)
         and a.application_name <> all (${[...OWN_APPLICATION_NAMES, ...ignoredApplications]})
       union all
       -- Locks of prepared transactions have no pid, so it is unknown which of them wrote.

@@ -52,6 +52,27 @@ test("an open transaction of the coordinator holds the cutoff back, and its rows
   expect(await runNumbers(app, first, `?as_of=${before}`)).not.toContain(500);
 });
 
+test("a silent node holds back the cutoff of no other node's projects", async () => {
+  const { app, second } = await openPair();
+  await using _app = app;
+  const [silent] = cluster.workers;
+  silent?.freeze();
+  try {
+    // Citus's own worker waits for the node, in a transaction.
+    await waitFor(async () => {
+      const waiting = await app.db.admin`
+        select from pg_stat_activity
+        where datname = current_database() and backend_type like 'Citus%'
+          and clock_timestamp() - xact_start > interval '1 second'`;
+      return waiting.length > 0;
+    });
+    await app.db.sql.unsafe(insertRun(second.project.id, 900));
+    expect(await runNumbers(app, second)).toContain(900);
+  } finally {
+    silent?.thaw();
+  }
+});
+
 test("a transaction that a coordinator has left prepared stops exports of its node, and jobs, until it is decided", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
