@@ -23,6 +23,8 @@ async function openPair(): Promise<{ app: TestApp; first: ExportProject; second:
   const app = await openTestApp();
   const [first, second] = await makeProjectOnEach(cluster, app);
   if (!first || !second) throw new Error("Cannot go on: there are not two projects");
+  // Tests crash the coordinator, and servers of tests commit without waiting for the log.
+  await app.db.admin`checkpoint`;
   return { app, first, second };
 }
 
