@@ -97,6 +97,7 @@ interface Declaration<
   method: Method;
   /** A template as in RFC 6570: `/api/v1/models/{provider}/{+modelId}`; `{+name}` is the rest with its slashes. */
   path: string;
+  /** Checked by pipeline/serve_route.ts, before the handler. */
   access: A;
   tag: string;
   /** A verb and its object: "Delete a draft". */

@@ -1,5 +1,6 @@
 /** The file of a dataset: what each format is, from the SQL of a value to the bytes, and how a file is streamed. */
 import type { ExportColumn } from "../../shared/exports/column.ts";
+import { BYTE_ORDER_MARK, csvCellSql } from "../../shared/exports/csv_cell.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
@@ -7,17 +8,10 @@ import type { Sql } from "../connection/pool.ts";
 import type { ExportLanes, ExportSnapshot } from "../connection/snapshot.ts";
 import { isoText } from "../iso_text.ts";
 import { type CopyOptions, type CopyPart, copyLanes, copyRows, type RowMeter } from "./copy_rows.ts";
+import { literal } from "./literal.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
 import { storedType } from "./parquet/page.ts";
-import {
-  allOf,
-  type ExportSelection,
-  literal,
-  ofProject,
-  type RowLine,
-  selectLines,
-  tableOf,
-} from "./rows.ts";
+import { allOf, type ExportSelection, ofProject, type RowLine, selectLines, tableOf } from "./rows.ts";
 
 type Chunks = AsyncGenerator<Uint8Array, void, void>;
 type Columns = readonly ExportColumn[];
@@ -100,21 +94,13 @@ function csvValue({ column, type, values }: ExportColumn): string {
   if (type === "boolean") return `${value}::text`;
   if (type === "json") return jsonText(value);
   if (type !== "text" || values) return value;
-  // ascii() returns the code point of the first character. It is cheaper than left(), which allocates a string.
-  return `case when ascii(${value}) in (${FORMULA_CODES}) then '''' || ${value} else ${value} end`;
+  return csvCellSql(value);
 }
 
 /** JSON null is null, because NDJSON has one null only. */
 function jsonText(value: string): string {
   return `nullif(${value}::text, 'null')`;
 }
-
-/**
- * First characters that make a spreadsheet read a cell as a formula, full-width forms too. Text that begins with one gets
- * a leading apostrophe (docs/contract.md, Exports).
- */
-export const FORMULA_STARTS: readonly string[] = [..."=+-@\t\r\n＝＋－＠"];
-const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
 
 /**
  * Quotes all texts. COPY by itself quotes values with a comma, a quote or a line end, but spreadsheets also split fields at
@@ -124,9 +110,6 @@ function forceQuotes(columns: Columns): string {
   const texts = columns.filter(({ type }) => type === "text" || type === "json");
   return texts.length === 0 ? "" : `, force_quote (${texts.map(({ name }) => `"${name}"`).join(", ")})`;
 }
-
-/** Tells a spreadsheet that a CSV file is UTF-8. */
-export const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Column names are camelCase identifiers and need no quotes. */
 function csvHeader(columns: Columns): Uint8Array {

@@ -6,6 +6,7 @@ import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { copyRows, type RowMeter } from "./copy_rows.ts";
 import { FORMATS, rowLine } from "./dataset_file.ts";
+import { isOfProject, literal } from "./literal.ts";
 import {
   allOf,
   changesOfOlderRows,
@@ -15,8 +16,6 @@ import {
   type Increment,
   isBetween,
   isLastChange,
-  isOfProject,
-  literal,
   logged,
   ownVisibility,
   tableOf,

@@ -14,6 +14,7 @@ import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vo
 import type { Sql } from "../connection/pool.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
+import { isOfProject, literal, literals } from "./literal.ts";
 
 export interface ExportSelection {
   /** Where the tracker tables, or views, are. */
@@ -359,22 +360,4 @@ export function changesTableOf({ shards }: ExportSelection): string {
 
 function parentKey(parent: ParentTable): "issue_id" | "run_id" {
   return parent === "issues" ? "issue_id" : "run_id";
-}
-
-/** Returns the condition that a row is of the project. It comes first in keys and indexes. */
-export function isOfProject(row: string, { projectId }: { projectId: string }): string {
-  return `${row}.project_id = ${literal(projectId)}`;
-}
-
-/**
- * Returns a text literal. Ids and times were parsed before. The pool pins `standard_conforming_strings`, so only the quote
- * needs doubling.
- */
-export function literal(value: string): string {
-  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
-  return `'${value.replaceAll("'", "''")}'`;
-}
-
-function literals(values: readonly string[]): string {
-  return values.map(literal).join(", ");
 }

@@ -2,6 +2,7 @@
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
+import { isGivenUp, nextAttemptAt, webhookPauseSeconds } from "./retry_policy.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
@@ -12,13 +13,6 @@ const KEPT_MAX = 100;
 const BATCH = 100;
 /** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
-
-/** Seconds until a failed delivery is tried again: doubled by every failure, at first short, because most are single ones. */
-const DELIVERY_PAUSE = { first: 0.5, max: 3600 };
-/** Seconds between the deliveries of a webhook, from its second failure in a row, doubled alike. */
-const WEBHOOK_PAUSE = { first: 1, max: 300 };
-/** After this time of failed attempts of one delivery, its webhook is disabled. */
-const DAYS_UNTIL_DISABLED = 3;
 
 export interface DeliveryRow {
   id: string;
@@ -206,8 +200,8 @@ export interface Attempt {
 }
 
 /**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long. Call it
- * inside a transaction. Returns null if the webhook or the delivery is gone.
+ * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long (retry_policy.ts). Call
+ * it inside a transaction. Returns null if the webhook or the delivery is gone.
  */
 export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
   const { webhookId, error } = attempt;
@@ -251,27 +245,6 @@ async function updateDelivery(
     where id = ${id} and status = 'pending'
     returning status`;
   return row ? { isGivenUp: row.status === "failed" } : null;
-}
-
-/**
- * Returns when a delivery that has just failed is tried again. Its pause is randomly shortened by up to a fifth, so that failures
- * do not come back together.
- */
-function nextAttemptAt(sql: Sql) {
-  const { first, max } = DELIVERY_PAUSE;
-  return sql`
-    now() + make_interval(secs => least(${first} * power(2, least(attempts, 20)), ${max}) * (1 - random() / 5))`;
-}
-
-/** Returns the condition that a delivery has failed for too long to be tried again. */
-function isGivenUp(sql: Sql) {
-  return sql`first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED})`;
-}
-
-/** Returns how long a webhook pauses. One failure says little of a receiver, so its other deliveries go on. */
-function webhookPauseSeconds(failuresInRow: number): number {
-  const { first, max } = WEBHOOK_PAUSE;
-  return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
 }
 
 async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {

@@ -1,9 +1,10 @@
 /** The list of models as a CSV file, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
+import { BYTE_ORDER_MARK, type CsvValue, csvCell } from "../../../shared/exports/csv_cell.ts";
 import { contentDisposition } from "../../../shared/exports/file_names.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
-import { BYTE_ORDER_MARK, FORMATS, FORMULA_STARTS } from "../../../sql/exports/dataset_file.ts";
+import { FORMATS } from "../../../sql/exports/dataset_file.ts";
 import { modelPrices } from "../../../sql/models/model_prices.ts";
 import type { ModelRow } from "../../../sql/models/models.ts";
 import type { Slots } from "../../http/limits/slots.ts";
@@ -67,8 +68,6 @@ function openCsv(
   });
 }
 
-type CsvValue = string | number | boolean | null;
-
 /** Columns by the path of the value in JSON. */
 const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
   provider: (row) => row.provider,
@@ -131,15 +130,4 @@ function formatTiers(row: ModelRow): string | null {
 
 function csvLine(values: readonly CsvValue[]): string {
   return `${values.map(csvCell).join(",")}\r\n`;
-}
-
-/** Needs quotes. Spreadsheets also separate fields at semicolons and tabs, LibreOffice by default. */
-const SEPARATORS = /[",;\t\r\n]/;
-
-function csvCell(value: CsvValue): string {
-  if (value === null) return "";
-  if (typeof value !== "string") return String(value);
-  const text = FORMULA_STARTS.includes(value.charAt(0)) ? `'${value}` : value;
-  // An empty field without quotes is null.
-  return text === "" || SEPARATORS.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
