@@ -1,11 +1,11 @@
-/** Opens an export: takes a slot, settles the cutoff, and opens the snapshot that the rows are read from. */
+/** Opens an export: takes a slot, settles the cutoff, opens the snapshot that the rows are read from, and refuses too many. */
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { NO_FILTERS } from "../../shared/exports/datasets.ts";
 import type { VisibleProjectRow } from "../../sql/accounts/visible_project.ts";
 import type { Node } from "../../sql/connection/nodes.ts";
-import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
+import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
 import {
   type ExportLanes,
   type ExportSnapshot,
@@ -42,7 +42,7 @@ const UNREADABLE = ["42501", "42P01", "3F000"];
 /** An older cutoff is logged: a transaction was probably left open. */
 const NOTEWORTHY_LAG_MS = 5000;
 /** Where too large an export is possible. */
-export const ASYNC_ENDPOINT = "/api/v1/export/jobs";
+const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
 /** Where an export reads, and as of when. */
 interface ExportSource {
@@ -216,6 +216,17 @@ async function openSource(deps: OperationDeps, opening: AnyOpening): Promise<Exp
   const isReplicaFault = (error: unknown): boolean =>
     fromReplica ? (replica?.isToBlameFor(error) ?? false) : false;
   return { asOf, snapshot, shards: null, lanes, isReplicaFault };
+}
+
+/** Counts the rows of a file, but not much further than its limit. Throws EXPORT_TOO_LARGE beyond it. */
+export async function countWithinLimit(
+  { snapshot }: ExportSource,
+  { maxRows, count }: { maxRows: number; count: (tx: Sql, limit: number) => Promise<number> },
+): Promise<number> {
+  const rows = await snapshot.run((tx) => count(tx, maxRows + 1));
+  if (rows <= maxRows) return rows;
+  const details = { rows, limit: maxRows, asyncEndpoint: ASYNC_ENDPOINT };
+  throw new ApiError("EXPORT_TOO_LARGE", { details });
 }
 
 /** Aborts when the client disconnects. Returns a function that unsubscribes. */

@@ -1,5 +1,4 @@
 /** Sends the file of an export while it is generated: counts its rows, records it in the audit log, streams it. */
-import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/exports/file_names.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -12,7 +11,7 @@ import { compress } from "../http/response/compress_stream.ts";
 import { chooseEncoding } from "../http/response/content_encoding.ts";
 import { countBytes, responseStream } from "../http/response/stream.ts";
 import type { ExportParameters } from "./export_request.ts";
-import { ASYNC_ENDPOINT, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { countWithinLimit, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
 
 interface ExportFile {
   kind: "dataset" | "bundle";
@@ -37,13 +36,8 @@ export async function sendExport<Parameters extends ExportParameters>(
   const kind = requestContext(exportRequest.request).method === "HEAD" ? "head" : "file";
   const sent = await withOpenExport(deps, { ...exportRequest, kind }, async (opened) => {
     const file = describe(opened);
-    const { asOf, parameters, snapshot } = opened;
-    // Not much further than the limit.
-    const rows = await snapshot.run((tx) => file.count(tx, file.maxRows + 1));
-    if (rows > file.maxRows) {
-      const details = { rows, limit: file.maxRows, asyncEndpoint: ASYNC_ENDPOINT };
-      throw new ApiError("EXPORT_TOO_LARGE", { details });
-    }
+    const { asOf, parameters } = opened;
+    const rows = await countWithinLimit(opened, file);
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
     if (kind === "file") await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
     // A ZIP is compressed already.
