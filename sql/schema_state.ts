@@ -10,7 +10,7 @@ export interface SchemaState {
   pending: string[];
   /** Applied by a newer release. */
   unknown: string[];
-  /** The migration a release must know to use this database; `null` if there is none. */
+  /** The migration a release must know to use this database; null without a requirement. */
   requiredMigration: string | null;
   /** Whether this release can use the database. */
   isRequirementKnown: boolean;

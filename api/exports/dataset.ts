@@ -133,7 +133,7 @@ function listForms(name: ExportDatasetName): DocumentedForm[] {
   ];
 }
 
-/** Splits the ending from the last part of a path; it is null if there is none. */
+/** Splits the format ending, such as `.csv`, from the last part of a path. Null without an ending. */
 function splitFormatEnding(name: string): { name: string; ending: FormatEnding | null } {
   const ending = FORMAT_ENDINGS.find((format) => name.endsWith(`.${format}`)) ?? null;
   return { name: ending === null ? name : name.slice(0, -ending.length - 1), ending };

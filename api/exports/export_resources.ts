@@ -137,7 +137,7 @@ export function registerWatermarkMetrics(
       {
         name: "export_watermark_held_back_seconds",
         help:
-          "Age of the oldest open transaction that holds back the cutoff of exports; 0 if there is none, " +
+          "Age of the oldest open transaction that holds back the cutoff of exports; 0 without such a transaction, " +
           "NaN while the database hides sessions",
       },
     ],

@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks for as long as the runner lives. Several runners share the work. When a failed delivery is tried
- * again is in sql/webhooks/webhook_deliveries.ts.
+ * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/retry_policy.ts
+ * decides when a failed delivery is retried.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { openNetworks } from "../../shared/network/public_address.ts";

@@ -83,7 +83,7 @@ export async function findPendingInvitation(sql: Sql, id: string): Promise<Invit
 }
 
 /**
- * Finds the pending invitation that a mail leads to; null if there is none. One statement, because another invitation may take
+ * Finds the pending invitation that a mail leads to; null without one. A single statement, because another invitation may take
  * its place at any time (`keepInvitationLink`).
  */
 export async function findMailedInvitation(sql: Sql, mailId: string): Promise<InvitationOffer | null> {

@@ -128,7 +128,7 @@ function defaultAsOf(
 }
 
 /**
- * Returns the age in seconds of the oldest open transaction that holds back the cutoff of exports now; 0 if there is none.
+ * Returns the age in seconds of the oldest open transaction that holds back the cutoff of exports now; 0 without one.
  * Null if the database hides a session that may.
  */
 export async function measureWatermarkHold(

@@ -6,7 +6,7 @@ export function fields(rows: readonly (readonly [label: string, value: string | 
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join("\n");
 }
 
-/** Formats rows as a table with headings, or returns `empty` if there are none. */
+/** Formats rows as a table with headings. Returns `empty` without rows. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -171,7 +171,7 @@ test("once the name servers of the machine have changed, later look-ups ask the 
   }
 });
 
-test("names whose servers are silent keep nobody from reading files", async () => {
+test("silent name servers do not block reading files", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   await once(server, "listening");
   const others = getServers();
