@@ -113,7 +113,7 @@ test("an address that has an account gets a mail that says so, and no link that 
   expect(mail.token).toBeNull();
 });
 
-test("SIGN_UP=off sends no link, not even to invited addresses, and refuses links that were sent before", async () => {
+test("SIGN_UP=off mails accounts only, not even invited addresses, and refuses links that were sent before", async () => {
   await using place = await openPlace({ signUp: "off" });
   const { api, runner, server } = place;
   const { org, user } = await api.make.person({ role: "owner" });
@@ -126,6 +126,11 @@ test("SIGN_UP=off sends no link, not even to invited addresses, and refuses link
   expect((await ask(api, { email })).status).toBe(202);
   await runner.accountMails();
   expect(server.received).toEqual([]);
+  expect((await ask(api, { email: user.email })).status).toBe(202);
+  await runner.accountMails();
+  expect(server.received.map(({ content }) => String(content))).toEqual([
+    expect.stringContaining("Subject: You already have an account"),
+  ]);
   const response = await confirm(api, { token });
   expect(response.status).toBe(403);
   expect(await response.json()).toMatchObject({ error: { code: "SIGN_UP_DISABLED" } });
