@@ -58,6 +58,8 @@ interface EmbeddedPostgresOptions {
   supervisor: Supervisor;
   /** Holds `postgres/` (the files), the roles' URLs and `logs/postgres.log`. */
   dataDirectory: string;
+  /** The port where the API will listen. */
+  reservedPort?: number;
   /** Of the server, beside ours. With `fsync` off, the files are not safe from a power cut from the start. */
   settings?: Readonly<Record<string, string>>;
   /** Whether a superuser can connect too, as some tests must. */
@@ -94,7 +96,7 @@ export function databaseUrlPath(dataDirectory: string, role: ClusterRole = RUNTI
  * process uses the directory.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { supervisor, dataDirectory, settings, hasSuperuser, binDirectory } = options;
+  const { supervisor, dataDirectory, reservedPort, settings, hasSuperuser, binDirectory } = options;
   mkdirSync(dataDirectory, { recursive: true });
   const location = join(dataDirectory, "postgres");
   const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE, ...(hasSuperuser ? ([SUPERUSER] as const) : [])];
@@ -113,7 +115,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
   const logPath = join(dataDirectory, "logs", "postgres.log");
   const all = { ...SIZE_SETTINGS, ...settings };
-  const { port, server } = await startServer(cluster, logPath, all, Number(kept[0]?.port));
+  const choosePort = () => chooseFreePort(HOST, Number(kept[0]?.port), reservedPort);
+  const { port, server } = await startServer(cluster, logPath, all, choosePort);
   const urls = { [RUNTIME_ROLE]: "", [OWNER_ROLE]: "", [SUPERUSER]: "" };
   for (const role of roles) {
     const path = databaseUrlPath(dataDirectory, role);
@@ -223,10 +226,10 @@ export async function startServer(
   cluster: Cluster,
   logPath: string,
   settings: Readonly<Record<string, string>>,
-  preferredPort?: number,
+  choosePort = () => chooseFreePort(HOST),
 ): Promise<{ server: Child; port: number }> {
   for (let attempt = 1; ; attempt++) {
-    const port = chooseFreePort(HOST, preferredPort);
+    const port = choosePort();
     const all = { ...SETTINGS, ...settings, port: String(port) };
     const before = statSync(logPath, { throwIfNoEntry: false })?.size ?? 0;
     const server = await spawnProgram(cluster, "postgres", {

@@ -39,11 +39,11 @@ export function findListenProblem(host: string, port: number): string | null {
   }
 }
 
-/** Returns a free port of `host`: `preferred` if it is free, else any. */
-export function chooseFreePort(host: string, preferred?: number): number {
+/** Returns a free port of `host`: `preferred` if it is free, else any but `reserved`, where another process will listen. */
+export function chooseFreePort(host: string, preferred?: number, reserved?: number): number {
   const random = Array.from({ length: TRIES }, () => FIRST_PORT + Math.floor(Math.random() * PORT_COUNT));
   const candidates = preferred ? [preferred, ...random] : random;
-  const port = candidates.find((candidate) => findListenProblem(host, candidate) === null);
+  const port = candidates.find((port) => port !== reserved && findListenProblem(host, port) === null);
   if (port === undefined) throw new Error(`Cannot find a free port on ${host}`);
   return port;
 }

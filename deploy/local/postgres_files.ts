@@ -98,12 +98,13 @@ export async function openFolder(
   runAs: RunAs | undefined,
   fill: (folder: string) => void | Promise<void>,
 ): Promise<string> {
-  if (existsSync(location)) return realpathSync(location);
   const parent = dirname(location);
   const unfinished = `${basename(location)}-unfinished-`;
+  // Where the folder exists too: the programs of a killed start may have gone on for a moment.
   for (const name of readdirSync(parent).filter((name) => name.startsWith(unfinished))) {
     rmSync(join(parent, name), { recursive: true, force: true });
   }
+  if (existsSync(location)) return realpathSync(location);
   const made = createFolder(join(parent, unfinished), runAs);
   try {
     await fill(made);

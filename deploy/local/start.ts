@@ -155,7 +155,8 @@ async function failWhenOneEnds(services: readonly Child[], server: Child | null)
 async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
   await requireFreePort(stack, wasAbandoned);
   const { env, settings, supervisor, step } = stack;
-  const start = () => startEmbeddedPostgres({ supervisor, dataDirectory: settings.dataDir });
+  const { dataDir: dataDirectory, port: reservedPort } = settings;
+  const start = () => startEmbeddedPostgres({ supervisor, dataDirectory, reservedPort });
   const server = settings.databaseUrl === EMBEDDED ? await step("Starting PostgreSQL", start) : null;
   const ours = {
     ...env,

@@ -15,6 +15,12 @@ test("chooseFreePort() chooses none of the ports that outgoing connections get",
   expect(new Set(ports).size).toBeGreaterThan(40);
 });
 
+test("chooseFreePort() leaves the port alone where another process will listen", () => {
+  const reserved = chooseFreePort(HOST);
+  expect(chooseFreePort(HOST, reserved)).toBe(reserved);
+  expect(chooseFreePort(HOST, reserved, reserved)).not.toBe(reserved);
+});
+
 test("findListenProblem() says so if the host has no address", () => {
   expect(findListenProblem("nowhere.invalid", 3000)).toBe(
     "Cannot listen on nowhere.invalid:3000: the address is not known",
