@@ -1,6 +1,7 @@
 /** What a start asks the machine: its files, which ports are free, and which processes run. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { describeListenError } from "../../shared/process/listen_error.ts";
 
 /**
  * Below the ports that Linux, macOS and Windows give to outgoing connections (from 32,768): a server that restarts on
@@ -9,14 +10,6 @@ import { readFileSync } from "node:fs";
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 10_000;
 const TRIES = 20;
-
-/** Messages for common errors. */
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "the port is taken",
-  EACCES: "this user may not use the port",
-  EADDRNOTAVAIL: "the address is not one of this machine",
-  ENOTFOUND: "the address is not known",
-};
 
 /** Returns the text of a file; null if it cannot be read. */
 export function readText(path: string): string | null {
@@ -33,9 +26,7 @@ export function findListenProblem(host: string, port: number): string | null {
     Bun.listen({ hostname: host, port, exclusive: true, socket: { data() {} } }).stop(true);
     return null;
   } catch (error) {
-    // Bun's error has no code if the name of a host cannot be resolved.
-    const { code = "ENOTFOUND" } = error as { code?: string };
-    return `Cannot listen on ${host}:${port}: ${REASONS[code] ?? code}`;
+    return describeListenError({ host, port }, error);
   }
 }
 

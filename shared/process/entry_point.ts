@@ -1,5 +1,6 @@
 /** How an entry point starts and stops, the same for every process of the service. */
 import { type Config, readConfig } from "./config.ts";
+import { describeListenError } from "./listen_error.ts";
 import { createLog, type Log, openStdout, redactSecrets } from "./log.ts";
 import { createShutdown, type ShutdownPhase } from "./shutdown.ts";
 import { onStdinEnd } from "./stdin_end.ts";
@@ -61,7 +62,7 @@ export function openProcessLog(
   return log;
 }
 
-/** Starts to listen, or exits if the port is taken or not allowed. */
+/** Starts to listen, or exits with the reason why it cannot. */
 export function listenOrExit(
   host: Host,
   at: { host: string; port: number },
@@ -70,9 +71,7 @@ export function listenOrExit(
   try {
     return listen();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : error;
-    const reason = code === "EADDRINUSE" ? "the port is taken" : code;
-    return host.fail([`Cannot listen on ${at.host}:${at.port}: ${reason}`]);
+    return host.fail([describeListenError(at, error)]);
   }
 }
 
