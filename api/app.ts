@@ -10,7 +10,7 @@ import { respondError } from "./http/error_handler.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
 import { createAuditDenial } from "./http/pipeline/audit_denial.ts";
 import { createRespondOnce } from "./http/pipeline/idempotency.ts";
-import { createAdmission } from "./http/pipeline/request_limits.ts";
+import { createRateLimits } from "./http/pipeline/rate_limits.ts";
 import { createFinishRequest } from "./http/pipeline/request_log.ts";
 import { createHandle, type Handle } from "./http/pipeline/request_pipeline.ts";
 import { createRouter } from "./http/pipeline/router.ts";
@@ -91,7 +91,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(
     {
-      ...createAdmission({ config, now, metrics, authenticate: createAuthenticate(deps) }),
+      ...createRateLimits({ config, now, metrics, authenticate: createAuthenticate(deps) }),
       config,
       respondOnce: createRespondOnce({ ...deps, onError: respondError }),
       tracing: deps.tracing,

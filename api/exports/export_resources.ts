@@ -9,7 +9,7 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { EXPORT_COUNTS_MAX, EXPORT_LANES_MAX, ExportLanes } from "../../sql/connection/snapshot.ts";
-import { measureWatermarkHold } from "../../sql/exports/settle_watermark.ts";
+import { measureWatermarkHold } from "../../sql/exports/settle_as_of.ts";
 import { Slots, type SlotTexts } from "../http/limits/slots.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { CutReason } from "../http/request_context.ts";

@@ -15,11 +15,11 @@ import {
 import { openOnNode, requireOneMachine } from "../../sql/exports/open_on_node.ts";
 import { type ExportSelection, WrongTimeError } from "../../sql/exports/rows.ts";
 import {
+  type AsOfResult,
   NO_SESSION,
-  settleWatermark,
+  settleAsOf,
   type WatermarkBlocker,
-  type WatermarkResult,
-} from "../../sql/exports/settle_watermark.ts";
+} from "../../sql/exports/settle_as_of.ts";
 import { isChangeLogKept } from "../../sql/exports/tracker_changes.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import type { TrackerShards } from "../../sql/tracker/tracker_shards.ts";
@@ -281,7 +281,7 @@ async function requireWatermark(
   asOf: string | null,
   { signal, nodes = [] }: Pick<CutoffOptions, "signal" | "nodes">,
 ): Promise<string> {
-  const result = await settleWatermark(deps.sql, {
+  const result = await settleAsOf(deps.sql, {
     ignoredApplications: deps.config.exportIgnoreApplications,
     trackerSchema: deps.config.trackerSchema,
     nodes,
@@ -308,7 +308,7 @@ function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
 }
 
 /** Logs the sessions that hold back the watermark (docs/watermark.md). */
-function report(deps: CutoffDeps, result: WatermarkResult, isChosen: boolean): void {
+function report(deps: CutoffDeps, result: AsOfResult, isChosen: boolean): void {
   // By the database's clock alone: the difference to this machine's would look like a lag.
   const lagMs = result.ok && isChosen ? Date.parse(result.observedAt) - Date.parse(result.asOf) : 0;
   const isUnsettled = !result.ok && result.reason === "unsettled";

@@ -1,7 +1,9 @@
 /**
- * What a caller may not see does not exist for them. Queries look only among what the caller may see, so a row of a stranger
- * and a row that does not exist give the same 404: sql/accounts/visible_project.ts for projects, sql/definitions/visibility.ts
- * for definitions, `findVisibleExportJob` in sql/exports/jobs.ts.
+ * The 404 for what a caller may not see, which is the same as for what does not exist. Queries decide, because they look only
+ * among what the caller may see:
+ * - projects: sql/accounts/visible_project.ts
+ * - definitions: sql/definitions/visibility.ts
+ * - export jobs: `findVisibleExportJob` in sql/exports/jobs.ts
  */
 import { ApiError } from "../../shared/errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/retry_policy.ts
- * decides when a failed delivery is retried.
+ * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/retry_pauses.ts
+ * decides when a failed delivery is tried again, and how long a failing webhook pauses.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { openNetworks } from "../../shared/network/public_address.ts";

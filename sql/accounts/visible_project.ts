@@ -1,4 +1,4 @@
-/** The project of a request, for members of its organization. Others get null, as if it did not exist. */
+/** The project of a request, for members of its organization. Others get null, and so the 404 of a project that does not exist. */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 

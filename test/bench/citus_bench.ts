@@ -5,7 +5,7 @@
 import { createLog } from "../../shared/process/log.ts";
 import { type Node, Nodes } from "../../sql/connection/nodes.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { settleWatermark } from "../../sql/exports/settle_watermark.ts";
+import { settleAsOf } from "../../sql/exports/settle_as_of.ts";
 import { distributeTracker } from "../../sql/tracker/distribute_tracker.ts";
 import { listTrackerNodes } from "../../sql/tracker/tracker_shards.ts";
 import { CitusCluster } from "../helpers/postgres/citus_cluster.ts";
@@ -160,6 +160,6 @@ async function benchWatermark({ run, cluster, db }: Bench): Promise<FigureTable>
 
 async function timedWatermarks(sql: Pool, nodes: readonly Node[]): Promise<{ ms: number }> {
   const begun = performance.now();
-  for (let done = 0; done < WATERMARKS; done += 1) await settleWatermark(sql, { nodes });
+  for (let done = 0; done < WATERMARKS; done += 1) await settleAsOf(sql, { nodes });
   return { ms: (performance.now() - begun) / WATERMARKS };
 }

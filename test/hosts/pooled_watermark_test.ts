@@ -4,7 +4,7 @@ import postgres from "postgres";
 import { EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../../sql/connection/application_names.ts";
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
-import { settleWatermark, type WatermarkResult } from "../../sql/exports/settle_watermark.ts";
+import { type AsOfResult, settleAsOf } from "../../sql/exports/settle_as_of.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
@@ -42,7 +42,7 @@ async function openPooled(sessions: number) {
   };
 }
 
-function settled(result: WatermarkResult): string {
+function settled(result: AsOfResult): string {
   if (!result.ok) throw new Error(`Cannot use the watermark: ${result.reason}`);
   return result.asOf;
 }
@@ -74,13 +74,13 @@ test("a transaction without a name inherits the service's name, and still holds 
   const { pid, startedAt } = await begun.promise;
   const [session] = await db.sql`select application_name from pg_stat_activity where pid = ${pid}`;
   expect(session).toEqual({ applicationName: POOLED_API_APPLICATION });
-  const result = await settleWatermark(api);
+  const result = await settleAsOf(api);
   expect(settled(result) < startedAt).toBe(true);
   expect(result.blockers).toMatchObject([{ pid }]);
   commit.resolve();
   await writing;
   expect(await countUpTo(db.sql, settled(result))).toBe(0);
-  expect(await countUpTo(db.sql, settled(await settleWatermark(api)))).toBe(1);
+  expect(await countUpTo(db.sql, settled(await settleAsOf(api)))).toBe(1);
 });
 
 test("an export that is being read does not hold the watermark back", async () => {
@@ -90,7 +90,7 @@ test("an export that is being read does not hold the watermark back", async () =
   const { signal } = new AbortController();
   const snapshot = await openExportSnapshot(exportSql, { control: api, signal });
   await writers`insert into rows default values`;
-  const result = await settleWatermark(api);
+  const result = await settleAsOf(api);
   expect(result.blockers).toEqual([]);
   expect(await countUpTo(db.sql, settled(result))).toBe(1);
   await snapshot.close();
@@ -113,7 +113,7 @@ test("a watermark names the same rows for ever, whatever is written through the 
   });
   const seen: { asOf: string; rows: number }[] = [];
   while (performance.now() < until) {
-    const asOf = settled(await settleWatermark(api));
+    const asOf = settled(await settleAsOf(api));
     seen.push({ asOf, rows: await countUpTo(api, asOf) });
   }
   await Promise.all(writing);

@@ -1,5 +1,5 @@
 /**
- * Counts requests per user or address and minute in this process; request_limits.ts says whose and how many. Windows are
+ * Counts requests per user or address and minute in this process; pipeline/rate_limits.ts decides whose and how many. Windows are
  * fixed and begin with a key's first request: one counter per key, constant time, and an exact `X-RateLimit-Reset`. A
  * client can send up to twice the limit around the end of a window; that is acceptable, because this limit shares load
  * and protects no secret.
@@ -21,7 +21,7 @@ export interface RateLimitState {
   allowed: boolean;
 }
 
-interface RateLimiter {
+interface RateCounter {
   /** Counts a request. */
   take(key: string): RateLimitState;
   /** Returns the state without counting. */
@@ -30,7 +30,7 @@ interface RateLimiter {
   giveBack(key: string): void;
 }
 
-interface RateLimiterOptions {
+interface RateCounterOptions {
   /** Requests per window. */
   limit: number;
   maxKeys?: number;
@@ -38,7 +38,7 @@ interface RateLimiterOptions {
   now?: () => number;
 }
 
-export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
+export function createRateCounter(options: RateCounterOptions): RateCounter {
   const { limit, maxKeys = MAX_KEYS, now = Date.now } = options;
   /** Ordered by the start of the window: the first entry ends first. */
   const windows = new Map<string, { used: number; resetAt: number }>();

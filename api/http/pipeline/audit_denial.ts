@@ -7,7 +7,7 @@ import { withTimeout } from "../../../shared/process/with_timeout.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../audit_actor.ts";
-import { createRateLimiter } from "../limits/rate_counter.ts";
+import { createRateCounter } from "../limits/rate_counter.ts";
 import { boundOrgOf } from "../organization.ts";
 import type { RequestContext } from "../request_context.ts";
 
@@ -25,8 +25,8 @@ export type AuditDenial = (context: RequestContext) => Promise<void>;
 
 export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number }): AuditDenial {
   const { sql, log, now } = deps;
-  const alike = createRateLimiter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
-  const users = createRateLimiter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });
+  const alike = createRateCounter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
+  const users = createRateCounter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });
 
   return async (context) => {
     const { caller, error } = context;

@@ -17,13 +17,13 @@ import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import { isFilePath } from "./download_paths.ts";
 import type { RespondOnce } from "./idempotency.ts";
 import { comesFromPage, isOwnPage } from "./own_page.ts";
-import type { Admission } from "./request_limits.ts";
+import type { RateLimits } from "./rate_limits.ts";
 import { startRequestSpan } from "./request_span.ts";
 
 /** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;
 
-export interface ServeDeps extends Admission {
+export interface ServeDeps extends RateLimits {
   /** Whether a browser asks for an address of people, whose errors are pages. */
   isForPeople: (request: Request) => boolean;
   config: Pick<Config, "publicUrl">;

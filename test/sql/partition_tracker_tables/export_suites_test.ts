@@ -10,7 +10,7 @@ const SUITES = [
   "test/api/exports/dataset/values_test.ts",
   "test/api/exports/dataset/visibility_test.ts",
   "test/system/export_round_trip_test.ts",
-  "test/sql/exports/settle_watermark_test.ts",
+  "test/sql/exports/settle_as_of_test.ts",
 ];
 
 test("the export suites pass on partitioned tables", async () => {

@@ -1,7 +1,7 @@
 /** Exports of a tracker whose tables have other names and types, behind views in TRACKER_SCHEMA. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
-import { settleWatermark } from "../../../sql/exports/settle_watermark.ts";
+import { settleAsOf } from "../../../sql/exports/settle_as_of.ts";
 import { trackerIsTables } from "../../../sql/tracker/tracker_tables.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { downloadJob, getJob, jobOf, postJob, unzip } from "../../helpers/exports/export_job.ts";
@@ -58,7 +58,7 @@ test("an open transaction of a role that can only write what the views read hold
     grant insert on acme.t_runs to ${tracker.name}`);
   await tracker.sql.begin(async (tx) => {
     const [{ now }] = await tx<[{ now: string }]>`select now() as now`;
-    const held = await settleWatermark(app.deps.sql, {
+    const held = await settleAsOf(app.deps.sql, {
       trackerSchema: FOREIGN_SCHEMA,
       ignoredApplications: ["test"],
     });

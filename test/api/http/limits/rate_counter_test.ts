@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { mintApiKey } from "../../../../api/http/credentials.ts";
-import { createRateLimiter } from "../../../../api/http/limits/rate_counter.ts";
+import { createRateCounter } from "../../../../api/http/limits/rate_counter.ts";
 import { openTestApp, type TestRequest } from "../../../helpers/http/app.ts";
 import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
@@ -18,74 +18,74 @@ function createClock() {
   };
 }
 
-describe("createRateLimiter()", () => {
+describe("createRateCounter()", () => {
   test("allows requests up to the limit, then none until the next window", () => {
     const { now, turn } = createClock();
-    const limiter = createRateLimiter({ limit: 2, now });
+    const counter = createRateCounter({ limit: 2, now });
     const resetAt = START + 60_000;
-    expect(limiter.take("a")).toEqual({ limit: 2, remaining: 1, resetAt, allowed: true });
-    expect(limiter.take("a")).toEqual({ limit: 2, remaining: 0, resetAt, allowed: true });
-    expect(limiter.take("a")).toEqual({ limit: 2, remaining: 0, resetAt, allowed: false });
+    expect(counter.take("a")).toEqual({ limit: 2, remaining: 1, resetAt, allowed: true });
+    expect(counter.take("a")).toEqual({ limit: 2, remaining: 0, resetAt, allowed: true });
+    expect(counter.take("a")).toEqual({ limit: 2, remaining: 0, resetAt, allowed: false });
     turn(59_999);
-    expect(limiter.take("a").allowed).toBe(false);
+    expect(counter.take("a").allowed).toBe(false);
     turn(1);
-    expect(limiter.take("a")).toEqual({ limit: 2, remaining: 1, resetAt: resetAt + 60_000, allowed: true });
+    expect(counter.take("a")).toEqual({ limit: 2, remaining: 1, resetAt: resetAt + 60_000, allowed: true });
   });
 
   test("counts each key apart", () => {
-    const limiter = createRateLimiter({ limit: 1, now: () => START });
-    limiter.take("a");
-    expect([limiter.take("a").allowed, limiter.take("b").allowed]).toEqual([false, true]);
+    const counter = createRateCounter({ limit: 1, now: () => START });
+    counter.take("a");
+    expect([counter.take("a").allowed, counter.take("b").allowed]).toEqual([false, true]);
   });
 
   test("peeks without counting", () => {
     const { now, turn } = createClock();
-    const limiter = createRateLimiter({ limit: 1, now });
+    const counter = createRateCounter({ limit: 1, now });
     for (let times = 0; times < 3; times += 1) {
-      expect(limiter.peek("a")).toMatchObject({ remaining: 1, allowed: true });
+      expect(counter.peek("a")).toMatchObject({ remaining: 1, allowed: true });
     }
-    limiter.take("a");
-    expect(limiter.peek("a")).toMatchObject({ remaining: 0, allowed: false });
+    counter.take("a");
+    expect(counter.peek("a")).toMatchObject({ remaining: 0, allowed: false });
     turn(60_000);
-    expect(limiter.peek("a")).toMatchObject({ remaining: 1, allowed: true });
+    expect(counter.peek("a")).toMatchObject({ remaining: 1, allowed: true });
   });
 
   test("reverses a count within its window", () => {
     const { now, turn } = createClock();
-    const limiter = createRateLimiter({ limit: 1, now });
-    limiter.giveBack("a");
-    limiter.take("a");
+    const counter = createRateCounter({ limit: 1, now });
+    counter.giveBack("a");
+    counter.take("a");
     turn(1);
-    limiter.giveBack("a");
-    limiter.giveBack("a");
-    expect(limiter.take("a")).toMatchObject({ remaining: 0, resetAt: START + 60_000, allowed: true });
-    expect(limiter.take("a").allowed).toBe(false);
+    counter.giveBack("a");
+    counter.giveBack("a");
+    expect(counter.take("a")).toMatchObject({ remaining: 0, resetAt: START + 60_000, allowed: true });
+    expect(counter.take("a").allowed).toBe(false);
     turn(60_000);
-    limiter.giveBack("a");
-    expect(limiter.peek("a").remaining).toBe(1);
+    counter.giveBack("a");
+    expect(counter.peek("a").remaining).toBe(1);
   });
 
   test("forgets the oldest window first when there are too many keys", () => {
     const { now, turn } = createClock();
-    const limiter = createRateLimiter({ limit: 1, maxKeys: 3, now });
+    const counter = createRateCounter({ limit: 1, maxKeys: 3, now });
     for (const key of ["a", "b", "c", "d"]) {
-      limiter.take(key);
+      counter.take(key);
       turn(1);
     }
-    expect(["a", "c", "d"].map((key) => limiter.peek(key).remaining)).toEqual([1, 0, 0]);
+    expect(["a", "c", "d"].map((key) => counter.peek(key).remaining)).toEqual([1, 0, 0]);
   });
 
   test("gives way to the key whose window began last, not to the one first seen last", () => {
     const { now, turn } = createClock();
-    const limiter = createRateLimiter({ limit: 1, maxKeys: 3, now });
-    limiter.take("a");
+    const counter = createRateCounter({ limit: 1, maxKeys: 3, now });
+    counter.take("a");
     turn(30_000);
-    limiter.take("b");
+    counter.take("b");
     turn(30_000);
-    limiter.take("a");
-    limiter.take("c");
-    limiter.take("d");
-    expect(["a", "b", "c", "d"].map((key) => limiter.peek(key).remaining)).toEqual([0, 1, 0, 0]);
+    counter.take("a");
+    counter.take("c");
+    counter.take("d");
+    expect(["a", "b", "c", "d"].map((key) => counter.peek(key).remaining)).toEqual([0, 1, 0, 0]);
   });
 });
 

@@ -18,7 +18,7 @@ import { streamDatasetFile } from "../../../../sql/exports/dataset_file.ts";
 import { countDeletedRows, streamDeletedFile } from "../../../../sql/exports/deleted_rows.ts";
 import { openOnNode } from "../../../../sql/exports/open_on_node.ts";
 import { countDatasetRows, type ExportSelection } from "../../../../sql/exports/rows.ts";
-import { settleWatermark } from "../../../../sql/exports/settle_watermark.ts";
+import { settleAsOf } from "../../../../sql/exports/settle_as_of.ts";
 import { openNodes } from "../../../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../../sql/tracker/tracker_tables.ts";
 import { HistoryWriters, history } from "../../../helpers/exports/tracker_history.ts";
@@ -106,7 +106,7 @@ interface Source {
 /** Settles a watermark and opens a snapshot where the project is: on a cluster, on its node. */
 async function openSource(db: ExportDatabase, projectId: string, asOf?: string): Promise<Source> {
   const settle = async (nodes: readonly Node[] = []): Promise<string> => {
-    const settled = await settleWatermark(db.sql, asOf === undefined ? { nodes } : { asOf, nodes });
+    const settled = await settleAsOf(db.sql, asOf === undefined ? { nodes } : { asOf, nodes });
     if (!settled.ok) throw new Error("Cannot settle a watermark");
     return settled.asOf;
   };

@@ -1,4 +1,7 @@
-/** Authenticates a request and applies the limits of requests per minute, before anything else. */
+/**
+ * The rate limits: how many requests a minute each user has, and each address without a credential. A request is authenticated
+ * here too, before anything else, because the limit depends on the caller. The login limit is in api/accounts/sign_in/.
+ */
 import { LRUCache } from "lru-cache";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -6,7 +9,7 @@ import type { Config } from "../../../shared/process/config.ts";
 import { type Authenticate, unauthorized } from "../authenticate.ts";
 import { hashSecret } from "../credentials.ts";
 import {
-  createRateLimiter,
+  createRateCounter,
   type RateLimitState,
   rateLimited,
   rateLimitHeaders,
@@ -18,7 +21,7 @@ import { clearedSessionCookie, readSessionTokens } from "../session_cookie.ts";
 /** Some 1 MB of hashes. */
 const MAX_PROVEN = 10_000;
 
-export interface Admission {
+export interface RateLimits {
   /**
    * Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a
    * credential if there is no Authorization header, unless the route ignores it.
@@ -33,7 +36,7 @@ export interface Admission {
   admitAddress(context: RequestContext): void;
 }
 
-interface AdmissionDeps {
+interface RateLimitsDeps {
   config: Config;
   authenticate: Authenticate;
   metrics: Pick<Metrics, "rateLimited">;
@@ -50,11 +53,11 @@ function toAuthorization([token, ...others]: readonly string[]): string | null {
 }
 
 /** Users, addresses and pages have separate counters, so that a flood of one cannot evict the others. */
-export function createAdmission(deps: AdmissionDeps): Admission {
+export function createRateLimits(deps: RateLimitsDeps): RateLimits {
   const { authenticate, config, metrics, now } = deps;
-  const users = createRateLimiter({ limit: config.rateLimitUserPerMinute, now });
-  const addresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
-  const pageAddresses = createRateLimiter({ limit: config.rateLimitAnonymousPerMinute, now });
+  const users = createRateCounter({ limit: config.rateLimitUserPerMinute, now });
+  const addresses = createRateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
+  const pageAddresses = createRateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
   /** Hashes of credentials that have worked in this process. Over an address's limit, all others count as guesses. */
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 

@@ -1,11 +1,12 @@
 /**
- * Chooses or checks the watermark of an export: a time at or before which no open transaction can still add a row.
+ * Settles the cutoff of an export: chooses the default of `as_of`, or checks the time that the caller has asked for. No open
+ * transaction can still add a row at or before a settled cutoff; the newest one is the watermark.
  *
- * A row has the start time of its transaction (`now()`, rounded to milliseconds). So the watermark must be before the
+ * A row has the start time of its transaction (`now()`, rounded to milliseconds). So the cutoff must be before the
  * start of every open and every future transaction. pg_stat_activity shows when a transaction started, but a moment late:
  * a session first takes the time, then reports the transaction, and the scheduler may delay it in between. A session is
- * therefore trusted only after it was seen waiting for its client at a time after the watermark: any later transaction of
- * it starts after the watermark. Sleeping "long enough" would be simpler, and wrong on a busy machine.
+ * therefore trusted only after it was seen waiting for its client at a time after the cutoff: any later transaction of
+ * it starts after the cutoff. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
 import { addMilliseconds } from "../../shared/instant.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
@@ -34,7 +35,7 @@ export interface WatermarkBlocker {
 }
 
 /** `observedAt` is the database's time when it was asked. */
-export type WatermarkResult =
+export type AsOfResult =
   | { ok: true; asOf: string; observedAt: string; blockers: WatermarkBlocker[] }
   | { ok: false; reason: "future" | "unsettled"; blockers: WatermarkBlocker[] };
 
@@ -96,7 +97,7 @@ interface Scope {
  * before it, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot to read from
  * afterwards. Throws NodeUnavailable if a node cannot be asked.
  */
-export async function settleWatermark(sql: Sql, options: SettleOptions = {}): Promise<WatermarkResult> {
+export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise<AsOfResult> {
   const { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal } = options;
   const { ignoredApplications = [], trackerSchema = OWN_TRACKER_SCHEMA, nodes = [] } = options;
   const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema), nodes };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
-import { settleWatermark, type WatermarkResult } from "../../../sql/exports/settle_watermark.ts";
+import { type AsOfResult, settleAsOf } from "../../../sql/exports/settle_as_of.ts";
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
@@ -42,7 +42,7 @@ function openApiPool(db: TestDatabase): Pool {
   return openPool(db.url, { applicationName: API_APPLICATION, max: 4 });
 }
 
-function settled(result: WatermarkResult): string {
+function settled(result: AsOfResult): string {
   if (!result.ok) throw new Error(`Cannot use the watermark: ${result.reason}`);
   return result.asOf;
 }
@@ -52,25 +52,25 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
   return row.count;
 }
 
-test("settleWatermark() chooses an instant that has everything committed before the call", async () => {
+test("settleAsOf() chooses an instant that has everything committed before the call", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
   for (let round = 1; round <= 100; round += 1) {
     await db.sql`insert into rows default values`;
-    expect(await countUpTo(db.sql, settled(await settleWatermark(api)))).toBe(round);
+    expect(await countUpTo(db.sql, settled(await settleAsOf(api)))).toBe(round);
   }
   await api.end();
 });
 
-test("settleWatermark() stays before a transaction that is open, and names it", async () => {
+test("settleAsOf() stays before a transaction that is open, and names it", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
   await db.sql`insert into rows default values`;
   const open = await holdTransaction(db.sql);
   await db.sql`insert into rows default values`;
-  const result = await settleWatermark(api);
+  const result = await settleAsOf(api);
   const asOf = settled(result);
   expect(asOf < open.startedAt).toBe(true);
   expect(result.blockers).toMatchObject([{ applicationName: "test", transactionStart: open.startedAt }]);
@@ -80,19 +80,19 @@ test("settleWatermark() stays before a transaction that is open, and names it", 
   await api.end();
 });
 
-test("settleWatermark() waits until an explicit instant is settled", async () => {
+test("settleAsOf() waits until an explicit instant is settled", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
   const open = await holdTransaction(db.sql);
   const [{ now }] = await db.sql<[{ now: string }]>`select clock_timestamp() as now`;
   let isSettled = false;
-  const waiting = settleWatermark(api, { asOf: now }).then((result) => {
+  const waiting = settleAsOf(api, { asOf: now }).then((result) => {
     isSettled = true;
     return result;
   });
   // Meanwhile another instant, before the transaction, is settled.
-  expect((await settleWatermark(api, { asOf: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
+  expect((await settleAsOf(api, { asOf: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
   expect(isSettled).toBe(false);
   await open.insertAndCommit();
   expect(settled(await waiting)).toBe(now);
@@ -100,30 +100,30 @@ test("settleWatermark() waits until an explicit instant is settled", async () =>
   await api.end();
 });
 
-test("settleWatermark() gives up on an instant that does not settle in time", async () => {
+test("settleAsOf() gives up on an instant that does not settle in time", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
   const open = await holdTransaction(db.sql);
   const [{ now }] = await db.sql<[{ now: string }]>`select clock_timestamp() as now`;
-  const result = await settleWatermark(api, { asOf: now, timeoutMs: 100 });
+  const result = await settleAsOf(api, { asOf: now, timeoutMs: 100 });
   expect(result).toMatchObject({ ok: false, reason: "unsettled", blockers: [{ applicationName: "test" }] });
   await open.insertAndCommit();
   await api.end();
 });
 
-test("settleWatermark() refuses an instant in the future", async () => {
+test("settleAsOf() refuses an instant in the future", async () => {
   await using db = await openTestDatabase();
   const asOf = new Date(Date.now() + 60_000).toISOString();
-  expect(await settleWatermark(db.sql, { asOf })).toMatchObject({ ok: false, reason: "future" });
+  expect(await settleAsOf(db.sql, { asOf })).toMatchObject({ ok: false, reason: "future" });
 });
 
-test("settleWatermark() does not count the service's own transactions", async () => {
+test("settleAsOf() does not count the service's own transactions", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
   const own = await holdTransaction(api);
-  const result = await settleWatermark(api);
+  const result = await settleAsOf(api);
   expect(settled(result) > own.startedAt).toBe(true);
   expect(result.blockers).toEqual([]);
   await own.insertAndCommit();
@@ -169,16 +169,16 @@ test.each<[string, (role: string) => string]>([
   ],
   ["that owns tables of its own", (role) => `grant create on schema public to ${role}`],
   ["with no rights, that the service may not look into", () => "select 1"],
-])("settleWatermark() is not held back by a session of a role %s", async (_, setUp) => {
+])("settleAsOf() is not held back by a session of a role %s", async (_, setUp) => {
   await using db = await openTestDatabase();
   const api = openApiPool(db);
   {
     await using open = await holdTransactionAs(db, setUp);
-    const result = await settleWatermark(api);
+    const result = await settleAsOf(api);
     expect(settled(result) > open.startedAt).toBe(true);
     expect(result.blockers).toEqual([]);
     const [{ now }] = await db.sql<[{ now: string }]>`select clock_timestamp() as now`;
-    expect(await settleWatermark(api, { asOf: now })).toMatchObject({ ok: true, asOf: now });
+    expect(await settleAsOf(api, { asOf: now })).toMatchObject({ ok: true, asOf: now });
   }
   await api.end();
 });
@@ -230,12 +230,12 @@ test.each<[string, (role: string) => string]>([
       end
       $$`,
   ],
-])("settleWatermark() is held back by a session of a role that %s", async (_, setUp) => {
+])("settleAsOf() is held back by a session of a role that %s", async (_, setUp) => {
   await using db = await openTestDatabase();
   const api = openApiPool(db);
   {
     await using open = await holdTransactionAs(db, setUp);
-    const result = await settleWatermark(api);
+    const result = await settleAsOf(api);
     expect(settled(result) < open.startedAt).toBe(true);
     expect(result.blockers).toMatchObject([
       { applicationName: "reporting", transactionStart: open.startedAt },
@@ -244,7 +244,7 @@ test.each<[string, (role: string) => string]>([
   await api.end();
 });
 
-test("settleWatermark() is held back by a session that wrote before its role lost the right to", async () => {
+test("settleAsOf() is held back by a session that wrote before its role lost the right to", async () => {
   await using db = await openTestDatabase();
   const api = openApiPool(db);
   const role = `role_${crypto.randomUUID().slice(0, 8)}`;
@@ -258,39 +258,39 @@ test("settleWatermark() is held back by a session that wrote before its role los
     const [{ now }] = await tx<[{ now: string }]>`select now() as now`;
     await tx`delete from runs`;
     await db.admin.unsafe(`revoke delete on runs from ${role}`);
-    expect(settled(await settleWatermark(api)) < now).toBe(true);
+    expect(settled(await settleAsOf(api)) < now).toBe(true);
   });
   await Promise.all([pool.end(), api.end()]);
   await db.admin.unsafe(`drop owned by ${role}; drop role ${role}`);
 });
 
-test("settleWatermark() is not held back by applications that the operator vouches for", async () => {
+test("settleAsOf() is not held back by applications that the operator vouches for", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
   const open = await holdTransaction(db.sql);
-  const other = await settleWatermark(api, { ignoredApplications: ["pg_dump"] });
+  const other = await settleAsOf(api, { ignoredApplications: ["pg_dump"] });
   expect(settled(other) < open.startedAt).toBe(true);
-  const ignored = await settleWatermark(api, { ignoredApplications: ["pg_dump", "test"] });
+  const ignored = await settleAsOf(api, { ignoredApplications: ["pg_dump", "test"] });
   expect(settled(ignored) > open.startedAt).toBe(true);
   await open.insertAndCommit();
   await api.end();
 });
 
-test("settleWatermark() never settles while it cannot see a session's activity", async () => {
+test("settleAsOf() never settles while it cannot see a session's activity", async () => {
   await using db = await openTestDatabase();
   const role = `blind_${crypto.randomUUID().slice(0, 8)}`;
   await db.admin.unsafe(`create role ${role} login password 'blind'`);
   const url = new URL(db.url);
   [url.username, url.password] = [role, "blind"];
   const blind = openPool(url.href, { applicationName: API_APPLICATION, max: 1 });
-  const result = await settleWatermark(blind, { timeoutMs: 100 });
+  const result = await settleAsOf(blind, { timeoutMs: 100 });
   expect(result).toMatchObject({ ok: false, reason: "unsettled", blockers: [{ transactionStart: null }] });
   await blind.end();
   await db.admin.unsafe(`drop role ${role}`);
 });
 
-test("settleWatermark() never settles while a prepared transaction has written tracker rows", async () => {
+test("settleAsOf() never settles while a prepared transaction has written tracker rows", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { user, org } = await make.person();
@@ -303,15 +303,15 @@ test("settleWatermark() never settles while a prepared transaction has written t
     await tx.prepare(gid);
   });
   const api = openApiPool(db);
-  const held = await settleWatermark(api, { timeoutMs: 100 });
+  const held = await settleAsOf(api, { timeoutMs: 100 });
   await db.sql.unsafe(`rollback prepared '${gid}'`);
   expect(held).toMatchObject({ ok: false, reason: "unsettled", blockers: [{ transactionStart: null }] });
   expect(held.blockers[0]?.applicationName).toContain(gid);
-  expect((await settleWatermark(api)).ok).toBe(true);
+  expect((await settleAsOf(api)).ok).toBe(true);
   await api.end();
 });
 
-test("settleWatermark() names the same rows for ever, whatever else is being written", async () => {
+test("settleAsOf() names the same rows for ever, whatever else is being written", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -328,7 +328,7 @@ test("settleWatermark() names the same rows for ever, whatever else is being wri
     }
   });
   while (seen.length < WATERMARKS) {
-    const asOf = settled(await settleWatermark(api));
+    const asOf = settled(await settleAsOf(api));
     seen.push({ asOf, rows: await countUpTo(db.sql, asOf) });
   }
   await Promise.all(writing);
