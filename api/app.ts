@@ -10,11 +10,11 @@ import { respondError } from "./http/error_handler.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
 import { createAuditDenial } from "./http/pipeline/audit_denial.ts";
 import { createRespondOnce } from "./http/pipeline/idempotency.ts";
+import { toOperationRoute } from "./http/pipeline/operation_route.ts";
 import { createRateLimits } from "./http/pipeline/rate_limits.ts";
 import { createFinishRequest } from "./http/pipeline/request_log.ts";
-import { createHandle, type Handle } from "./http/pipeline/request_pipeline.ts";
+import { createRequestPipeline, type Handle } from "./http/pipeline/request_pipeline.ts";
 import { createRouter } from "./http/pipeline/router.ts";
-import { toRoute } from "./http/pipeline/serve_operation.ts";
 import { createCompressResponse } from "./http/response/compress_response.ts";
 import { createClaimResponse } from "./http/response/response_memory.ts";
 import type { Route } from "./http/route.ts";
@@ -26,7 +26,7 @@ import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts"
 import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
 import { isForPeople, toErrorPage } from "./pages/error_page.ts";
 import { EXPORT_PAGES } from "./pages/exports/routes.ts";
-import { HOME_PAGES } from "./pages/home/home.ts";
+import { HOME_PAGES } from "./pages/home.ts";
 import { MODEL_PAGES } from "./pages/models/routes.ts";
 import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
 import { type PageRoute, toPageRoute } from "./pages/page.ts";
@@ -86,7 +86,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
   if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
   const routes = (ownRoutes ?? listRoutes(deps)).map((entry) =>
-    isPage(entry) ? toPageRoute(entry, deps) : toRoute(entry, deps),
+    isPage(entry) ? toPageRoute(entry, deps) : toOperationRoute(entry, deps),
   );
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(
@@ -100,7 +100,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
     },
     routes,
   );
-  const handle = createHandle({
+  const handle = createRequestPipeline({
     dispatch,
     auditDenial,
     config,

@@ -2,9 +2,9 @@
 import { setTimeout as delay, setImmediate as nextTurnOfLoop } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { clientAddress } from "./http/client_address.ts";
-import { isFilePath } from "./http/pipeline/download_paths.ts";
 import { TcpSocket } from "./http/pipeline/tcp_socket.ts";
 import type { ClientConnection } from "./http/request_context.ts";
+import { isFilePath } from "./http/route.ts";
 
 /**
  * Closes connections that send nothing, and requests whose body is still incomplete, after this time. Bun itself limits

@@ -7,26 +7,26 @@ import { beginVerification, verifyFactor } from "./accounts/factors/verify_facto
 import { createKey, listKeys, revokeKey } from "./accounts/keys.ts";
 import { logout } from "./accounts/logout.ts";
 import { getMe } from "./accounts/me.ts";
-import { acceptInvitation, previewInvitation } from "./accounts/members/accept.ts";
-import { removeMember, updateMember } from "./accounts/members/change.ts";
+import { acceptInvitation, previewInvitation } from "./accounts/members/accept_invitation.ts";
 import { createInvitation, listInvitations, revokeInvitation } from "./accounts/members/invitations.ts";
+import { removeMember, updateMember } from "./accounts/members/manage_members.ts";
 import { listAuditEntries } from "./accounts/organizations/audit.ts";
 import { createOrganization } from "./accounts/organizations/create.ts";
 import { deleteOrganization, restoreOrganization } from "./accounts/organizations/delete.ts";
-import {
-  createProject,
-  deleteProject,
-  listDeletedProjects,
-  restoreProject,
-  updateProject,
-} from "./accounts/organizations/manage_projects.ts";
 import {
   getOrganization,
   listOrganizationMembers,
   listOrganizations,
 } from "./accounts/organizations/own_orgs.ts";
 import { getOrganizationProfile } from "./accounts/organizations/profile.ts";
-import { listOrganizationProjects } from "./accounts/organizations/projects.ts";
+import {
+  createProject,
+  deleteProject,
+  listDeletedProjects,
+  listOrganizationProjects,
+  restoreProject,
+  updateProject,
+} from "./accounts/organizations/projects.ts";
 import { updateOrganization } from "./accounts/organizations/update.ts";
 import { getOrganizationUsage } from "./accounts/organizations/usage.ts";
 import { updateOwnProfile } from "./accounts/own_profile.ts";
@@ -69,9 +69,9 @@ import { cancelExportJob, getExportJob, listExportJobs } from "./exports/jobs.ts
 import { queueExportJob } from "./exports/queue_job.ts";
 import type { AnyOperation } from "./http/operation.ts";
 import { computeCost } from "./models/cost.ts";
-import { listHeldPrices } from "./models/held.ts";
+import { listHeldPrices } from "./models/held_prices.ts";
 import { listModels, listModelsCsv } from "./models/list/list.ts";
-import { getModel, listModelAliases, listModelProviders, resolveModelAlias } from "./models/lookup.ts";
+import { getModel, listModelAliases, listModelProviders, resolveModelAlias } from "./models/models.ts";
 import { listModelPriceChanges, listRecentPriceChanges } from "./models/price_history.ts";
 import { getLiveness, getReadiness } from "./monitoring/health.ts";
 import { getMetrics } from "./monitoring/metrics.ts";

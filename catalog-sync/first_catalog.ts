@@ -1,6 +1,7 @@
 /** The first catalog of an empty database, and the past of its prices. */
+
+import { addBundledHistory, hasBundledHistory } from "../sql/models/bundled_history.ts";
 import { existsCatalog } from "../sql/models/catalog_syncs.ts";
-import { addKnownPast, hasKnownPast } from "../sql/models/known_past.ts";
 import { bundledSource, type CatalogSource } from "./source.ts";
 import { type SyncDeps, type SyncOptions, type SyncReport, syncCatalog } from "./sync.ts";
 
@@ -23,7 +24,7 @@ export async function fillIfEmpty(deps: SyncDeps, source: CatalogSource): Promis
     await addPast(deps);
     return null;
   }
-  const report = hasKnownPast(source.label)
+  const report = hasBundledHistory(source.label)
     ? null
     : await syncCatalog(deps, { source, timeoutMs: FIRST_TIMEOUT_MS });
   return { report, bundled: await useBundledIfEmpty(deps) };
@@ -35,7 +36,7 @@ export async function fillAndSync(
   options: SyncOptions,
 ): Promise<FilledCatalog & { report: SyncReport }> {
   const { label } = options.source;
-  const first = hasKnownPast(label) && label !== "bundled" ? await useBundledIfEmpty(deps) : null;
+  const first = hasBundledHistory(label) && label !== "bundled" ? await useBundledIfEmpty(deps) : null;
   const report = await syncCatalog(deps, options);
   const standIn = await useBundledIfEmpty(deps);
   return { report, bundled: first ?? standIn };
@@ -58,7 +59,7 @@ async function useBundledIfEmpty(deps: SyncDeps): Promise<SyncReport | null> {
 }
 
 async function addPast({ sql, log }: SyncDeps): Promise<void> {
-  const past = await addKnownPast(sql);
+  const past = await addBundledHistory(sql);
   if (past) {
     const { changes, models, since } = past;
     log.info(

@@ -1,5 +1,5 @@
 /** Job `build_org_export`: builds the ZIP of an organization and records the outcome in the job's row. */
-import type { JobPayloads } from "../shared/jobs.ts";
+import type { JobPayloads } from "../shared/background_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
 import { WrongTimeError } from "../sql/exports/rows.ts";
 import { takeOverBuild } from "../sql/exports/take_over_build.ts";

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { Counter, type Registry } from "prom-client";
-import { JOB_NAMES } from "../shared/jobs.ts";
+import { JOB_NAMES } from "../shared/background_jobs.ts";
 import { registerMeasuredGauges } from "../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../shared/process/log.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";

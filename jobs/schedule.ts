@@ -1,5 +1,5 @@
 /** When background jobs run: the hours of recurring ones, how many run at once, how often a queue is asked, and what a job calls. */
-import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/jobs.ts";
+import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/background_jobs.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
 import { sendAccountMail } from "./account_mail/send_account_mail.ts";

@@ -1,5 +1,5 @@
 /** Job `send_export_ready`: mails the requester of an organization export that it is ready. */
-import type { JobPayloads } from "../shared/jobs.ts";
+import type { JobPayloads } from "../shared/background_jobs.ts";
 import type { ExportFormat } from "../shared/vocabulary.ts";
 import { findMemberRole, findOrgById } from "../sql/accounts/orgs.ts";
 import { findUser } from "../sql/accounts/users.ts";

@@ -14,7 +14,7 @@ const HOURLY_MAX = 3;
 /** Notices report what someone else has done, so they have a higher limit. */
 const HOURLY_NOTICES_MAX = 10;
 
-/** Each kind has a function in jobs/account_mail/kinds.ts, which writes the mail. */
+/** Each kind has a function in jobs/account_mail/write_account_mail.ts, which writes the mail. */
 export const ACCOUNT_MAILS = {
   sign_up: { link: { page: "/sign-up/confirm", minutes: 24 * 60 }, replaces: "email", hourlyMax: HOURLY_MAX },
   password_reset: {

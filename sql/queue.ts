@@ -1,6 +1,11 @@
 /** The queue of background jobs: pg-boss in schema `pgboss`, written inside our own transactions. */
 import { type ConstructorOptions, type Db, PgBoss } from "pg-boss";
-import { JOB_NAMES, type JobName, type JobPayloads, type ScheduledJobName } from "../shared/jobs.ts";
+import {
+  JOB_NAMES,
+  type JobName,
+  type JobPayloads,
+  type ScheduledJobName,
+} from "../shared/background_jobs.ts";
 import type { Sql } from "./connection/pool.ts";
 import { HEARTBEAT_CHECK_SECONDS } from "./exports/take_over_build.ts";
 import { QUEUE_SETTINGS } from "./queue_policies.ts";

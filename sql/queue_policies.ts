@@ -1,6 +1,6 @@
 /** Retries, heartbeats and retention of each background job in the queue. */
 import type { Queue } from "pg-boss";
-import type { JobName } from "../shared/jobs.ts";
+import type { JobName } from "../shared/background_jobs.ts";
 import { HEARTBEAT_SECONDS } from "./exports/take_over_build.ts";
 
 const DAY_SECONDS = 24 * 3600;

@@ -11,10 +11,9 @@ import { operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
 import { data, Instant, listOf, Nullable, NullableInstant, NullableText } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, parseExpiry } from "./issue_key.ts";
+import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, parseExpiry, revokeApiKey } from "./key_changes.ts";
 import { requireRecentFactor } from "./require_proof.ts";
 import { AUTH_TAG, EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
-import { withdrawKey } from "./withdraw_key.ts";
 
 const BASE = { access: "session", tag: AUTH_TAG } as const;
 
@@ -169,7 +168,7 @@ export const revokeKey = operation(
   },
   async ({ caller, request, params: { id } }, { sql, callers }) => {
     const own = { id, userId: caller.userId, actor: auditActor(request, caller) };
-    const revoked = isUuid(id) ? await withdrawKey(sql, own) : null;
+    const revoked = isUuid(id) ? await revokeApiKey(sql, own) : null;
     if (!revoked) throw notFound("key");
     callers.forget(revoked.id);
     return reply(204, null);

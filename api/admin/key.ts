@@ -2,9 +2,8 @@
 import { isUuid } from "../../shared/uuid.ts";
 import { KEY_KINDS, KEY_SCOPES } from "../../shared/vocabulary.ts";
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
-import { issueKey } from "../accounts/issue_key.ts";
+import { issueKey, revokeApiKey } from "../accounts/key_changes.ts";
 import { presentKey } from "../accounts/keys.ts";
-import { withdrawKey } from "../accounts/withdraw_key.ts";
 import { AdminError, defineCommand, OPERATOR, parseInstantFlag, UsageError } from "./command/command.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
 import { fields, table } from "./command/present.ts";
@@ -55,7 +54,7 @@ export const revokeKeyCommand = defineCommand({
   flags: { id: { placeholder: "ID", required: true, about: "id of the key (not the key itself)" } },
   async run({ sql }, { id }) {
     if (!isUuid(id)) throw new UsageError("--id must be the UUID of a key");
-    const key = await withdrawKey(sql, { id, actor: OPERATOR });
+    const key = await revokeApiKey(sql, { id, actor: OPERATOR });
     if (!key) throw new AdminError(`Key "${id}" not found`, "NOT_FOUND");
     return {
       json: { id: key.id, revokedAt: key.revokedAt },

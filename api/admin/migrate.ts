@@ -3,7 +3,7 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import { removeInventedPrices } from "../../sql/demo/remove_invented_prices.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { listMigrationProblems } from "../../sql/migration_check.ts";
-import { addKnownPast } from "../../sql/models/known_past.ts";
+import { addBundledHistory } from "../../sql/models/bundled_history.ts";
 import { readSchemaState } from "../../sql/schema_state.ts";
 import {
   AdminError,
@@ -61,7 +61,7 @@ async function apply({ sql, progress, warn }: CommandContext): Promise<CommandRe
 /** Brings the catalog of an older installation to what a new one has. */
 async function completeCatalog(sql: Pool) {
   const invented = await removeInventedPrices(sql);
-  const past = await addKnownPast(sql);
+  const past = await addBundledHistory(sql);
   const lines: string[] = [];
   if (invented > 0) {
     const changes = `${withThousands(invented)} price change${invented === 1 ? "" : "s"}`;

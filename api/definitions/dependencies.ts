@@ -6,7 +6,7 @@ import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { operation, reply } from "../http/operation.ts";
 import { integer } from "../http/query.ts";
 import { listOf } from "../http/schemas.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import { type DependencyNode, type DependencyTree, expandDependencies } from "./dependencies/graph.ts";
 import { walkDependencies } from "./dependencies/walk.ts";
@@ -134,10 +134,10 @@ async function findDependencies(
     viewer,
     maxDepth,
   });
-  await nextTurn();
+  await yieldEventLoop();
   const found = expandDependencies({ nodes, edges }, { rootId: row.id, maxDepth });
   // A tree of 5,000 nodes is 1.4 MB of text.
-  await nextTurn();
+  await yieldEventLoop();
   const truncated = walk.truncated || found.truncated;
   return { definition: root, ...found, truncated, unresolved };
 }

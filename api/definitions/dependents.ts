@@ -12,7 +12,7 @@ import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Count, data, listOf } from "../http/schemas.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import { MAX_DEPENDENCY_NODES } from "./dependencies/graph.ts";
 import {
@@ -92,7 +92,7 @@ async function findDependents(
     ranges.length === 0
       ? { total: 0, dependents: [] }
       : await listDependents(sql, { target: row, ranges, viewer, limit: MAX_DEPENDENCY_NODES });
-  await nextTurn();
+  await yieldEventLoop();
   const truncated = total > dependents.length || named.length === MAX_REFERENCED_RANGES;
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
 }
@@ -104,7 +104,7 @@ export async function filterRanges(
 ): Promise<string[]> {
   const kept: string[] = [];
   for (const [index, range] of ranges.entries()) {
-    if (index % RANGES_A_TURN === RANGES_A_TURN - 1) await nextTurn();
+    if (index % RANGES_A_TURN === RANGES_A_TURN - 1) await yieldEventLoop();
     if (fits(range)) kept.push(range);
   }
   return kept;

@@ -8,7 +8,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.t
 import { operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
 import { Count, data, listOf, oneOf, Text } from "../http/schemas.ts";
-import { jsonSchemaOf } from "./languages/json_schema.ts";
+import { jsonSchemaOf } from "./language_schema.ts";
 
 const DESCRIPTIONS: Readonly<Record<DefinitionType, string>> = {
   agent: "Describes an agent: what it is for, what it knows, and how it works and reports.",

@@ -16,7 +16,7 @@ import {
 } from "../../sql/definitions/references.ts";
 import { ANONYMOUS, type DefinitionViewer, isMemberOrg } from "../../sql/definitions/visibility.ts";
 import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
 import { type ResolvedReference, resolveReferences } from "./dependencies/resolve_references.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
@@ -189,7 +189,7 @@ export async function listUnknownNames(
     for (const model of named) {
       if (current.entries.length === 0 || isKnownModel(current, model.text)) continue;
       warnings.push(unknownModel(model, suggestModel(current, model.text)));
-      await nextTurn();
+      await yieldEventLoop();
     }
   }
   return [...warnings, ...unknownTools.map(unknownTool)];

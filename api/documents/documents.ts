@@ -4,8 +4,8 @@ import { LRUCache } from "lru-cache";
 import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { DocumentReading, ReadDocument } from "./read_document.ts";
+import { TaskThread } from "./task_thread.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
-import { TaskThread } from "./thread.ts";
 
 type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Name }>["given"];
 

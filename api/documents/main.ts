@@ -1,7 +1,7 @@
-/** Entry point of the worker thread for large documents. It receives one task at a time (thread.ts). */
+/** Entry point of the worker thread for large documents. It receives one task at a time (task_thread.ts). */
 import { parentPort } from "node:worker_threads";
+import type { ThreadAnswer } from "./task_thread.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
-import type { ThreadAnswer } from "./thread.ts";
 
 function answer(task: DocumentTask): ThreadAnswer {
   try {

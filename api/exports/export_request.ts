@@ -24,7 +24,6 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import type { Caller } from "../http/caller.ts";
 import type { Files } from "../http/operation.ts";
-import { boundOrgOf, resolveOrg } from "../http/organization.ts";
 import {
   type AddProblem,
   flag,
@@ -37,6 +36,7 @@ import {
 } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { requireVisible } from "../http/require_visible.ts";
+import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
 import { Instant, Text } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 

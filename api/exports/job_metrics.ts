@@ -1,6 +1,6 @@
 /** Prometheus metrics of background jobs. They are in the database: each API process reports those of the whole service. */
 import type { Registry } from "prom-client";
-import { JOB_NAMES } from "../../shared/jobs.ts";
+import { JOB_NAMES } from "../../shared/background_jobs.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { BUILD_FAULTS } from "../../shared/vocabulary.ts";

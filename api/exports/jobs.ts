@@ -14,9 +14,9 @@ import { cancelJob } from "../../sql/queue.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../http/operation.ts";
-import { resolveOrg } from "../http/organization.ts";
 import { flag, limit, offset, parseQuery, queryOf, rejectQuery } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { resolveOrg } from "../http/resolve_org.ts";
 import { Count, listOf } from "../http/schemas.ts";
 import {
   ExportJob,

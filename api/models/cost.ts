@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/prices_as_of.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import {
   priceUsage as computeItemCost,
@@ -115,7 +115,7 @@ async function priceAll(
   let total = new Big(0);
   const items: UsageCosts["items"][number][] = [];
   for (const [position, item] of value.entries()) {
-    if (position % ITEMS_PER_TURN === 0) await nextTurn();
+    if (position % ITEMS_PER_TURN === 0) await yieldEventLoop();
     const priced = "error" in item ? item : priceItem(item, prices.get(item), { catalog, names });
     if (priced.error) items.push(priced);
     else {

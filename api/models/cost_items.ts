@@ -8,7 +8,7 @@ import { createBodyCheck } from "../http/body_schema.ts";
 import type { JsonObject } from "../http/route.ts";
 import { findUnstorable } from "../http/storable_text.ts";
 import { listSchemaProblems, type Problem } from "../http/validation_problems.ts";
-import { nextTurn } from "../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import type { TokenUsage } from "./cost_arithmetic.ts";
 import { readAsOf } from "./require_prices.ts";
@@ -96,7 +96,7 @@ let itemCheck: TypeCheck<typeof CostItem> | undefined;
 export async function readItems(body: JsonObject, catalog: Catalog): Promise<(ItemLookup | ItemError)[]> {
   const items: (ItemLookup | ItemError)[] = [];
   for (const [position, item] of listOfItems(body).entries()) {
-    if (position % ITEMS_PER_TURN === 0) await nextTurn();
+    if (position % ITEMS_PER_TURN === 0) await yieldEventLoop();
     items.push(readItem(item, catalog));
   }
   return items;

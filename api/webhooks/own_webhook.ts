@@ -3,7 +3,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import type { OwnOrgRow } from "../../sql/accounts/organization_profiles.ts";
+import type { OwnOrgRow } from "../../sql/accounts/own_orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";

@@ -1,6 +1,6 @@
 /** Job `send_account_mail`: sends a mail about an account or an organization, with a link that it makes. */
 import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../shared/account_mails.ts";
-import type { JobPayloads } from "../../shared/jobs.ts";
+import type { JobPayloads } from "../../shared/background_jobs.ts";
 import {
   type AccountMailRow,
   findUnsentAccountMail,
@@ -12,7 +12,7 @@ import { composeMail } from "../compose_mail.ts";
 import { type MailMessage, sendMail } from "../mail.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 import type { AccountMailLink } from "./account_mail_scope.ts";
-import { WRITE_ACCOUNT_MAIL } from "./kinds.ts";
+import { WRITE_ACCOUNT_MAIL } from "./write_account_mail.ts";
 
 /**
  * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. Each attempt makes a new

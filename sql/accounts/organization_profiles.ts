@@ -1,82 +1,35 @@
-/** Organizations as members see them. */
-import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import { ORG_ROLES } from "../../shared/vocabulary.ts";
+/** Organizations as everyone sees them. */
 import { firstRow, type Sql } from "../connection/pool.ts";
 
-/** An organization as a member sees it. */
-export interface OwnOrgRow {
-  id: string;
+export interface OrgProfileRow {
   slug: string;
   name: string;
   description: string | null;
   websiteUrl: string | null;
   isPersonal: boolean;
-  /** The member's. */
-  role: OrgRole;
-  memberCount: number;
-  subscriptionTier: SubscriptionTier;
-  /** Whether sessions without a second factor see nothing of the organization. */
-  requireSecondFactor: boolean;
   createdAt: string;
-  /** When it will be deleted; null if no owner has deleted it. */
-  deletesAt: string | null;
+  /** Lines with a version that everyone finds in lists. */
+  publicDefinitions: number;
+  /** Executions of those lines only; those of private lines are not public. */
+  totalExecutions: number;
 }
 
-function ownOrgs(sql: Sql, userId: string) {
-  return sql`
+/** Finds the public profile of the organization with this slug; null if there is none. */
+export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfileRow | null> {
+  return firstRow(sql<OrgProfileRow[]>`
     select
-      o.id, o.slug, o.name, o.description, o.website_url, o.is_personal, m.role, o.subscription_tier, o.created_at,
-      o.deletes_at, o.require_second_factor,
-      (select count(*) from organization_members c where c.org_id = o.id) as member_count
-    from organization_members m
-    join organizations o on o.id = m.org_id
-    where m.user_id = ${userId} and o.deleted_at is null`;
-}
-
-/** Lists the organizations of a user by slug, or only `orgId` if it is not null. */
-export async function listOwnOrgs(
-  sql: Sql,
-  key: { userId: string; orgId: string | null },
-): Promise<OwnOrgRow[]> {
-  return sql<OwnOrgRow[]>`
-    ${ownOrgs(sql, key.userId)}
-      and (${key.orgId}::uuid is null or o.id = ${key.orgId})
-    order by o.slug`;
-}
-
-/** Finds the organization with this slug; null if there is none or the user is not a member. */
-export async function findOwnOrg(sql: Sql, key: { userId: string; slug: string }): Promise<OwnOrgRow | null> {
-  return firstRow(sql<OwnOrgRow[]>`${ownOrgs(sql, key.userId)} and o.slug = ${key.slug}`);
-}
-
-export interface OrgMemberRow {
-  userId: string;
-  username: string;
-  name: string | null;
-  avatar: string | null;
-  role: OrgRole;
-  joinedAt: string;
-}
-
-function orgMembers(sql: Sql, orgId: string) {
-  return sql`
-    select m.user_id, u.username, u.name, u.avatar, m.role, m.joined_at
-    from organization_members m
-    join users u on u.id = m.user_id
-    where m.org_id = ${orgId}`;
-}
-
-/** Finds a member of an organization; null if the user is not a member. */
-export async function findOrgMember(
-  sql: Sql,
-  { orgId, userId }: { orgId: string; userId: string },
-): Promise<OrgMemberRow | null> {
-  return firstRow(sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`);
-}
-
-/** Lists the members of an organization, highest role first, then by username. */
-export async function listOrgMembers(sql: Sql, orgId: string): Promise<OrgMemberRow[]> {
-  return sql<OrgMemberRow[]>`
-    ${orgMembers(sql, orgId)}
-    order by array_position(${[...ORG_ROLES]}::text[], m.role) desc, u.username`;
+      o.slug, o.name, o.description, o.website_url, o.is_personal, o.created_at,
+      counted.public_definitions, counted.total_executions
+    from organizations as o
+    cross join lateral (
+      select count(*) as public_definitions, coalesce(sum(l.execution_count), 0)::bigint as total_executions
+      from definition_lines as l
+      where l.org_id = o.id
+        and exists (
+          select
+          from definitions as d
+          where d.line_id = l.id and definition_is_public(d.status, d.visibility) and d.quarantined_at is null
+        )
+    ) as counted
+    where o.slug = ${slug} and o.deleted_at is null`);
 }

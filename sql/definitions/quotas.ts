@@ -1,4 +1,4 @@
-/** Counts how much of its quotas an organization has used. */
+/** Counts an organization's definitions: what it has used of its quotas, and by visibility. */
 import type { Sql } from "../connection/pool.ts";
 
 export interface DefinitionQuotas {
@@ -15,6 +15,33 @@ export async function countDefinitionQuotas(sql: Sql, orgId: string): Promise<De
       count(*) as lines,
       coalesce(sum(l.yaml_bytes), 0)::bigint as yaml_bytes
     from definition_lines as l
+    where l.org_id = ${orgId}`;
+  return row;
+}
+
+/** Definitions of an organization, by visibility. */
+export interface DefinitionUsage {
+  /** Private and unlisted. */
+  private: number;
+  public: number;
+  total: number;
+}
+
+/** Counts lines by the visibility of their highest version that is not archived; archived lines do not count. */
+export async function countDefinitionUsage(sql: Sql, orgId: string): Promise<DefinitionUsage> {
+  const [row] = await sql<[DefinitionUsage]>`
+    select
+      count(*) filter (where latest.visibility <> 'public') as private,
+      count(*) filter (where latest.visibility = 'public') as public,
+      count(*) as total
+    from definition_lines as l
+    cross join lateral (
+      select d.visibility
+      from definitions as d
+      where d.line_id = l.id and d.status <> 'archived'
+      order by d.version_major desc, d.version_minor desc, d.version_patch desc
+      limit 1
+    ) as latest
     where l.org_id = ${orgId}`;
   return row;
 }

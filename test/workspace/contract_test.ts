@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { LIVE_SESSIONS_MAX } from "../../api/accounts/begin_session.ts";
 import { PASSKEY_MAX_BYTES } from "../../api/accounts/factors/factor_schemas.ts";
-import { LIVE_KEYS_MAX } from "../../api/accounts/issue_key.ts";
+import { LIVE_KEYS_MAX } from "../../api/accounts/key_changes.ts";
 import { HOURLY_INVITATIONS_MAX, PENDING_INVITATIONS_MAX } from "../../api/accounts/members/invitations.ts";
 import { CREATED_ORGS_MAX } from "../../api/accounts/organizations/create.ts";
 import { PROJECTS_MAX } from "../../api/accounts/organizations/project_changes.ts";
@@ -11,7 +11,7 @@ import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
 import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/turns.ts";
-import { MAX_TASKS_PER_CALLER } from "../../api/documents/thread.ts";
+import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";

@@ -1,4 +1,9 @@
-/** Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. */
+/**
+ * Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. Mails and the
+ * error for the client follow from it.
+ */
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { ProofKind } from "../../../shared/vocabulary.ts";
 import { countRecoveryCodes, markRecoveryCodeUsed } from "../../../sql/accounts/recovery_codes.ts";
@@ -10,6 +15,8 @@ import {
   updateTotpLastStep,
 } from "../../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { unauthorized } from "../../http/authenticate.ts";
+import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
 import { checkPasskey } from "./passkeys.ts";
 import { hashRecoveryCode } from "./recovery_code.ts";
 import { findTotpStep } from "./totp.ts";
@@ -94,4 +101,30 @@ export async function listProofKinds(sql: Sql, userId: string, factors: readonly
   const kinds = new Set(factors.map(({ kind }) => kind));
   if ((await countRecoveryCodes(sql, userId)) > 0) kinds.add("recovery_code");
   return [...kinds];
+}
+
+/** Mails the user that a recovery code was used, or that someone guesses codes or uses a copy of a passkey. */
+export async function mailProofOutcome(
+  tx: Sql,
+  deps: MailDeps,
+  { userId, request, verdict }: { userId: string; request: Request; verdict: ProofVerdict },
+): Promise<void> {
+  if (verdict.ok && verdict.kind === "recovery_code") {
+    const codesLeft = await countRecoveryCodes(tx, userId);
+    await queueFactorMail(tx, deps, { userId, request, details: { event: "code_used", codesLeft } });
+  }
+  if (!verdict.ok && (verdict.reason === "guessed" || verdict.reason === "copied")) {
+    await queueFactorMail(tx, deps, { userId, request, details: { event: verdict.reason } });
+  }
+}
+
+/** Returns the error for a second factor that was not accepted. A copied passkey gets the same as any wrong one. */
+export function proofError(verdict: Extract<ProofVerdict, { ok: false }>): ApiError {
+  if (verdict.reason !== "blocked") {
+    return unauthorized(TEXTS.UNAUTHORIZED.factor);
+  }
+  return new ApiError("RATE_LIMITED", {
+    message: TEXTS.RATE_LIMITED.factors,
+    headers: { "Retry-After": String(Math.max(1, Math.ceil(verdict.waitMs / 1000))) },
+  });
 }

@@ -16,7 +16,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { data, Instant, Nullable } from "../../http/schemas.ts";
 import { noFactor } from "../require_proof.ts";
 import { lockCaller } from "./change_factors.ts";
-import { checkProof } from "./check_proof.ts";
+import { checkProof, mailProofOutcome, proofError } from "./check_proof.ts";
 import {
   FACTOR_OPERATION,
   PASSKEY_MAX_BYTES,
@@ -25,7 +25,6 @@ import {
   WebAuthnJson,
 } from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
-import { proofError, tellOfProof } from "./proof_outcome.ts";
 
 const MINUTES = 5;
 
@@ -94,7 +93,7 @@ export const verifyFactor = operation(
       if (challenge) await deleteChallenge(tx, challenge.id);
       const challengeHash = challenge?.challengeHash ?? null;
       const verdict = await checkProof(tx, config, { userId, proof, challengeHash, now: now() });
-      await tellOfProof(tx, deps, { userId, request, verdict });
+      await mailProofOutcome(tx, deps, { userId, request, verdict });
       if (!verdict.ok) return { verdict, provenAt: null };
       await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
       await insertAuditEntry(tx, {

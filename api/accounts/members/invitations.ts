@@ -30,7 +30,7 @@ import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas
 import { emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
-import { requireOneOwner } from "./manage_members.ts";
+import { requireOneOwner } from "./member_changes.ts";
 
 /** Pending invitations of an organization. */
 export const PENDING_INVITATIONS_MAX = 100;

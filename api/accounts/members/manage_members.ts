@@ -1,169 +1,90 @@
-/**
- * The use cases of members, for API, pages and command line. Each one locks the organization first, so that two changes
- * at once see each other: call them inside a transaction.
- */
-import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import { mayManageMembers } from "../../../shared/policy.ts";
-import type { OrgRole } from "../../../shared/vocabulary.ts";
-import { type NewAccountMail, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
-import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
-import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/organization_profiles.ts";
-import {
-  deleteMember,
-  existsOtherOwner,
-  listOwners,
-  lockOrg,
-  type OrgRow,
-  upsertMember,
-} from "../../../sql/accounts/orgs.ts";
-import { findUser } from "../../../sql/accounts/users.ts";
-import type { Sql } from "../../../sql/connection/pool.ts";
-import type { Boss } from "../../../sql/queue.ts";
-import { requireAllowed } from "../../http/require_allowed.ts";
-import { notFound } from "../../http/require_visible.ts";
-import { lockActorRole } from "../require_own_org.ts";
+/** PATCH and DELETE /orgs/{slug}/members/{userId}: the role of a member, and the end of a membership. */
+import { Type } from "@sinclair/typebox";
+import { isUuid } from "../../../shared/uuid.ts";
+import { auditActor } from "../../http/audit_actor.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type OperationDeps, operation, reply } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { data } from "../../http/schemas.ts";
+import { invalidInput } from "../../http/validation_problems.ts";
+import { Member, ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
+import { OrgRoleSchema } from "../schemas.ts";
+import { changeMemberRole, endMembership, type MemberChange } from "./member_changes.ts";
 
-export interface MemberChange {
-  /** Where mails about the change are queued; null for none. */
-  boss: Boss | null;
-  /** A user, whose role decides, or an operator, who may do what owners may. */
-  actor: AuditActor;
-  org: Pick<OrgRow, "id" | "slug" | "isPersonal">;
-  userId: string;
-}
+const MEMBER = {
+  ...OrgParams,
+  userId: Type.String({
+    description: "The member's user id, a UUID",
+    examples: ["5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11"],
+  }),
+};
 
-/** Adds a user who is not a member. Who may do so is the caller's to check. */
-export async function addMember(
-  tx: Sql,
-  change: MemberChange & { username: string; role: OrgRole; invitedBy?: string },
-): Promise<void> {
-  const { org, userId, role, invitedBy } = change;
-  await lockOrg(tx, org.id);
-  requireOneOwner(org, role);
-  await upsertMember(tx, { orgId: org.id, userId, role });
-  const by = invitedBy === undefined ? {} : { invitedBy };
-  await record(tx, change, { action: "member.add", from: null, to: role, ...by });
-}
-
-/** Changes the role of a member. */
-export async function changeMemberRole(
-  tx: Sql,
-  change: MemberChange & { role: OrgRole },
-): Promise<OrgMemberRow> {
-  const { org, userId, role } = change;
-  await lockOrg(tx, org.id);
-  const actorRole = await lockActorRole(tx, change);
-  requireAllowed(mayManageMembers(actorRole, role));
-  const member = await requireMember(tx, change);
-  requireAllowed(mayManageMembers(actorRole, member.role));
-  if (member.role === role) return member;
-  requireOneOwner(org, role);
-  if (member.role === "owner") await requireOtherOwner(tx, change);
-  await upsertMember(tx, { orgId: org.id, userId, role });
-  await record(tx, { ...change, ...member }, { action: "member.update", from: member.role, to: role });
-  return { ...member, role };
-}
-
-/**
- * Removes a member, or the actor. Their keys for this organization are revoked, so that they stay worthless if the person
- * joins again. Sessions and other keys stay: what they may do follows from memberships.
- */
-export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
-  const { actor, org, userId } = change;
-  await lockOrg(tx, org.id);
-  const actorRole = await lockActorRole(tx, change);
-  const isLeaving = actor.actorUserId === userId;
-  if (!isLeaving) requireAllowed(mayManageMembers(actorRole));
-  const member = await requireMember(tx, change);
-  if (!isLeaving) requireAllowed(mayManageMembers(actorRole, member.role));
-  if (member.role === "owner") await requireOtherOwner(tx, change);
-  await deleteMember(tx, { orgId: org.id, userId });
-  const revokedKeys = await markBoundApiKeysRevoked(tx, { orgId: org.id, userId });
-  const what = { action: "member.remove", from: member.role, to: null, revokedKeys };
-  await record(tx, { ...change, ...member }, what);
-  return member;
-}
-
-async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<OrgMemberRow> {
-  const member = await findOrgMember(tx, { orgId: org.id, userId });
-  if (!member) throw notFound("member", TEXTS.NOT_FOUND.member(org.slug));
-  return member;
-}
-
-/** Throws if a personal organization would get a second owner: it belongs to the user whose name it has. */
-export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
-  if (!isPersonal || role !== "owner") return;
-  throw new ApiError("VALIDATION_ERROR", {
-    message: TEXTS.VALIDATION_ERROR.personalOrg(slug),
-    details: { reason: "personal_organization" },
-  });
-}
-
-async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promise<void> {
-  if (org.isPersonal) {
-    throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.personal(org.slug) });
-  }
-  if (await existsOtherOwner(tx, { orgId: org.id, userId })) return;
-  throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.only(org.slug) });
-}
-
-/** Adds the entry to the audit log, and queues the mails. */
-async function record(
-  tx: Sql,
-  { actor, org, userId, username, boss }: MemberChange & { username: string },
+export const updateMember = operation(
   {
-    action,
-    ...news
-  }: Pick<MembershipNews, "from" | "to" | "invitedBy"> & {
-    action: string;
-    revokedKeys?: number;
+    id: "updateMember",
+    method: "PATCH",
+    path: "/api/v1/orgs/{slug}/members/{userId}",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Change a member's role",
+    description:
+      "Owners can assign any role. Admins can change the roles of members who are not owners, up to `admin`. The last owner " +
+      "keeps the role, and a personal organization has one owner. The member is notified by email, and so are owners if an " +
+      "owner or admin is involved.",
+    params: MEMBER,
+    body: Type.Object(
+      { role: OrgRoleSchema },
+      { title: "MemberUpdate", additionalProperties: false, examples: [{ role: "admin" }] },
+    ),
+    response: { 200: data({ member: Member }, "The member with the new role") },
+    fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
-): Promise<void> {
-  await insertAuditEntry(tx, {
-    ...actor,
-    action,
-    subject: { type: "user", id: userId },
-    orgId: org.id,
-    details: { org: org.slug, username, ...news },
-  });
-  if (boss) await notifyOfMembership(tx, boss, { actor, orgId: org.id, userId, ...news });
+  async ({ params, body, ...input }, deps) => {
+    const change = await openChange(deps, { ...input, params });
+    const member = await deps.sql.begin((tx) => changeMemberRole(tx, { ...change, role: body.role }));
+    return reply(200, { data: { member } });
+  },
+);
+
+export const removeMember = operation(
+  {
+    id: "removeMember",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}/members/{userId}",
+    access: "session",
+    tag: ORGS_TAG,
+    summary: "Remove a member, or leave an organization",
+    description:
+      "Every member can leave. Owners can remove anyone; admins can remove members who are not owners. The last owner cannot " +
+      "leave. Access ends within a second and running downloads within 30 s. The member's keys for this organization are " +
+      "revoked. Their exports stay with the organization.",
+    params: MEMBER,
+    response: { 204: null },
+    fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
+  },
+  async (input, deps) => {
+    const change = await openChange(deps, input);
+    await deps.sql.begin((tx) => endMembership(tx, change));
+    // Their keys for the organization have ended.
+    deps.callers.forget(change.userId);
+    return reply(204, null);
+  },
+);
+
+interface ChangeRequest {
+  params: { slug: string; userId: string };
+  caller: Caller;
+  request: Request;
 }
 
-interface MembershipNews {
-  actor: AuditActor;
-  orgId: string;
-  userId: string;
-  /** Null for a new member. */
-  from: OrgRole | null;
-  /** Null for a former member. */
-  to: OrgRole | null;
-  /** Username of the sender of the invitation. */
-  invitedBy?: string;
-}
-
-/**
- * Queues mails about a change of members: to the owners if owners or admins change, and to the member. An owner who makes
- * the change gets one too, because someone else may have their session. Call inside the transaction of the change, after it.
- */
-async function notifyOfMembership(tx: Sql, boss: Boss, news: MembershipNews): Promise<void> {
-  const { actor, orgId, userId, from, to, invitedBy = null } = news;
-  const member = await findUser(tx, userId);
-  if (!member) return;
-  const actorId = actor.actorUserId ?? null;
-  const actorName = actorId === null ? null : ((await findUser(tx, actorId))?.username ?? null);
-  const details = { event: "member", member: member.username, actor: actorName, from, to, invitedBy };
-  const about = { orgId, details };
-  const concernsOwners = [from, to].some((role) => role === "owner" || role === "admin");
-  const owners = concernsOwners ? await listOwners(tx, orgId) : [];
-  const mails: NewAccountMail[] = owners
-    .filter(({ id }) => id !== userId)
-    .map(({ id, email }) => ({ ...about, kind: "organization_notice", userId: id, email }));
-  if (from !== null && userId !== actorId && member.disabledAt === null) {
-    mails.push({ ...about, kind: "membership_notice", userId, email: member.email });
-  }
-  // In one order, because each takes a lock of its address.
-  mails.sort((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
-  for (const mail of mails) await queueAccountMail(tx, boss, mail);
+/** Finds the organization of a change. A denied change is an entry in its audit log. */
+async function openChange(
+  { sql, boss }: OperationDeps,
+  { params: { slug, userId }, caller, request }: ChangeRequest,
+): Promise<MemberChange> {
+  const org = await requireOwnOrg(sql, { caller, slug });
+  requestContext(request).orgId = org.id;
+  if (!isUuid(userId)) throw invalidInput([{ path: "userId", message: "must be a UUID" }]);
+  return { boss, actor: auditActor(request, caller), org, userId: userId.toLowerCase() };
 }

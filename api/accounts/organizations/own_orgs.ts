@@ -1,6 +1,6 @@
 /** GET /orgs, /orgs/{slug} and /orgs/{slug}/members: organizations for their members. */
 import { maySeeOrg } from "../../../shared/policy.ts";
-import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/organization_profiles.ts";
+import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/own_orgs.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { MemberList, ORG_FAILURES, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./schemas.ts";

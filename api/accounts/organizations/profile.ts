@@ -1,7 +1,7 @@
 /** GET /orgs/{slug}/profile: the public profile of an organization. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
-import { findOrgProfile } from "../../../sql/accounts/organization_definitions.ts";
+import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { Instant, NullableText, Text } from "../../http/schemas.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";

@@ -1,10 +1,27 @@
-/** GET /orgs/{slug}/projects: the projects of an organization, for its members. */
-import { Type } from "@sinclair/typebox";
-import { type LiveProjectRow, listLiveProjects } from "../../../sql/accounts/projects.ts";
+/** /orgs/{slug}/projects: members list projects; owners and admins create, rename, delete and restore them. */
+import { type Static, Type } from "@sinclair/typebox";
+import {
+  type LiveProjectRow,
+  listLiveProjects,
+  listRestorableProjects,
+  PROJECT_RESTORE_DAYS,
+  type ProjectRow,
+} from "../../../sql/accounts/projects.ts";
+import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { Count, data, Instant, listOf, Text } from "../../http/schemas.ts";
-import { requireOwnOrg } from "../require_own_org.ts";
-import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+import { Count, data, Instant, listOf, Nullable, Text } from "../../http/schemas.ts";
+import { checkProfileUpdate, nameProblem, projectSlugProblem } from "../profile_fields.ts";
+import { requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
+import {
+  addProject,
+  PROJECTS_MAX,
+  renameProject,
+  softDeleteProject,
+  undeleteProject,
+} from "./project_changes.ts";
+import { ORG_FAILURES, ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+
+const DAY_MS = 86_400_000;
 
 const Project = Type.Object(
   { id: Type.String({ format: "uuid" }), name: Text, slug: Text, createdAt: Instant() },
@@ -42,10 +59,167 @@ export const listOrganizationProjects = operation(
   async ({ params, caller }, { sql }) => {
     const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
     const projects = await listLiveProjects(sql, id);
-    return reply(200, { data: { projects: projects.map(presentProject), total: projects.length } });
+    return reply(200, { data: { projects: projects.map(presentLiveProject), total: projects.length } });
   },
 );
 
-function presentProject({ id, name, slug, createdAt }: LiveProjectRow) {
+function presentLiveProject({ id, name, slug, createdAt }: LiveProjectRow) {
   return { id, name, slug, createdAt };
+}
+
+const ManagedProject = Type.Object(
+  {
+    id: Type.String({ format: "uuid", examples: ["c1d9a8f4-54b3-4f0e-9d7c-1f1f5a3f9b11"] }),
+    name: Type.String({ examples: ["Checkout Service"] }),
+    slug: Type.String({ examples: ["checkout-service"] }),
+    createdAt: Instant({ examples: ["2026-06-01T09:00:00.000Z"] }),
+    deletedAt: Nullable(Instant({ examples: ["2026-11-20T10:00:00.000Z"] }), {
+      description: "Null if it is not deleted",
+    }),
+    restorableUntil: Nullable(Instant({ examples: ["2026-12-20T10:00:00.000Z"] }), {
+      description: "A deleted project can be restored until then",
+    }),
+  },
+  { title: "ManagedProject" },
+);
+
+const NameField = Type.String({
+  description: "At most 200 characters, unique in the organization, including deleted projects",
+});
+const SlugField = Type.String({
+  description: "1 to 60 characters of a-z and 0-9, with single hyphens between them; unique like the name",
+});
+const ProjectParams = {
+  ...OrgParams,
+  project: Type.String({ description: "The project's id, slug or name", examples: ["checkout-service"] }),
+};
+
+const BASE = { access: "session", tag: ORGS_TAG } as const;
+const TAKEN = ["NAME_TAKEN", { type: "project", name: "Checkout Service" }] as const;
+
+export const createProject = operation(
+  {
+    ...BASE,
+    id: "createProject",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/projects",
+    summary: "Create a project",
+    description:
+      "For owners and admins. If you omit the slug, it is derived from the name, with a number if it is taken. " +
+      `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")} projects, including deleted ones that can be restored.`,
+    params: OrgParams,
+    body: Type.Object(
+      { name: NameField, slug: Type.Optional(SlugField) },
+      { title: "NewProject", additionalProperties: false, examples: [{ name: "Checkout Service" }] },
+    ),
+    response: { 201: data({ project: ManagedProject }, "The project") },
+    fails: [...ORG_ROLE_FAILURES, TAKEN, ["QUOTA_EXCEEDED", { quota: "projects", limit: PROJECTS_MAX }]],
+  },
+  async ({ params: { slug }, body, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    checkProfileUpdate(body, { name: nameProblem, slug: projectSlugProblem });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => addProject(tx, { ...body, org, actor, ownerId: caller.userId }));
+    return reply(201, { data: { project: presentProject(row) } });
+  },
+);
+
+export const updateProject = operation(
+  {
+    ...BASE,
+    id: "updateProject",
+    method: "PATCH",
+    path: "/api/v1/orgs/{slug}/projects/{project}",
+    summary: "Rename a project",
+    description:
+      "For owners and admins. Omitted fields stay unchanged. The id does not change. Exports no longer find it by its old name or slug.",
+    params: ProjectParams,
+    body: Type.Object(
+      { name: Type.Optional(NameField), slug: Type.Optional(SlugField) },
+      {
+        title: "ProjectUpdate",
+        additionalProperties: false,
+        examples: [{ name: "Checkout", slug: "checkout" }],
+      },
+    ),
+    response: { 200: data({ project: ManagedProject }, "The project") },
+    fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND", TAKEN],
+  },
+  async ({ params: { slug, project }, body, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    checkProfileUpdate(body, { name: nameProblem, slug: projectSlugProblem });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => renameProject(tx, { ...body, org, actor, project }));
+    return reply(200, { data: { project: presentProject(row) } });
+  },
+);
+
+export const deleteProject = operation(
+  {
+    ...BASE,
+    id: "deleteProject",
+    method: "DELETE",
+    path: "/api/v1/orgs/{slug}/projects/{project}",
+    summary: "Delete a project",
+    description: `For owners and admins. Exports no longer include it. It keeps its data, name and slug, and can be restored for ${PROJECT_RESTORE_DAYS} days.`,
+    params: ProjectParams,
+    response: { 200: data({ project: ManagedProject }, "The deleted project") },
+    fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND"],
+  },
+  async ({ params: { slug, project }, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => softDeleteProject(tx, { org, actor, project }));
+    return reply(200, { data: { project: presentProject(row) } });
+  },
+);
+
+export const restoreProject = operation(
+  {
+    ...BASE,
+    id: "restoreProject",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/projects/{project}/restore",
+    summary: "Restore a deleted project",
+    description:
+      "For owners and admins, until `restorableUntil`. Copies maintained with incremental exports need a full export of it. " +
+      "Does nothing if the project is not deleted.",
+    params: ProjectParams,
+    response: { 200: data({ project: ManagedProject }, "The project") },
+    fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND"],
+  },
+  async ({ params: { slug, project }, caller, request }, { sql }) => {
+    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const actor = auditActor(request, caller);
+    const row = await sql.begin((tx) => undeleteProject(tx, { org, actor, project }));
+    return reply(200, { data: { project: presentProject(row) } });
+  },
+);
+
+export const listDeletedProjects = operation(
+  {
+    ...BASE,
+    access: "caller",
+    id: "listDeletedProjects",
+    method: "GET",
+    path: "/api/v1/orgs/{slug}/projects/deleted",
+    summary: "List deleted projects",
+    description: "For owners and admins. Lists projects that can be restored, most recently deleted first.",
+    params: OrgParams,
+    response: {
+      200: data({ projects: listOf(ManagedProject), total: Count }, "Projects that can be restored"),
+    },
+    fails: ORG_ROLE_FAILURES,
+  },
+  async ({ params: { slug }, caller, request }, { sql }) => {
+    const { id } = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const rows = await listRestorableProjects(sql, id);
+    return reply(200, { data: { projects: rows.map(presentProject), total: rows.length } });
+  },
+);
+
+function presentProject({ id, name, slug, createdAt, deletedAt }: ProjectRow): Static<typeof ManagedProject> {
+  const restorableUntil =
+    deletedAt === null ? null : new Date(Date.parse(deletedAt) + PROJECT_RESTORE_DAYS * DAY_MS).toISOString();
+  return { id, name, slug, createdAt, deletedAt, restorableUntil };
 }

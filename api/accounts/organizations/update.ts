@@ -4,7 +4,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole, isPersonalCredential, isSession } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { findOrgProfile } from "../../../sql/accounts/organization_definitions.ts";
+import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
 import { type OrgChanges, updateOrg } from "../../../sql/accounts/orgs.ts";
 import { existsSecondFactor } from "../../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";

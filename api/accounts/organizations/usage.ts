@@ -1,6 +1,6 @@
 /** GET /orgs/{slug}/usage: the number of definitions of an organization, for its members. */
 import { Type } from "@sinclair/typebox";
-import { countDefinitionUsage } from "../../../sql/accounts/organization_definitions.ts";
+import { countDefinitionUsage } from "../../../sql/definitions/quotas.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";

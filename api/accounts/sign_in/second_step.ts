@@ -20,10 +20,16 @@ import { hashSecret, mintLoginToken } from "../../http/credentials.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data } from "../../http/schemas.ts";
-import { checkProof, listProofKinds, type Proof, type ProofVerdict } from "../factors/check_proof.ts";
+import {
+  checkProof,
+  listProofKinds,
+  mailProofOutcome,
+  type Proof,
+  type ProofVerdict,
+  proofError,
+} from "../factors/check_proof.ts";
 import { PASSKEY_MAX_BYTES, PROOF_FIELDS, parseProof, WebAuthnJson } from "../factors/factor_schemas.ts";
 import { passkeyRequest } from "../factors/passkeys.ts";
-import { proofError, tellOfProof } from "../factors/proof_outcome.ts";
 import { noFactor } from "../require_proof.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
@@ -146,7 +152,7 @@ async function takeSecondStep(
     const { challengeHash } = challenge;
     const userId = user.id;
     const verdict: ProofVerdict = await checkProof(tx, config, { userId, proof, challengeHash, now: now() });
-    await tellOfProof(tx, deps, { userId, request, verdict });
+    await mailProofOutcome(tx, deps, { userId, request, verdict });
     if (verdict.ok) {
       await deleteChallenge(tx, id);
       const session = await finishSignIn(tx, deps, { user, request, secondFactor: verdict.kind });

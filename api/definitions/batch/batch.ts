@@ -4,7 +4,7 @@ import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import { type JsonText, jsonText, operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { invalidInput } from "../../http/validation_problems.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
 import { readProvenance } from "../provenance.ts";
@@ -104,7 +104,7 @@ async function writeList(definitions: readonly object[], more: object = {}): Pro
   const texts: string[] = [];
   for (const definition of definitions) {
     texts.push(JSON.stringify(definition));
-    await nextTurn();
+    await yieldEventLoop();
   }
   const empty = JSON.stringify({ data: { ...more, definitions: [] } });
   return jsonText(empty.replace("[]", () => `[${texts.join(",")}]`));

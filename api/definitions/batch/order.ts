@@ -2,7 +2,7 @@
 import { nameKey } from "../../../shared/definitions/name.ts";
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import type { DefinitionReference } from "../../../shared/definitions/references.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import type { WrittenDocument } from "../document.ts";
 
 /** The documents of a batch, which all belong to one organization. */
@@ -82,7 +82,7 @@ async function listNeeded(batch: Batch, { references }: WrittenDocument): Promis
   let resolved = batch.found.size;
   for (const [index, reference] of references.entries()) {
     if (index % REFERENCES_PER_TURN === 0 || batch.found.size - resolved >= RANGES_PER_TURN) {
-      await nextTurn();
+      await yieldEventLoop();
       resolved = batch.found.size;
     }
     const found = findInBatch(batch, reference);

@@ -9,7 +9,7 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { listDependents, listReferencedRanges } from "../../../sql/definitions/dependents.ts";
 import { findYaml, type LineVersionRow, listLineVersions } from "../../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { filterRanges } from "../dependents.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
@@ -46,7 +46,7 @@ export async function readLineStates(
     const predecessor = findPredecessor(line, document.version);
     states.push({ versions: line.map(({ version }) => version), predecessor });
     // Comparing thousands of versions takes milliseconds.
-    await nextTurn();
+    await yieldEventLoop();
   }
   return states;
 }

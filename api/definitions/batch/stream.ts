@@ -1,5 +1,5 @@
 /** Splits a YAML stream into its documents. */
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 
 /** A document and the line of the stream at which its text begins, from 1. */
 interface StreamedDocument {
@@ -34,7 +34,7 @@ export async function splitStream(text: string): Promise<StreamedDocument[]> {
     .replace(/^\uFEFF/, "")
     .split("\n")
     .entries()) {
-    if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await nextTurn();
+    if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await yieldEventLoop();
     const isMarker = MARKER.test(line);
     const isBare = isMarker && BARE_MARKER.test(line);
     if (isMarker && hasContent) {

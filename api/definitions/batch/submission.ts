@@ -3,7 +3,7 @@ import { nameKey } from "../../../shared/definitions/name.ts";
 import type { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import type { Warning } from "../schemas.ts";
@@ -47,7 +47,7 @@ export async function readSubmissions(
     const errors = outcome.ok ? [] : errorsOf(outcome, submission);
     const earlyWarnings = document ? await listUnknownNames(deps, document) : [];
     items.push({ index, submission, document, earlyWarnings, errors });
-    await nextTurn();
+    await yieldEventLoop();
   }
   await warnOfSameNames(deps, writer, items);
   return items;

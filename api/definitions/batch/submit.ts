@@ -6,7 +6,7 @@ import type { Pool, Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
@@ -131,7 +131,7 @@ async function tryItems(
     const { warnings = [], references = [] } = byItem.get(item) ?? {};
     const line = lines[index] ?? { versions: [], predecessor: null };
     tried.set(item, { line, warnings, references: reportReferences(references, batch) });
-    await nextTurn();
+    await yieldEventLoop();
   }
   return tried;
 }

@@ -8,7 +8,7 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { upsertLines } from "../../../sql/definitions/lines.ts";
 import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { splitAddress } from "../address.ts";
 import { requireDraftQuota } from "../create.ts";
 import type { WrittenDocument } from "../document.ts";
@@ -130,7 +130,7 @@ async function addDrafts(
       const { earlyWarnings } = item;
       written.push({ item, document: item.document, row, earlyWarnings, warnings: [], references: [] });
     }
-    await nextTurn();
+    await yieldEventLoop();
   }
   return written;
 }
@@ -174,7 +174,7 @@ async function placeDrafts(
       }
     });
     // Comparing thousands of versions takes milliseconds.
-    await nextTurn();
+    await yieldEventLoop();
   }
   return placed;
 }

@@ -5,7 +5,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { type DependencyWalk, walkDependencies } from "./walk.ts";
 
 /** A definition on a path, and the one before it. */
@@ -44,7 +44,7 @@ export async function findDependencyCycles(
     const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
     const cycle = findCycle(own, root.id);
     if (cycle) cycles.set(root.id, cycle);
-    await nextTurn();
+    await yieldEventLoop();
   }
   return cycles;
 }

@@ -8,7 +8,7 @@ import {
 } from "../../../sql/definitions/reference_candidates.ts";
 import type { DefinitionReferenceRow } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 
 export interface ResolvedReference<Reference extends ReferenceLike> {
   reference: Reference;
@@ -35,7 +35,7 @@ export async function resolveReferences<Reference extends ReferenceLike>(
   for (let first = 0; first < references.length; first += PIECE) {
     const piece = references.slice(first, first + PIECE);
     resolved.push(...(await resolvePiece(sql, { references: piece, viewer })));
-    await nextTurn();
+    await yieldEventLoop();
     onStep?.();
   }
   return resolved;
@@ -58,7 +58,7 @@ async function resolvePiece<Reference extends ReferenceLike>(
     const versions = orgId === null ? [] : (candidates.get(textOf({ orgId, type, name })) ?? []);
     compared += versions.length;
     if (compared > VERSIONS_PER_TURN) {
-      await nextTurn();
+      await yieldEventLoop();
       compared = versions.length;
     }
     resolved.push({ reference, target: pickVersion(range, versions) });

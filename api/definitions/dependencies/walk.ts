@@ -7,7 +7,7 @@ import {
   type TreeReferenceRow,
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
-import { nextTurn } from "../../http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import {
   type DependencyEdge,
   type DependencyMap,
@@ -107,7 +107,7 @@ async function listBatchReferences(
     const definitionIds = level.slice(first, first + ROOTS_PER_QUERY);
     const found = await listTreeReferences(sql, { definitionIds, viewer, limit: Number.MAX_SAFE_INTEGER });
     for (const reference of found) references.push(reference);
-    await nextTurn();
+    await yieldEventLoop();
     onStep?.();
   }
   return references;

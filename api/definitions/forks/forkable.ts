@@ -11,8 +11,8 @@ import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { type DefinitionViewer, isMemberOrg } from "../../../sql/definitions/visibility.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { resolveOrg } from "../../http/organization.ts";
 import { choice } from "../../http/query.ts";
+import { resolveOrg } from "../../http/resolve_org.ts";
 import { data, oneOf } from "../../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress, type VersionId } from "../address.ts";
 import {

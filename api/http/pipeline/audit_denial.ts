@@ -8,8 +8,8 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../audit_actor.ts";
 import { createRateCounter } from "../limits/rate_counter.ts";
-import { boundOrgOf } from "../organization.ts";
 import type { RequestContext } from "../request_context.ts";
+import { boundOrgOf } from "../resolve_org.ts";
 
 /** Entries per user and minute, in each process. */
 const MAX_PER_MINUTE = 60;

@@ -20,9 +20,9 @@ import {
 } from "../../../sql/accounts/idempotency_keys.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { ErrorBody } from "../error_handler.ts";
-import { boundOrgOf } from "../organization.ts";
 import type { RequestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
+import { boundOrgOf } from "../resolve_org.ts";
 import type { Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 

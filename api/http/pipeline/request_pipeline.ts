@@ -43,7 +43,7 @@ const NO_CONNECTION: ClientConnection = {
   reset: () => {},
 };
 
-export function createHandle(deps: PipelineDeps): Handle {
+export function createRequestPipeline(deps: PipelineDeps): Handle {
   return async (request, address, connection = NO_CONNECTION) => {
     const context = newContext(request, address, connection);
     let response: Response;

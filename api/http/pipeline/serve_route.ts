@@ -11,12 +11,10 @@ import { unavailable } from "../error_handler.ts";
 import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { notFound } from "../require_visible.ts";
-import { API_PREFIX, type JsonObject, type Route } from "../route.ts";
+import { API_PREFIX, isFilePath, type JsonObject, type Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
-import { isFilePath } from "./download_paths.ts";
 import type { RespondOnce } from "./idempotency.ts";
-import { comesFromPage, isOwnPage } from "./own_page.ts";
 import type { RateLimits } from "./rate_limits.ts";
 import { startRequestSpan } from "./request_span.ts";
 
@@ -162,6 +160,28 @@ function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route
   if (route.writes && isPages && !isOwnPage(context.request, deps.config.publicUrl)) {
     throw new ApiError("FORBIDDEN_ORIGIN");
   }
+}
+
+/**
+ * Whether a request comes from a page of this service, by headers that scripts cannot change. Each of `Origin` and
+ * `Sec-Fetch-Site` must be ours if it is sent, and at least one must be sent. Our origin is that of PUBLIC_URL and, if that is
+ * plain http, also the `Host` header's: with TLS, the latter would admit pages that the same host served without TLS.
+ */
+function isOwnPage({ headers, url }: Request, publicUrl: string): boolean {
+  const origin = headers.get("origin");
+  const site = headers.get("sec-fetch-site");
+  if (origin === null && site === null) return false;
+  const isPlain = publicUrl.startsWith("http:");
+  const isOwnOrigin =
+    origin === null ||
+    origin === URL.parse(publicUrl)?.origin ||
+    (isPlain && origin === URL.parse(url)?.origin);
+  return isOwnOrigin && (site === null || site === "same-origin");
+}
+
+/** Returns true if the headers say that a page sends the request. Programs other than browsers do not send them. */
+function comesFromPage({ headers }: Request): boolean {
+  return headers.has("origin") || headers.has("sec-fetch-site");
 }
 
 /**

@@ -5,7 +5,7 @@ import { readerWork } from "../../definitions/document.ts";
 import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { getForkable } from "../../definitions/forks/forkable.ts";
 import { listVersions } from "../../definitions/versions.ts";
-import { resolveModelAlias } from "../../models/lookup.ts";
+import { resolveModelAlias } from "../../models/models.ts";
 import { definitionPath } from "../addresses.ts";
 import { nullIf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";

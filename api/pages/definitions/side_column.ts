@@ -3,7 +3,7 @@ import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import type { getExecutionStatistics } from "../../definitions/executions.ts";
 import type { listVersions } from "../../definitions/versions.ts";
 import type { SafetyScan } from "../../documents/safety_scan.ts";
-import type { resolveModelAlias } from "../../models/lookup.ts";
+import type { resolveModelAlias } from "../../models/models.ts";
 import { definitionPath, modelPath, orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";

@@ -1,7 +1,7 @@
 /** GET /models/compare: up to four models side by side. */
 import { ApiError } from "../../../shared/errors.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
-import { getModel, resolveModelAlias } from "../../models/lookup.ts";
+import { getModel, resolveModelAlias } from "../../models/models.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
 import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";

@@ -1,5 +1,5 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
-import { listHeldPrices } from "../../models/held.ts";
+import { listHeldPrices } from "../../models/held_prices.ts";
 import { listModels } from "../../models/list/list.ts";
 import { MODEL_LIST_QUERY } from "../../models/list/list_parameters.ts";
 import { listRecentPriceChanges } from "../../models/price_history.ts";

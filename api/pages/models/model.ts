@@ -1,7 +1,7 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
-import { listHeldPrices } from "../../models/held.ts";
+import { listHeldPrices } from "../../models/held_prices.ts";
 import { listModels } from "../../models/list/list.ts";
-import { getModel, listModelAliases, resolveModelAlias } from "../../models/lookup.ts";
+import { getModel, listModelAliases, resolveModelAlias } from "../../models/models.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
 import { modelName, modelPath, withQuery } from "../addresses.ts";
 import { nullIf } from "../api_client.ts";

@@ -1,7 +1,7 @@
 /** The API's responses about models, as the pages read them. */
-import type { listHeldPrices } from "../../models/held.ts";
+import type { listHeldPrices } from "../../models/held_prices.ts";
 import type { ModelPage as ListedModels } from "../../models/list/list.ts";
-import { listModelProviders } from "../../models/lookup.ts";
+import { listModelProviders } from "../../models/models.ts";
 import type { Cost } from "../../models/price_json.ts";
 import type { Model, ModelSummary } from "../../models/schemas.ts";
 import type { ResponseOf } from "../api_client.ts";

@@ -1,6 +1,6 @@
 /** /orgs/{slug}/members/{userId}: the role of a member; below it, removing a member or leaving. */
 import { mayManageMembers } from "../../../shared/policy.ts";
-import { removeMember, updateMember } from "../../accounts/members/change.ts";
+import { removeMember, updateMember } from "../../accounts/members/manage_members.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { orgPath } from "../addresses.ts";

@@ -1,15 +1,16 @@
 /** /orgs/{slug}/projects: the projects of an organization. Owners and admins create, rename, delete and restore them here. */
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole } from "../../../shared/policy.ts";
+import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import {
   createProject,
   deleteProject,
   listDeletedProjects,
+  listOrganizationProjects,
+  type ProjectList,
   restoreProject,
   updateProject,
-} from "../../accounts/organizations/manage_projects.ts";
-import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
-import { listOrganizationProjects, type ProjectList } from "../../accounts/organizations/projects.ts";
+} from "../../accounts/organizations/projects.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { EXPORTS_PATH, orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";

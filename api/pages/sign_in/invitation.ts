@@ -1,7 +1,7 @@
 /** /invitation: what the link of an invitation opens. Only its button joins: mail scanners follow every link. */
 import { ApiError } from "../../../shared/errors.ts";
 import { logout } from "../../accounts/logout.ts";
-import { acceptInvitation, previewInvitation } from "../../accounts/members/accept.ts";
+import { acceptInvitation, previewInvitation } from "../../accounts/members/accept_invitation.ts";
 import { orgPath, signInPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { tokenField } from "../forms.ts";

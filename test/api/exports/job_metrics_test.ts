@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { JOB_NAMES } from "../../../shared/jobs.ts";
+import { JOB_NAMES } from "../../../shared/background_jobs.ts";
 import { JOBS_PATH, jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { nextTurn } from "../../../api/http/yield_event_loop.ts";
+import { yieldEventLoop } from "../../../api/http/yield_event_loop.ts";
 
 test("each waiter continues in its own turn, in order", async () => {
   const events: string[] = [];
   const work = async (name: string) => {
     for (const step of [1, 2]) {
-      await nextTurn();
+      await yieldEventLoop();
       events.push(`${name}${step}`);
     }
   };

@@ -2,7 +2,7 @@
  * The script of a worker thread: it answers "echo", throws at "throw", exits at "end" and loops forever at "loop".
  */
 import { parentPort } from "node:worker_threads";
-import type { ThreadAnswer } from "../../../api/documents/thread.ts";
+import type { ThreadAnswer } from "../../../api/documents/task_thread.ts";
 
 function answer(message: string): ThreadAnswer {
   if (message === "end") process.exit(3);

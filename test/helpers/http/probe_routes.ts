@@ -8,9 +8,9 @@ import {
   type ReplyOptions,
   reply,
 } from "../../../api/http/operation.ts";
-import { resolveOrg } from "../../../api/http/organization.ts";
 import { choice, integer, type Query } from "../../../api/http/query.ts";
 import { announceStream, requestContext } from "../../../api/http/request_context.ts";
+import { resolveOrg } from "../../../api/http/resolve_org.ts";
 import type { Access } from "../../../api/http/route.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 

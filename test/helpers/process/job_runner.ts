@@ -10,7 +10,7 @@ import { sendExportReady } from "../../../jobs/send_export_ready.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
 import { openArtifactStore } from "../../../shared/artifacts/open.ts";
 import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
-import type { JobName, JobPayloads } from "../../../shared/jobs.ts";
+import type { JobName, JobPayloads } from "../../../shared/background_jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool } from "../../../sql/connection/pool.ts";

@@ -1,5 +1,6 @@
-/** Several changes of one organization's members at once. */
 import { expect, test } from "bun:test";
+import type { OrgRole } from "../../../../shared/vocabulary.ts";
+import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import {
   ask,
   type OrgScene,
@@ -7,51 +8,151 @@ import {
   type SignedInPerson,
 } from "../../../helpers/accounts/organization.ts";
 
-const ROUNDS = 25;
+const memberPath = ({ org }: OrgScene, { user }: Pick<SignedInPerson, "user">) =>
+  `/orgs/${org.slug}/members/${user.id}`;
 
-type Move = (scene: OrgScene, by: SignedInPerson, other: SignedInPerson) => ReturnType<typeof ask>;
-
-function send(scene: OrgScene, by: SignedInPerson, target: SignedInPerson, body?: object) {
-  const method = body ? "PATCH" : "DELETE";
-  return ask(scene.api, `/orgs/${scene.org.slug}/members/${target.user.id}`, {
-    token: by.token,
-    method,
-    body,
-  });
+function change(scene: OrgScene, by: SignedInPerson, target: SignedInPerson, role: OrgRole) {
+  return ask(scene.api, memberPath(scene, target), { token: by.token, method: "PATCH", body: { role } });
 }
 
-const demoteOther: Move = (scene, by, other) => send(scene, by, other, { role: "admin" });
-const stepDown: Move = (scene, by) => send(scene, by, by, { role: "viewer" });
-const leave: Move = (scene, by) => send(scene, by, by);
-const removeOther: Move = (scene, by, other) => send(scene, by, other);
+function remove(scene: OrgScene, by: SignedInPerson, target: SignedInPerson) {
+  return ask(scene.api, memberPath(scene, target), { token: by.token, method: "DELETE" });
+}
 
-const PAIRS: readonly [name: string, Move, Move][] = [
-  ["demote each other", demoteOther, demoteOther],
-  ["step down", stepDown, stepDown],
-  ["leave", leave, leave],
-  ["remove each other", removeOther, removeOther],
-  ["leave and step down", leave, stepDown],
-  ["remove the other and leave", removeOther, leave],
-];
-
-test.each(PAIRS)("if two owners %s at once, one stays an owner", async (_, first, second) => {
+test("an owner gives a role and takes the membership, with an audit entry for each", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
+  const viewer = await scene.join("viewer");
+  const changed = await change(scene, owner, viewer, "owner");
+  const { id: userId, username } = viewer.user;
+  expect(changed).toMatchObject({ status: 200, data: { member: { userId, username, role: "owner" } } });
+  // Nothing to change.
+  expect((await change(scene, owner, viewer, "owner")).status).toBe(200);
+  expect((await remove(scene, owner, viewer)).status).toBe(204);
+  expect(await remove(scene, owner, viewer)).toMatchObject({
+    status: 404,
+    error: { details: { reason: "member" } },
+  });
+  expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
+  const subject = { subjectType: "user", subjectId: userId, actorUserId: owner.user.id };
+  expect([...(await auditRows(api))].slice(0, 2)).toMatchObject([
+    {
+      ...subject,
+      action: "member.update",
+      details: { org: org.slug, username, from: "viewer", to: "owner" },
+    },
+    {
+      ...subject,
+      action: "member.remove",
+      details: { org: org.slug, username, from: "owner", to: null, revokedKeys: 0 },
+    },
+  ]);
+});
+
+const ADMIN_MAY: readonly [from: OrgRole, to: OrgRole, code: string | undefined][] = [
+  ["viewer", "publisher", undefined],
+  ["publisher", "admin", undefined],
+  ["admin", "viewer", undefined],
+  ["viewer", "owner", "INSUFFICIENT_ORG_ROLE"],
+  ["owner", "owner", "INSUFFICIENT_ORG_ROLE"],
+  ["owner", "viewer", "INSUFFICIENT_ORG_ROLE"],
+];
+
+test.each(ADMIN_MAY)("an admin who makes a %s a %s gets %p", async (from, to, code) => {
+  await using scene = await openOrgScene();
+  const [admin, target] = [await scene.join("admin"), await scene.join(from)];
+  expect((await change(scene, admin, target, to)).code).toBe(code);
+  expect((await scene.roles())[target.user.username]).toBe(code ? from : to);
+  const mayRemove = (await scene.roles())[target.user.username] !== "owner";
+  expect((await remove(scene, admin, target)).code).toBe(mayRemove ? undefined : "INSUFFICIENT_ORG_ROLE");
+});
+
+test("publishers and viewers change nobody, themselves neither, but can leave", async () => {
+  await using scene = await openOrgScene();
+  for (const role of ["publisher", "viewer"] as const) {
+    const [member, other] = [await scene.join(role), await scene.join("viewer")];
+    const requests = [
+      change(scene, member, other, "viewer"),
+      change(scene, member, member, "admin"),
+      remove(scene, member, other),
+    ];
+    for (const { status, code } of await Promise.all(requests)) {
+      expect([role, status, code]).toEqual([role, 403, "INSUFFICIENT_ORG_ROLE"]);
+    }
+    expect((await remove(scene, member, member)).status).toBe(204);
+    expect(await remove(scene, member, member)).toMatchObject({ status: 403, code: "ORG_ACCESS_DENIED" });
+  }
+});
+
+test("a user who is no member looks like one who does not exist; an id that is no UUID is invalid", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner, org } = scene;
+  const stranger = await api.make.user();
+  const refusals = async (id: string) => {
+    const seen = [];
+    for (const [method, body] of [["PATCH", { role: "viewer" }], ["DELETE"]] as const) {
+      const { status, error } = await ask(api, `/orgs/${org.slug}/members/${id}`, {
+        token: owner.token,
+        method,
+        body,
+      });
+      seen.push({ status, code: error?.code, message: error?.message, details: error?.details });
+    }
+    return seen;
+  };
+  const strangers = await refusals(stranger.id);
+  for (const { status, code } of strangers) expect([status, code]).toEqual([404, "NOT_FOUND"]);
+  expect(await refusals(crypto.randomUUID())).toEqual(strangers);
+  for (const id of ["me", `${stranger.id}0`]) {
+    for (const refusal of await refusals(id)) {
+      expect(refusal).toMatchObject({
+        ...{ status: 400, code: "VALIDATION_ERROR" },
+        details: { errors: [{ path: "userId", message: "must be a UUID" }] },
+      });
+    }
+  }
+  const shouted = await ask(api, `/orgs/${org.slug}/members/${owner.user.id.toUpperCase()}`, {
+    token: owner.token,
+    method: "DELETE",
+  });
+  expect(shouted.code).toBe("LAST_OWNER");
+});
+
+test("the last owner stays: a disabled account does not count as another", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
   const other = await scene.join("owner");
-  const members = [owner, other].map(({ user }) => ({ orgId: org.id, userId: user.id, role: "owner" }));
-  const refusals = new Set<string>();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await api.db.sql`delete from organization_members where org_id = ${org.id}`;
-    await api.db.sql`insert into organization_members ${api.db.sql(members)}`;
-    const moves = [first(scene, owner, other), second(scene, other, owner)];
-    const responses = await Promise.all(round % 2 === 0 ? moves : moves.toReversed());
-    const done = responses.filter(({ status }) => status < 300);
-    const owners = Object.values(await scene.roles()).filter((role) => role === "owner");
-    expect([round, done.length, owners.length]).toEqual([round, 1, 1]);
-    for (const { code } of responses) if (code) refusals.add(code);
+  await api.db.sql`update users set disabled_at = now() where id = ${other.user.id}`;
+  for (const response of [await change(scene, owner, owner, "admin"), await remove(scene, owner, owner)]) {
+    expect(response).toMatchObject({ status: 409, code: "LAST_OWNER" });
+    expect(response.error?.message).toContain("has no other owner");
   }
-  // Who loses the race has lost the role, the membership, or the right to give up the last owner's.
-  for (const code of refusals) {
-    expect(["LAST_OWNER", "INSUFFICIENT_ORG_ROLE", "ORG_ACCESS_DENIED", "NOT_FOUND"]).toContain(code);
+  expect((await remove(scene, owner, other)).status).toBe(204);
+});
+
+test("a personal organization has members, but one owner, who stays", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
+  const guest = await scene.join("viewer");
+  const home = { ...scene, org: owner.personalOrg };
+  await api.make.member({ orgId: owner.personalOrg.id, userId: guest.user.id, role: "viewer" });
+  expect((await change(home, owner, guest, "admin")).status).toBe(200);
+  const second = await change(home, owner, guest, "owner");
+  expect(second).toMatchObject({ status: 400, error: { details: { reason: "personal_organization" } } });
+  for (const response of [await change(home, owner, owner, "admin"), await remove(home, owner, owner)]) {
+    expect(response).toMatchObject({ status: 409, code: "LAST_OWNER" });
+    expect(response.error?.message).toContain("personal organization");
   }
+});
+
+test("invalid bodies are refused before anything is written", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
+  const viewer = await scene.join("viewer");
+  for (const body of [{}, { role: "boss" }, { role: "admin", userId: owner.user.id }, { role: null }, []]) {
+    const response = await ask(api, memberPath(scene, viewer), { token: owner.token, method: "PATCH", body });
+    expect([JSON.stringify(body), response.code]).toEqual([JSON.stringify(body), "VALIDATION_ERROR"]);
+  }
+  expect((await scene.roles())[viewer.user.username]).toBe("viewer");
+  expect(await auditRows(api)).toHaveLength(0);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { openTestApp } from "../../../helpers/http/app.ts";
-import { BROWSER, openPage } from "../../../helpers/pages/forms.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { BROWSER, openPage } from "../../helpers/pages/forms.ts";
 
 test("the start page has a search for definitions and one for models, and counts", async () => {
   await using api = await openTestApp();

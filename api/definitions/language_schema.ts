@@ -1,16 +1,16 @@
 /** The JSON Schema of each language, made from its table of keys. */
 import { parse } from "yaml";
-import { MAX_LENGTHS, MAX_TAGS } from "../../../shared/definitions/fields.ts";
-import { exampleOfKey, type Key } from "../../../shared/definitions/language/keys.ts";
-import { LANGUAGES } from "../../../shared/definitions/language/language.ts";
-import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../../shared/definitions/name.ts";
-import { MAX_VERSION_LENGTH } from "../../../shared/definitions/versions.ts";
+import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/fields.ts";
+import { exampleOfKey, type Key } from "../../shared/definitions/language/keys.ts";
+import { LANGUAGES } from "../../shared/definitions/language/language.ts";
+import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../shared/definitions/name.ts";
+import { MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
 import {
   DEFINITION_AGENT_TYPES,
   DEFINITION_DOMAINS,
   DEFINITION_TYPES,
   type DefinitionType,
-} from "../../../shared/vocabulary.ts";
+} from "../../shared/vocabulary.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TaskThread } from "../../../api/documents/thread.ts";
+import { TaskThread } from "../../../api/documents/task_thread.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
 function openThread(timeLimitMs = 20_000) {

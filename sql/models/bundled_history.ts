@@ -1,21 +1,26 @@
 /**
- * The past of prices before the first sync. It comes with the service: every change that models.dev has published since June
- * 2025.
+ * The history of prices from before the first sync, which comes with the service: every change that models.dev has published
+ * since June 2025.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { type Pool, type Sql, tableRows } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
+import {
+  type BundledHistory,
+  type FirstPrices,
+  type PastEvent,
+  planBundledHistory,
+} from "./bundled_history_plan.ts";
 import { findLastGoodSync } from "./catalog_syncs.ts";
-import { type FirstPrices, type KnownPast, type PastEvent, planKnownPast } from "./known_past_plan.ts";
 import { toPriceColumns } from "./models.ts";
 
 const HISTORY = fileURLToPath(
   new URL("../../shared/models/bundled/price-history.ndjson.gz", import.meta.url),
 );
 
-export interface AddedPast {
+export interface AddedHistory {
   changes: number;
   /** Models whose prices are known for longer now, and those that were gone before the first sync. */
   models: number;
@@ -35,17 +40,17 @@ export async function readPastEvents(): Promise<PastEvent[]> {
 }
 
 /**
- * Adds the known past to a catalog of models.dev, once; `null` if there is none or if it has its past. What the service has
- * recorded stays as it is: the past ends where that begins.
+ * Adds the bundled history to a catalog of models.dev, once; `null` if there is none or if it has it already. What the service
+ * has recorded stays as it is: the history ends where that begins.
  */
-export async function addKnownPast(sql: Pool): Promise<AddedPast | null> {
+export async function addBundledHistory(sql: Pool): Promise<AddedHistory | null> {
   if (!(await lacksPast(sql))) return null;
   const events = await readPastEvents();
   return sql.begin(async (tx) => {
     await lockTransaction(tx, "catalogSync");
     if (!(await lacksPast(tx))) return null;
     const [{ now }] = await tx<[{ now: string }]>`select now()::timestamptz(3) as now`;
-    const past = planKnownPast(events, await listFirstPrices(tx), now);
+    const past = planBundledHistory(events, await listFirstPrices(tx), now);
     await insertGoneModels(tx, past.gone);
     await updateKnownSince(tx, past.knownSince);
     await insertPastChanges(tx, past.changes);
@@ -59,16 +64,16 @@ export async function addKnownPast(sql: Pool): Promise<AddedPast | null> {
 }
 
 /** Whether the past is that of a source, which `CatalogSource` and `catalog_syncs` name in the same way. */
-export function hasKnownPast(source: string): boolean {
+export function hasBundledHistory(source: string): boolean {
   return source === "bundled" || source.startsWith("https://models.dev/");
 }
 
-/** Changes of the known past have negative ids, so that they come before every recorded one. */
+/** Changes of the bundled history have negative ids, so that they come before every recorded one. */
 async function lacksPast(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ isComplete: boolean }]>`
     select not exists (select from models) or exists (select from model_price_changes where id < 0) as is_complete`;
   if (row.isComplete) return false;
-  return hasKnownPast((await findLastGoodSync(sql))?.source ?? "");
+  return hasBundledHistory((await findLastGoodSync(sql))?.source ?? "");
 }
 
 async function listFirstPrices(sql: Sql): Promise<FirstPrices[]> {
@@ -89,7 +94,7 @@ async function listFirstPrices(sql: Sql): Promise<FirstPrices[]> {
 }
 
 /** Nothing but ids and prices is known of these models. */
-async function insertGoneModels(sql: Sql, gone: KnownPast["gone"]): Promise<void> {
+async function insertGoneModels(sql: Sql, gone: BundledHistory["gone"]): Promise<void> {
   const rows = gone.map(({ prices, goneAt: removedAt, ...model }) => {
     return { ...model, removedAt, ...toPriceColumns(prices) };
   });
@@ -116,7 +121,7 @@ async function insertGoneModels(sql: Sql, gone: KnownPast["gone"]): Promise<void
     from gone`;
 }
 
-async function updateKnownSince(sql: Sql, models: KnownPast["knownSince"]): Promise<void> {
+async function updateKnownSince(sql: Sql, models: BundledHistory["knownSince"]): Promise<void> {
   await sql`
     update models
     set prices_known_since = known.prices_known_since
@@ -124,7 +129,7 @@ async function updateKnownSince(sql: Sql, models: KnownPast["knownSince"]): Prom
     where models.provider = known.provider and models.model_id = known.model_id`;
 }
 
-async function insertPastChanges(sql: Sql, changes: KnownPast["changes"]): Promise<void> {
+async function insertPastChanges(sql: Sql, changes: BundledHistory["changes"]): Promise<void> {
   await sql`
     insert into model_price_changes (id, provider, model_id, field, old_value, new_value, changed_at)
     overriding system value

@@ -22,7 +22,7 @@ import { invalidInput } from "../../http/validation_problems.ts";
 import { ORGS_TAG } from "../organizations/schemas.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { EXAMPLE_TOKEN, LinkToken } from "../sign_up/link_token.ts";
-import { addMember } from "./manage_members.ts";
+import { addMember } from "./member_changes.ts";
 
 const KIND = "invitation";
 const TokenBody = Type.Object(

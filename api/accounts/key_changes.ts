@@ -1,15 +1,22 @@
-/** The beginning of an API key, whether its user or an operator makes it. */
+/** The use cases of API keys, whether their user or an operator makes and revokes them. */
 
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { parseInstant } from "../../shared/instant.ts";
 import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
-import { type ApiKeyRow, countLiveApiKeys, insertApiKey } from "../../sql/accounts/api_keys.ts";
+import {
+  type ApiKeyRow,
+  countLiveApiKeys,
+  insertApiKey,
+  markApiKeyRevoked,
+  markOwnApiKeyRevoked,
+  type RevokedKeyRow,
+} from "../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { findMembershipBySlug } from "../../sql/accounts/organization_members.ts";
 import { lockMemberRole, lockOrg } from "../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
 import { invalidInput } from "../http/validation_problems.ts";
@@ -88,4 +95,26 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
 async function requireRoomForKey(tx: Sql, { id }: NewKey["user"]): Promise<void> {
   if ((await countLiveApiKeys(tx, id)) < LIVE_KEYS_MAX) return;
   throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys", limit: LIVE_KEYS_MAX } });
+}
+
+/**
+ * Revokes a key and adds an audit entry; null if there is no such key. With `userId`, another user's key or a revoked one
+ * is indistinguishable from a key that does not exist. Without it, a revoked key keeps the time of its revocation.
+ */
+export async function revokeApiKey(
+  sql: Pool,
+  { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
+): Promise<RevokedKeyRow | null> {
+  return sql.begin(async (tx) => {
+    const key =
+      userId === undefined ? await markApiKeyRevoked(tx, id) : await markOwnApiKeyRevoked(tx, { id, userId });
+    if (!key) return null;
+    await insertAuditEntry(tx, {
+      ...actor,
+      action: "key.revoke",
+      subject: { type: "api_key", id: key.id },
+      orgId: key.orgId,
+    });
+    return key;
+  });
 }

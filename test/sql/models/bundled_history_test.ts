@@ -3,7 +3,7 @@ import { presentCost } from "../../../api/models/price_json.ts";
 import { bundledSource } from "../../../catalog-sync/source.ts";
 import { readPrices } from "../../../shared/models/prices.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
-import { addKnownPast } from "../../../sql/models/known_past.ts";
+import { addBundledHistory } from "../../../sql/models/bundled_history.ts";
 import { findPrices } from "../../../sql/models/prices_as_of.ts";
 import {
   documentSource,
@@ -17,7 +17,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SONNET = { provider: "anthropic", modelId: "claude-sonnet-4-20250514" };
 
-/** Everything that the known past may add to. */
+/** Everything that the bundled history may add to. */
 async function readCatalog(sql: Pool): Promise<unknown[]> {
   return Promise.all(
     ["models", "model_providers", "model_price_changes"].map(async (table) => [
@@ -29,7 +29,7 @@ async function readCatalog(sql: Pool): Promise<unknown[]> {
 test("with the bundled copy and its past, prices as of both snapshots are exactly theirs", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
-  expect(await addKnownPast(db.sql)).toEqual({
+  expect(await addBundledHistory(db.sql)).toEqual({
     changes: 4462,
     models: 7497,
     gone: 2221,
@@ -50,14 +50,14 @@ test("with the bundled copy and its past, prices as of both snapshots are exactl
     expect([models.length, wrong.length]).toEqual([snapshot.models, 0]);
   }
   const stored = await readCatalog(db.sql);
-  expect(await addKnownPast(db.sql)).toBeNull();
+  expect(await addBundledHistory(db.sql)).toBeNull();
   expect(await readCatalog(db.sql)).toEqual(stored);
 });
 
 test("models that are gone have their past, and nothing before the first event is known", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
-  await addKnownPast(db.sql);
+  await addBundledHistory(db.sql);
   const haiku = { provider: "anthropic", modelId: "claude-3-5-haiku-20241022" };
   const [gone] = await db.sql`
     select status, removed_at, prices_known_since
@@ -91,7 +91,7 @@ test("an older installation keeps its records and gets the prices before them", 
     select change.changed_at, models.created_at
     from model_price_changes as change
     join models using (provider, model_id)`;
-  expect(await addKnownPast(db.sql)).toMatchObject({ models: 7497, gone: 7496 });
+  expect(await addBundledHistory(db.sql)).toMatchObject({ models: 7497, gone: 7496 });
   const at = async (asOf: string | null) => {
     const [found] = await findPrices(db.sql, [{ ...SONNET, asOf }]);
     return found?.model && { cost: presentCost(found.model.prices), since: found.model.knownSince };
@@ -111,10 +111,10 @@ test("an older installation keeps its records and gets the prices before them", 
 
 test("a catalog of another source, and an empty one, get no past", async () => {
   await using db = await openTestDatabase();
-  expect(await addKnownPast(db.sql)).toBeNull();
+  expect(await addBundledHistory(db.sql)).toBeNull();
   await syncFrom(db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   const stored = await readCatalog(db.sql);
-  expect(await addKnownPast(db.sql)).toBeNull();
+  expect(await addBundledHistory(db.sql)).toBeNull();
   expect(await readCatalog(db.sql)).toEqual(stored);
 });
 
@@ -124,10 +124,10 @@ test("of two at once one adds the past, and one that fails leaves nothing of it"
   const stored = await readCatalog(db.sql);
   // The changes are written last.
   await db.owner`alter table model_price_changes add constraint none_check check (id > -2)`;
-  const failure = await addKnownPast(db.sql).catch((error: unknown) => error);
+  const failure = await addBundledHistory(db.sql).catch((error: unknown) => error);
   expect(String(failure)).toContain("none_check");
   expect(await readCatalog(db.sql)).toEqual(stored);
   await db.owner`alter table model_price_changes drop constraint none_check`;
-  const added = await Promise.all([addKnownPast(db.sql), addKnownPast(db.sql)]);
+  const added = await Promise.all([addBundledHistory(db.sql), addBundledHistory(db.sql)]);
   expect(added.filter((past) => past !== null)).toHaveLength(1);
 });

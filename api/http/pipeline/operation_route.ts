@@ -16,7 +16,7 @@ interface AnyReply extends ReplyOptions {
   body: unknown;
 }
 
-export function toRoute(operation: AnyOperation, deps: OperationDeps): Route {
+export function toOperationRoute(operation: AnyOperation, deps: OperationDeps): Route {
   const { method, body = NO_FIELDS, uncheckedBody, reads = false } = operation;
   const checkParams = createParamsCheck(operation);
   return {

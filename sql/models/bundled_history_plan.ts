@@ -1,4 +1,4 @@
-/** Plans how the known past of prices joins what this service has recorded. Pure. */
+/** Plans how the bundled history of prices joins what this service has recorded. Pure. */
 
 import { readPrices, type SourceCost } from "../../shared/models/prices.ts";
 import { createTiering } from "../../shared/models/tiers.ts";
@@ -35,7 +35,7 @@ export interface PastModel extends ModelKey {
   tierSource: ModelTierSource;
 }
 
-export interface KnownPast {
+export interface BundledHistory {
   gone: PastModel[];
   /** Since when the prices of the stored models are known. */
   knownSince: (ModelKey & { pricesKnownSince: string })[];
@@ -53,13 +53,13 @@ interface PricesSince {
  * Plans the past of every model until the service recorded it, or until `now` if it never did. The last change leads to the
  * prices that the service recorded first.
  */
-export function planKnownPast(
+export function planBundledHistory(
   events: readonly PastEvent[],
   stored: readonly FirstPrices[],
   now: string,
-): KnownPast {
+): BundledHistory {
   const recorded = new Map(stored.map((model) => [modelKeyText(model), model]));
-  const past: KnownPast = { gone: [], knownSince: [], changes: [] };
+  const past: BundledHistory = { gone: [], knownSince: [], changes: [] };
   const models = Map.groupBy(events, eventKey);
   const toTiering = tieringOf([...models.values()]);
   for (const [name, own] of models) {
@@ -107,7 +107,7 @@ function goneAt(events: readonly PastEvent[], now: string): string {
   return last?.event === "gone" ? toInstant(last.at) : now;
 }
 
-function listChanges(key: ModelKey, steps: readonly PricesSince[]): KnownPast["changes"] {
+function listChanges(key: ModelKey, steps: readonly PricesSince[]): BundledHistory["changes"] {
   return steps
     .slice(1)
     .flatMap(({ at, prices }, index) =>

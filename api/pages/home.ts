@@ -1,11 +1,11 @@
 /** GET /: what this service is, search, links to everything. */
-import { listDefinitions } from "../../definitions/list.ts";
-import { notFound } from "../../http/require_visible.ts";
-import { listModels } from "../../models/list/list.ts";
-import { acceptsHtml } from "../error_page.ts";
-import { type Html, html } from "../html.ts";
-import type { Page, PageResult, PageRoute } from "../page.ts";
-import { countOf, renderDay } from "../parts.ts";
+import { listDefinitions } from "../definitions/list.ts";
+import { notFound } from "../http/require_visible.ts";
+import { listModels } from "../models/list/list.ts";
+import { acceptsHtml } from "./error_page.ts";
+import { type Html, html } from "./html.ts";
+import type { Page, PageResult, PageRoute } from "./page.ts";
+import { countOf, renderDay } from "./parts.ts";
 
 export const HOME_PAGES: readonly PageRoute[] = [["GET", "/", "all", showHome]];
 

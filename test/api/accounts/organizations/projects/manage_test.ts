@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { OrgRole } from "../../../../shared/vocabulary.ts";
-import { auditRows } from "../../../helpers/accounts/accounts.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import type { OrgRole } from "../../../../../shared/vocabulary.ts";
+import { auditRows } from "../../../../helpers/accounts/accounts.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 
 async function openPlace() {
   const api = await openTestApp();

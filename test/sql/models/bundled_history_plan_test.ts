@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readPrices } from "../../../shared/models/prices.ts";
-import { readPastEvents } from "../../../sql/models/known_past.ts";
-import { listSteps, type PastEvent, planKnownPast } from "../../../sql/models/known_past_plan.ts";
+import { readPastEvents } from "../../../sql/models/bundled_history.ts";
+import { listSteps, type PastEvent, planBundledHistory } from "../../../sql/models/bundled_history_plan.ts";
 import { modelKeyText } from "../../../sql/models/models.ts";
 import { readSnapshot, SNAPSHOTS } from "../../helpers/models/catalog.ts";
 
@@ -62,7 +62,7 @@ const KEY = { provider: "acme", modelId: "a" };
 
 test("the past ends where the service's own record begins, with a change that leads to it", () => {
   const stored = [{ ...KEY, createdAt: "2026-03-15T00:00:00.000Z", prices: { input: 1, output: 9 } }];
-  expect(planKnownPast(PAST, stored, NOW)).toEqual({
+  expect(planBundledHistory(PAST, stored, NOW)).toEqual({
     gone: [],
     knownSince: [{ ...KEY, pricesKnownSince: "2026-01-01T00:00:00.000Z" }],
     changes: [
@@ -76,11 +76,11 @@ test("the past ends where the service's own record begins, with a change that le
 
 test("a model that the service recorded before its first event has no earlier past", () => {
   const stored = [{ ...KEY, createdAt: "2025-12-01T00:00:00.000Z", prices: {} }];
-  expect(planKnownPast(PAST, stored, NOW)).toEqual({ gone: [], knownSince: [], changes: [] });
+  expect(planBundledHistory(PAST, stored, NOW)).toEqual({ gone: [], knownSince: [], changes: [] });
 });
 
 test("a model that only the past knows is gone since the source said so, or from now on", () => {
-  const [model] = planKnownPast(PAST, [], NOW).gone;
+  const [model] = planBundledHistory(PAST, [], NOW).gone;
   expect(model).toEqual({
     ...KEY,
     pricesKnownSince: "2026-01-01T00:00:00.000Z",
@@ -89,7 +89,7 @@ test("a model that only the past knows is gone since the source said so, or from
     tier: "standard",
     tierSource: "price",
   });
-  const [left] = planKnownPast(PAST.slice(0, 4), [], NOW).gone;
+  const [left] = planBundledHistory(PAST.slice(0, 4), [], NOW).gone;
   expect(left).toMatchObject({
     goneAt: "2026-04-01T00:00:00.000Z",
     prices: { input: 1, output: 3, cacheRead: 0.1 },

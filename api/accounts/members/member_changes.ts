@@ -1,0 +1,169 @@
+/**
+ * The use cases of members, for API, pages and command line. Each one locks the organization first, so that two changes
+ * at once see each other: call them inside a transaction.
+ */
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { mayManageMembers } from "../../../shared/policy.ts";
+import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { type NewAccountMail, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
+import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
+import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import {
+  deleteMember,
+  existsOtherOwner,
+  listOwners,
+  lockOrg,
+  type OrgRow,
+  upsertMember,
+} from "../../../sql/accounts/orgs.ts";
+import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/own_orgs.ts";
+import { findUser } from "../../../sql/accounts/users.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Boss } from "../../../sql/queue.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
+import { notFound } from "../../http/require_visible.ts";
+import { lockActorRole } from "../require_own_org.ts";
+
+export interface MemberChange {
+  /** Where mails about the change are queued; null for none. */
+  boss: Boss | null;
+  /** A user, whose role decides, or an operator, who may do what owners may. */
+  actor: AuditActor;
+  org: Pick<OrgRow, "id" | "slug" | "isPersonal">;
+  userId: string;
+}
+
+/** Adds a user who is not a member. Who may do so is the caller's to check. */
+export async function addMember(
+  tx: Sql,
+  change: MemberChange & { username: string; role: OrgRole; invitedBy?: string },
+): Promise<void> {
+  const { org, userId, role, invitedBy } = change;
+  await lockOrg(tx, org.id);
+  requireOneOwner(org, role);
+  await upsertMember(tx, { orgId: org.id, userId, role });
+  const by = invitedBy === undefined ? {} : { invitedBy };
+  await record(tx, change, { action: "member.add", from: null, to: role, ...by });
+}
+
+/** Changes the role of a member. */
+export async function changeMemberRole(
+  tx: Sql,
+  change: MemberChange & { role: OrgRole },
+): Promise<OrgMemberRow> {
+  const { org, userId, role } = change;
+  await lockOrg(tx, org.id);
+  const actorRole = await lockActorRole(tx, change);
+  requireAllowed(mayManageMembers(actorRole, role));
+  const member = await requireMember(tx, change);
+  requireAllowed(mayManageMembers(actorRole, member.role));
+  if (member.role === role) return member;
+  requireOneOwner(org, role);
+  if (member.role === "owner") await requireOtherOwner(tx, change);
+  await upsertMember(tx, { orgId: org.id, userId, role });
+  await record(tx, { ...change, ...member }, { action: "member.update", from: member.role, to: role });
+  return { ...member, role };
+}
+
+/**
+ * Removes a member, or the actor. Their keys for this organization are revoked, so that they stay worthless if the person
+ * joins again. Sessions and other keys stay: what they may do follows from memberships.
+ */
+export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
+  const { actor, org, userId } = change;
+  await lockOrg(tx, org.id);
+  const actorRole = await lockActorRole(tx, change);
+  const isLeaving = actor.actorUserId === userId;
+  if (!isLeaving) requireAllowed(mayManageMembers(actorRole));
+  const member = await requireMember(tx, change);
+  if (!isLeaving) requireAllowed(mayManageMembers(actorRole, member.role));
+  if (member.role === "owner") await requireOtherOwner(tx, change);
+  await deleteMember(tx, { orgId: org.id, userId });
+  const revokedKeys = await markBoundApiKeysRevoked(tx, { orgId: org.id, userId });
+  const what = { action: "member.remove", from: member.role, to: null, revokedKeys };
+  await record(tx, { ...change, ...member }, what);
+  return member;
+}
+
+async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<OrgMemberRow> {
+  const member = await findOrgMember(tx, { orgId: org.id, userId });
+  if (!member) throw notFound("member", TEXTS.NOT_FOUND.member(org.slug));
+  return member;
+}
+
+/** Throws if a personal organization would get a second owner: it belongs to the user whose name it has. */
+export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
+  if (!isPersonal || role !== "owner") return;
+  throw new ApiError("VALIDATION_ERROR", {
+    message: TEXTS.VALIDATION_ERROR.personalOrg(slug),
+    details: { reason: "personal_organization" },
+  });
+}
+
+async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promise<void> {
+  if (org.isPersonal) {
+    throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.personal(org.slug) });
+  }
+  if (await existsOtherOwner(tx, { orgId: org.id, userId })) return;
+  throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.only(org.slug) });
+}
+
+/** Adds the entry to the audit log, and queues the mails. */
+async function record(
+  tx: Sql,
+  { actor, org, userId, username, boss }: MemberChange & { username: string },
+  {
+    action,
+    ...news
+  }: Pick<MembershipNews, "from" | "to" | "invitedBy"> & {
+    action: string;
+    revokedKeys?: number;
+  },
+): Promise<void> {
+  await insertAuditEntry(tx, {
+    ...actor,
+    action,
+    subject: { type: "user", id: userId },
+    orgId: org.id,
+    details: { org: org.slug, username, ...news },
+  });
+  if (boss) await notifyOfMembership(tx, boss, { actor, orgId: org.id, userId, ...news });
+}
+
+interface MembershipNews {
+  actor: AuditActor;
+  orgId: string;
+  userId: string;
+  /** Null for a new member. */
+  from: OrgRole | null;
+  /** Null for a former member. */
+  to: OrgRole | null;
+  /** Username of the sender of the invitation. */
+  invitedBy?: string;
+}
+
+/**
+ * Queues mails about a change of members: to the owners if owners or admins change, and to the member. An owner who makes
+ * the change gets one too, because someone else may have their session. Call inside the transaction of the change, after it.
+ */
+async function notifyOfMembership(tx: Sql, boss: Boss, news: MembershipNews): Promise<void> {
+  const { actor, orgId, userId, from, to, invitedBy = null } = news;
+  const member = await findUser(tx, userId);
+  if (!member) return;
+  const actorId = actor.actorUserId ?? null;
+  const actorName = actorId === null ? null : ((await findUser(tx, actorId))?.username ?? null);
+  const details = { event: "member", member: member.username, actor: actorName, from, to, invitedBy };
+  const about = { orgId, details };
+  const concernsOwners = [from, to].some((role) => role === "owner" || role === "admin");
+  const owners = concernsOwners ? await listOwners(tx, orgId) : [];
+  const mails: NewAccountMail[] = owners
+    .filter(({ id }) => id !== userId)
+    .map(({ id, email }) => ({ ...about, kind: "organization_notice", userId: id, email }));
+  if (from !== null && userId !== actorId && member.disabledAt === null) {
+    mails.push({ ...about, kind: "membership_notice", userId, email: member.email });
+  }
+  // In one order, because each takes a lock of its address.
+  mails.sort((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
+  for (const mail of mails) await queueAccountMail(tx, boss, mail);
+}
