@@ -35,7 +35,7 @@ docs/configuration.md lists them. DATABASE_URL is required, and the database mus
 const FINISH_MS = 18_000;
 /** Connections for pg-boss: fetching, heartbeats, supervision and schedule, each with short statements. */
 const QUEUE_CONNECTIONS = 3;
-/** Connections for row changes and cancellations of all builds, for each mail, the two sweeps, and sealing. */
+/** Connections for row changes and cancellations of all builds, for each mail about an export, the two sweeps, and sealing. */
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
 
 const NEEDS: ProcessNeeds = {

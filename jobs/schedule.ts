@@ -13,8 +13,13 @@ import { sendWebhookDisabled } from "./webhooks/send_webhook_disabled.ts";
 
 /** Concurrent builds per process, each with its own snapshot. */
 export const CONCURRENT_BUILDS = 2;
-/** Concurrent mails per process, each with a database connection. */
+/** Concurrent mails about exports per process, each with a database connection. */
 export const CONCURRENT_MAILS = 2;
+/**
+ * Concurrent mails about accounts per process. They hold no database connection while the mail server works, and all go to
+ * the same server: one that answers each command late must not keep people from signing in.
+ */
+const CONCURRENT_ACCOUNT_MAILS = 8;
 /** In UTC, as is `EXPORT_SWEEP_CRON` for expired exports. */
 const RETENTION_CRON = "37 * * * *";
 
@@ -51,7 +56,7 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   },
   // People must be able to sign in again even if the artifact store is away.
   send_account_mail: {
-    concurrency: CONCURRENT_MAILS,
+    concurrency: CONCURRENT_ACCOUNT_MAILS,
     pollSeconds: 1,
     needsStore: false,
     run: sendAccountMail,

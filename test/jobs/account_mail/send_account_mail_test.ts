@@ -147,6 +147,33 @@ test("a mail server that is down gets the mail when it is back", async () => {
   expect(await works(app, (await newestMail(server)).token)).toBe(true);
 });
 
+test("eight mails are on their way at once to a server that answers late, and no more", async () => {
+  const waiting: (() => void)[] = [];
+  let isLate = true;
+  let open = 0;
+  let mostOpen = 0;
+  await using server = await openMailServer({
+    onConnect(_session, callback) {
+      open += 1;
+      mostOpen = Math.max(mostOpen, open);
+      callback();
+    },
+    onClose() {
+      open -= 1;
+    },
+    onMailFrom: (_address, _session, callback) => void (isLate ? waiting.push(callback) : callback()),
+  });
+  await using app = await openTestApp({ config: { smtpUrl: server.url } });
+  const users = await Promise.all(Array.from({ length: 10 }, () => app.make.user()));
+  for (const { email } of users) await queueMail(app, { kind: "password_reset", email });
+  await using _runner = await openTestRunner(app, { isWorking: true });
+  await waitFor(async () => waiting.length === 8, 30_000);
+  isLate = false;
+  for (const answer of waiting) answer();
+  await waitFor(async () => server.received.length === users.length, 30_000);
+  expect(mostOpen).toBe(8);
+});
+
 test("the mail of a runner that is killed while it sends comes from another one, and its link works", async () => {
   const dropped: string[] = [];
   await using server = await openMailServer({
