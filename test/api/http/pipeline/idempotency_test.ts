@@ -291,7 +291,7 @@ test("large responses are kept up to 100 MB of a caller; beyond, a repeated requ
   await app.db.sql`
     insert into idempotency_keys
       (caller, key, fingerprint, request_id, locked_until, status, headers, body)
-    select ${user.id}, 'old-' || n, sha256('x'), gen_random_uuid(), now(), 200, '{}', repeat('x', 50_000_000)
+    select ${user.id}, 'old-' || n, sha256('x'), gen_random_uuid(), now(), 200, '{}', repeat('x', 50000000)
     from generate_series(1, 2) as n`;
   const padding = { description: "word ".repeat(700) };
   const large = {
