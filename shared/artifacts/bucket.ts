@@ -31,7 +31,12 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     exists: async (name) => (await ifThere(bucket.send({ method: "HEAD", key: prefix + name }))) !== null,
     async read(name, { bytes, range = { first: 0, last: bytes - 1 }, signal, isOver }) {
       const headers = { Range: `bytes=${range.first}-${range.last}` };
-      const open = () => ifThere(bucket.open({ method: "GET", key: prefix + name, headers, signal }));
+      const open = async () => {
+        const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers, signal }));
+        if (found === null || beginsAt(range.first, found.headers)) return found?.body ?? null;
+        await found.body.cancel();
+        throw new Error(`the response does not begin at byte ${range.first}`);
+      };
       try {
         return await spool({ bytes: range.last - range.first + 1, signal, isOver }, open);
       } catch (error) {
@@ -55,6 +60,11 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
       await bucket.send({ method: "PUT", key: markerKey, headers: MARKER_TYPE, body });
     },
   };
+}
+
+/** Returns false if a server or a proxy ignored the range: it then sends the object from its start. */
+function beginsAt(first: number, headers: Headers): boolean {
+  return headers.get("content-range")?.startsWith(`bytes ${first}-`) ?? false;
 }
 
 /** Returns null if there is no such object. */

@@ -70,7 +70,7 @@ export interface BucketRequests {
   /** Returns the whole response. */
   send(request: BucketRequest): Promise<BucketResponse>;
   /** Returns the body as it arrives, to be read or canceled. */
-  open(request: BucketRequest): Promise<ReadableStream<Uint8Array>>;
+  open(request: BucketRequest): Promise<{ headers: Headers; body: ReadableStream<Uint8Array> }>;
 }
 
 /** Opens the bucket without a request to it. */
@@ -95,7 +95,8 @@ export function openBucketRequests(address: BucketAddress): BucketRequests {
   return {
     send: (request) =>
       trying(request, async (response) => ({ headers: response.headers, text: await response.text() })),
-    open: (request) => trying(request, async ({ body }) => body ?? new Blob().stream()),
+    open: (request) =>
+      trying(request, async ({ headers, body }) => ({ headers, body: body ?? new Blob().stream() })),
   };
 }
 
@@ -122,7 +123,7 @@ function createSign({ endpoint, region, credentials, bucket }: BucketAddress): S
   };
 }
 
-/** Throws BucketError if the response is not one of success. */
+/** Throws BucketError if the response is not one of success, and an error if it is not the bucket's. */
 async function sendOnce(
   { url, headers }: { url: URL; headers: Headers },
   { method, body, signal, headersMs = HEADERS_MS }: BucketRequest,
@@ -132,8 +133,24 @@ async function sendOnce(
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
   });
-  if (response.ok) return response;
-  throw new BucketError(response.status, textOf(await response.text(), "Code"));
+  const { ok, status } = response;
+  if (isPage(response) && !TRANSIENT.includes(String(status))) {
+    await response.body?.cancel();
+    throw new Error(
+      `a web page with status ${status} came in place of the bucket's response; check S3_ENDPOINT and proxies`,
+    );
+  }
+  if (ok) return response;
+  throw new BucketError(status, textOf(await response.text(), "Code"));
+}
+
+/**
+ * Consoles, sign-in pages and proxies respond to any request with a page, even with status 200. Buckets never do, but
+ * some label empty responses as HTML.
+ */
+function isPage({ body, headers }: Response): boolean {
+  if (body === null || headers.get("content-length") === "0") return false;
+  return headers.get("content-type")?.startsWith("text/html") ?? false;
 }
 
 /** A silent network would be silent again. */

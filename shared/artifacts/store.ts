@@ -77,8 +77,9 @@ export async function storing<Result>(step: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Returns the error to throw when a store fails. */
+/** Returns the error to throw when a store fails: the cause itself if a step has wrapped it. */
 export function storageError(reason: string, cause?: unknown): ArtifactStorageError {
+  if (cause instanceof ArtifactStorageError) return cause;
   const detail = cause instanceof Error ? cause.message : reason;
   return new ArtifactStorageError(`Cannot use the artifact storage: ${detail}`, { cause });
 }

@@ -283,3 +283,77 @@ test("after the network has lost a connection in silence, a bucket is read and w
   }
   await rm(dataDir, { recursive: true });
 });
+
+/** A store whose bucket is behind something that responds itself, or passes requests on without some headers. */
+async function openBehind(respond: (request: Request, endpoint: string) => Response | Promise<Response>) {
+  const s3 = await startS3Server();
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
+  const between = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => respond(request, s3.config.s3.endpoint),
+  });
+  const endpoint = `http://127.0.0.1:${between.port}`;
+  return {
+    direct: openArtifactStore({ ...s3.config, dataDir }),
+    store: openArtifactStore({ ...s3.config, s3: { ...s3.config.s3, endpoint }, dataDir }),
+    async [Symbol.asyncDispose]() {
+      await between.stop(true);
+      await s3[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+test("a web page in place of the bucket is a failure of the storage, and never taken for the bucket's response", async () => {
+  const page = `<!doctype html><title>Sign in</title>${" ".repeat(2 * MIB)}`;
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  const range = { first: 5, last: 9 };
+  for (const status of [200, 404]) {
+    await using place = await openBehind(() => new Response(page, { status, headers }));
+    const { store } = place;
+    for (const request of [
+      () => store.write("a.zip", noise(1)),
+      () => store.write("b.zip", noise(9)),
+      () => store.read("a.zip", { bytes: MIB, signal, isOver }),
+      () => store.read("a.zip", { bytes: MIB, range, signal, isOver }),
+      () => names(store),
+      () => store.remove("a.zip"),
+      () => store.readMarker(),
+      () => store.replaceMarker("{}"),
+    ]) {
+      await expect(request()).rejects.toThrow(
+        /^Cannot use the artifact storage: a web page with status \d+ came/,
+      );
+    }
+  }
+});
+
+test("an empty response is the bucket's, although some buckets label it as HTML", async () => {
+  await using place = await openBehind(async (request, endpoint) => {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const body = method === "PUT" ? { body: await request.arrayBuffer() } : {};
+    const response = await fetch(`${endpoint}${pathname}${search}`, { method, headers, ...body });
+    const content = await response.arrayBuffer();
+    if (content.byteLength > 0 || method === "HEAD") return new Response(content, response);
+    const empty = { "content-type": "text/html; charset=UTF-8", "content-length": "0" };
+    return new Response("", { status: response.status, headers: empty });
+  });
+  await place.store.write("a.zip", noise(1));
+  expect(await names(place.direct)).toEqual(["a.zip"]);
+  await place.store.remove("a.zip");
+  expect(await names(place.direct)).toEqual([]);
+});
+
+test("a proxy that drops Range never passes the start of an artifact for its middle", async () => {
+  await using place = await openBehind((request, endpoint) => {
+    const { pathname, search } = new URL(request.url);
+    request.headers.delete("range");
+    return fetch(`${endpoint}${pathname}${search}`, { headers: request.headers });
+  });
+  await place.direct.write("a.zip", noise(2));
+  const range = { first: MIB, last: MIB + 9 };
+  const read = place.store.read("a.zip", { bytes: 2 * MIB, range, signal, isOver });
+  await expect(read).rejects.toThrow("Cannot use the artifact storage: the response does not begin at");
+});
