@@ -196,10 +196,7 @@ export interface StatementError {
   sqlState: string;
   message: string;
   detail: string;
-  /** The place, such as the line of a COPY. */
-  where: string;
   /** What was violated; empty for other errors. */
-  table: string;
   column: string;
   constraint: string;
 }
@@ -211,8 +208,6 @@ export function statementErrorOf(error: unknown): StatementError | null {
     sqlState: error.code,
     message: error.message,
     detail: error.detail ?? "",
-    where: error.where ?? "",
-    table: error.table_name ?? "",
     column: error.column_name ?? "",
     constraint: error.constraint_name ?? "",
   };

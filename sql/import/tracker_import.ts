@@ -59,11 +59,6 @@ function assignments(dataset: ExportDataset): { columns: string[]; values: strin
   return { columns: [quoteName("project_id"), ...columns], values: ["$1::uuid", ...values] };
 }
 
-export async function countStaged(tx: Sql): Promise<number> {
-  const [row] = await tx<[{ count: number }]>`select count(*) from import_stage`;
-  return row.count;
-}
-
 /**
  * Inserts the staged rows with new ids and returns their number. Throws the constraint violation of the table if a row is
  * invalid.

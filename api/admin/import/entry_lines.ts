@@ -1,4 +1,5 @@
-/** Reads an entry of lines in one pass: each line is checked, the whole is measured, and the bytes are passed on. */
+/** Reads an entry of lines in one pass, and measures it. */
+import { isUtf8 } from "node:buffer";
 
 const LINE_FEED = 10;
 
@@ -13,18 +14,16 @@ interface LineMeter {
 interface LineReader {
   meter: LineMeter;
   maxLineBytes: number;
-  /** Called with each line, without its line feed, before the chunk that completes it is passed on. */
-  onLine: (line: string) => void;
 }
 
 /**
- * Passes `content` on unchanged and updates `meter`. Keeps one line in memory: throws RangeError if it is longer than
- * `maxLineBytes`, before the rest of it is passed on.
+ * Yields the lines that each chunk completes, without their line feeds, and updates `meter`. A line that is not UTF-8 is
+ * empty: neither is JSON. Keeps one line in memory: throws RangeError if it is longer than `maxLineBytes`.
  */
 export async function* readLines(
   content: AsyncGenerator<Uint8Array, void, void>,
-  { meter, maxLineBytes, onLine }: LineReader,
-): AsyncGenerator<Uint8Array, void, void> {
+  { meter, maxLineBytes }: LineReader,
+): AsyncGenerator<string[], void, void> {
   const hasher = new Bun.CryptoHasher("sha256");
   let parts: Uint8Array[] = [];
   let lineBytes = 0;
@@ -34,25 +33,26 @@ export async function* readLines(
     if (lineBytes <= maxLineBytes) return;
     throw new RangeError(`Cannot read line ${meter.lines + 1}: it is longer than ${maxLineBytes} bytes`);
   };
-  const endLine = (): void => {
-    const line = Buffer.concat(parts, lineBytes).toString("utf8");
+  const endLine = (): string => {
+    const line = Buffer.concat(parts, lineBytes);
     parts = [];
     lineBytes = 0;
     meter.lines += 1;
-    onLine(line);
+    return isUtf8(line) ? line.toString("utf8") : "";
   };
   for await (const chunk of content) {
     hasher.update(chunk);
     meter.bytes += chunk.length;
+    const lines: string[] = [];
     let start = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
       extendLine(chunk.subarray(start, end));
-      endLine();
+      lines.push(endLine());
       start = end + 1;
     }
     extendLine(chunk.subarray(start));
-    yield chunk;
+    if (lines.length > 0) yield lines;
   }
-  if (lineBytes > 0) endLine();
+  if (lineBytes > 0) yield [endLine()];
   meter.sha256 = hasher.digest("hex");
 }

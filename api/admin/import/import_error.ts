@@ -7,17 +7,12 @@ const FAILING_ROW = /^Failing row contains \((?:[0-9a-f-]{36}|null), ([0-9a-f-]{
 /** `Key (project_id, issue_id)=(<project>, <value>) …` */
 const KEY = /^Key \(project_id, (\w+)\)=\([^,]*, (.*)\)/;
 
-/** Only the last match counts: text before it may quote the input. */
-const COPY_LINE = /^COPY import_stage, line (\d+)/gm;
-
 /** Returns a reason that follows "Cannot import …:". */
 export function describeImportError(error: StatementError, dataset: ExportDataset): string {
   return `${dataset.name}: ${reason(error, dataset)}`;
 }
 
 function reason(error: StatementError, dataset: ExportDataset): string {
-  const line = [...error.where.matchAll(COPY_LINE)].at(-1)?.[1];
-  if (line !== undefined) return `line ${line} is not a JSON object`;
   const [, keyColumn = "", key = ""] = KEY.exec(error.detail) ?? [];
   const row = FAILING_ROW.exec(error.detail)?.[1] ?? "without an id";
   switch (error.sqlState) {

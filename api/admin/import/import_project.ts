@@ -9,20 +9,15 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findProjectById, type ProjectRow } from "../../../sql/accounts/projects.ts";
 import { type Sql, statementErrorOf } from "../../../sql/connection/pool.ts";
-import { clearImportStage, copyImportLines, createImportStage } from "../../../sql/import/import_stage.ts";
-import {
-  advanceStatusSequence,
-  countStaged,
-  findDifferentRow,
-  insertStaged,
-} from "../../../sql/import/tracker_import.ts";
+import { clearImportStage, createImportStage, insertImportLines } from "../../../sql/import/import_stage.ts";
+import { advanceStatusSequence, findDifferentRow, insertStaged } from "../../../sql/import/tracker_import.ts";
 import { addProject } from "../../accounts/organizations/project_changes.ts";
 import { AdminError, OPERATOR } from "../command/command.ts";
 import { findProjectOwner } from "../command/lookups.ts";
 import { readLines } from "./entry_lines.ts";
 import { describeImportError } from "./import_error.ts";
 import type { ImportFile, ImportProject } from "./import_manifest.ts";
-import { rowCheck } from "./import_row.ts";
+import { NO_OBJECT, rowCheck } from "./import_row.ts";
 import { type ZipFileEntry, ZipFileError } from "./zip_file.ts";
 
 /** Longest JSON of a row; a report of 500,000 characters is well below it. */
@@ -120,12 +115,9 @@ async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
   };
   try {
     const fault = await stageLines(tx, { dataset, file, source });
-    const staged = await countStaged(tx);
-    // For PostgreSQL, a line with only `\.` ends the data.
-    if (staged < file.rows) fail(`${name}: line ${staged + 1} is not a JSON object`);
     if (fault !== null) fail(`${name}: ${fault}`);
     const inserted = await insertStaged(tx, rows);
-    if (inserted < staged) {
+    if (inserted < file.rows) {
       const id = await findDifferentRow(tx, rows);
       if (id !== null) fail(`${name}: row ${id} already exists with different content`);
     }
@@ -145,8 +137,8 @@ interface StagedFile {
 }
 
 /**
- * Copies the file's lines into the stage and compares the file with the manifest. Returns why the first invalid
- * row would not survive a round trip; `null` if all rows would.
+ * Stages the file's lines and compares the file with the manifest. Returns why the first invalid row would not survive a
+ * round trip; `null` if all rows would.
  */
 async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promise<string | null> {
   const { entries, onRow } = source;
@@ -154,14 +146,18 @@ async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promi
   if (!entry) throw new ZipFileError(`entry "${file.entryName}" is missing`);
   const meter = { lines: 0, bytes: 0, sha256: "" };
   const check = rowCheck(dataset.columns);
+  let checked = 0;
   let fault: string | null = null;
-  const onLine = (line: string): void => {
-    onRow();
-    const reason = fault === null ? check(line) : null;
-    if (reason !== null) fault = `line ${meter.lines}: ${reason}`;
-  };
-  const content = readLines(entry.read(), { meter, maxLineBytes: MAX_LINE_BYTES, onLine });
-  await copyImportLines(tx, content);
+  for await (const lines of readLines(entry.read(), { meter, maxLineBytes: MAX_LINE_BYTES })) {
+    for (const line of lines) {
+      onRow();
+      checked += 1;
+      const reason: string | null = fault === null ? check(line) : null;
+      if (reason === NO_OBJECT) fault = `line ${checked} is not a JSON object`;
+      else if (reason !== null) fault = `line ${checked}: ${reason}`;
+    }
+    if (fault === null) await insertImportLines(tx, lines);
+  }
   const requireSame = (what: string, promised: string | number | null, found: string | number): void => {
     if (promised === null || promised === found) return;
     throw new ZipFileError(

@@ -13,6 +13,9 @@ const PLAIN_INTEGER = /^-?\d+$/;
 /** Escapes of NUL and of surrogates, which may be unpaired. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
+/** What is wrong with a line without a row. */
+export const NO_OBJECT = "it is not a JSON object";
+
 type Row = Readonly<Record<string, unknown>>;
 /** Returns what is wrong with the row on a line; `null` if nothing is. */
 type RowCheck = (line: string) => string | null;
@@ -25,7 +28,7 @@ export function rowCheck(columns: readonly ExportColumn[]): RowCheck {
   const hasOddInteger = oddIntegers(columns);
   return (line) => {
     const row = parseRow(line);
-    if (row === null) return "it is not a JSON object";
+    if (row === null) return NO_OBJECT;
     const unknown = Object.keys(row).find((key) => !names.has(key));
     if (unknown !== undefined) return `unknown column "${unknown}"`;
     const findings: LineFindings = {
