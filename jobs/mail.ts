@@ -130,18 +130,23 @@ function needsTls(url: string): boolean {
   return protocol === "smtp:" && username !== "" && searchParams.get("requireTLS") !== "false";
 }
 
+/** Failures without a response. Their text is the system's or the TLS library's, and has no address of a recipient. */
+const NETWORK_CODES: readonly unknown[] = ["ESOCKET", "EDNS", "ETIMEDOUT"];
+
 interface SmtpFailure {
   code?: unknown;
+  message?: unknown;
   responseCode?: unknown;
   command?: unknown;
 }
 
-/** Converts nodemailer's error, without its texts. */
+/** Converts nodemailer's error, without the texts of the server. */
 function mailError(error: unknown): MailError {
-  const { code, responseCode, command }: SmtpFailure =
+  const { code, message, responseCode, command }: SmtpFailure =
     typeof error === "object" && error !== null ? error : {};
   if (typeof responseCode !== "number") {
-    return new MailError(`Cannot send mail: ${code ?? "unknown failure"}`, { isPermanent: false });
+    const detail = NETWORK_CODES.includes(code) ? ` (${message})` : "";
+    return new MailError(`Cannot send mail: ${code ?? "unknown failure"}${detail}`, { isPermanent: false });
   }
   const step = typeof command === "string" ? command : "connecting";
   if (step === "STARTTLS") {

@@ -52,7 +52,7 @@ for (const scheme of ["smtp:", "smtps:"]) {
   });
 }
 
-test("does not sign in to a server with an untrusted certificate", async () => {
+test("does not sign in to a server with an untrusted certificate, and names the reason", async () => {
   let isAsked = false;
   await using server = await openMailServer({
     disabledCommands: [],
@@ -63,7 +63,7 @@ test("does not sign in to a server with an untrusted certificate", async () => {
   });
   const failure = await failureOf(mailerTo(withAuth(server.url)).send(MESSAGE));
   expect(failure).toBeInstanceOf(MailError);
-  expect(failure).toMatchObject({ isPermanent: false });
+  expect(failure).toMatchObject({ isPermanent: false, message: expect.stringContaining("certificate") });
   expect([isAsked, server.received.length]).toEqual([false, 0]);
 });
 
