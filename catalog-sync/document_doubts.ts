@@ -1,7 +1,7 @@
 /** Finds what makes a whole document doubtful: it takes too much at once. Pure. */
 import { type ModelRow, modelKeyText } from "../sql/models/models.ts";
 import type { RowProblem } from "./document.ts";
-import type { MappedCatalog } from "./mapping.ts";
+import type { MappedCatalog } from "./map_catalog.ts";
 import { createSkipTest, type StoredCatalog } from "./plan.ts";
 
 /** Fewer models than this are too few to judge by their share. */

@@ -16,7 +16,7 @@ import {
 } from "../sql/models/models.ts";
 import { generateAliases } from "./aliases.ts";
 import type { RowProblem } from "./document.ts";
-import type { MappedCatalog } from "./mapping.ts";
+import type { MappedCatalog } from "./map_catalog.ts";
 
 export interface StoredCatalog extends CatalogRows {
   held: readonly HeldPricesRow[];

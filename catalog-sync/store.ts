@@ -20,7 +20,7 @@ import { markModelProvidersGone, upsertModelProviders } from "../sql/models/mode
 import { listModels, markModelsGone, markModelsStale, upsertModels } from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
 import { type Doubt, describeDoubts, findDoubts } from "./document_doubts.ts";
-import { mapCatalog } from "./mapping.ts";
+import { mapCatalog } from "./map_catalog.ts";
 import { toNotes } from "./notes.ts";
 import { isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
 import type { LoadedSource } from "./source.ts";

@@ -2,9 +2,9 @@
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { type Fragment, firstRow, type Sql } from "../connection/pool.ts";
+import { joinDefinition, type ShownTexts } from "./definition_json.ts";
 import { selectFields } from "./field_type.ts";
 import { type Definition, type DefinitionRow, ROW_FIELDS, VERSION_FIELDS, type Version } from "./fields.ts";
-import { joinDefinition, type ShownTexts } from "./json.ts";
 import { type DefinitionLineQuery, namesTable, visibleLine } from "./lines.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readDocument } from "../../catalog-sync/document.ts";
 import { chooseForFamily, readId } from "../../catalog-sync/family_rule.ts";
-import { mapCatalog } from "../../catalog-sync/mapping.ts";
+import { mapCatalog } from "../../catalog-sync/map_catalog.ts";
 import { type DocumentRow, makeDocument } from "../helpers/models/catalog.ts";
 
 const TODAY = "2026-07-01";

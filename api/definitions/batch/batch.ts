@@ -9,6 +9,7 @@ import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
 import { readProvenance } from "../provenance.ts";
 import { DOCUMENT_FAILURES, WRITE, WRITE_FAILURES } from "../schemas.ts";
+import type { WrittenItem } from "./apply_batch.ts";
 import {
   BATCH_YAML_QUERY,
   BatchBody,
@@ -19,10 +20,9 @@ import {
   ValidateBody,
   ValidationReport,
 } from "./schemas.ts";
-import { splitStream } from "./stream.ts";
+import { splitStream } from "./split_stream.ts";
+import { storeBatch, tryBatch } from "./store_batch.ts";
 import type { Submission } from "./submission.ts";
-import { storeBatch, tryBatch } from "./submit.ts";
-import type { WrittenItem } from "./write_batch.ts";
 
 export const validateDefinition = operation(
   {

@@ -13,9 +13,9 @@ import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { filterRanges } from "../dependents.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
+import type { WrittenItem } from "./apply_batch.ts";
 import { type Batch, findInBatch } from "./order.ts";
 import type { Report } from "./schemas.ts";
-import type { WrittenItem } from "./write_batch.ts";
 
 /** Further broken dependents are left out. */
 const MAX_BREAKS = 200;

@@ -1,6 +1,6 @@
 /** Pages of definitions: filtered, searched and sorted. */
 import { type Fragment, type Pool, type Sql, sendCommit, type Transaction } from "../../connection/pool.ts";
-import { joinSummary } from "../json.ts";
+import { joinSummary } from "../definition_json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
 import {

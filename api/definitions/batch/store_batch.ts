@@ -10,6 +10,7 @@ import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
+import { applyBatch, batchOf, isRead, type WrittenItem } from "./apply_batch.ts";
 import {
   type LineState,
   readLineStates,
@@ -20,7 +21,6 @@ import {
 } from "./report.ts";
 import type { Report } from "./schemas.ts";
 import { readSubmissions, type Submission, type SubmittedItem } from "./submission.ts";
-import { applyBatch, batchOf, isRead, type WrittenItem } from "./write_batch.ts";
 
 interface SubmitRequest {
   writer: Writer;
