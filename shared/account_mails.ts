@@ -54,3 +54,17 @@ export function mintLinkToken(): { token: string; tokenHash: Buffer } {
 export function hashLinkToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
+
+/** The events of second factors that users get a mail about. */
+export type FactorNotice =
+  | { event: "added"; name: string }
+  /** `isLast`: signing in requires the password alone. */
+  | { event: "removed"; name: string; isLast: boolean }
+  /** An operator has removed all of them. */
+  | { event: "reset" }
+  | { event: "codes_renewed" }
+  | { event: "code_used"; codesLeft: number }
+  /** Someone who knows the password or uses a session enters wrong codes. */
+  | { event: "guessed" }
+  /** A passkey was copied. */
+  | { event: "copied" };

@@ -7,8 +7,12 @@ import {
   type CutReason,
   requestContext,
 } from "../http/request_context.ts";
-import { ReaderPace } from "../http/response/slow_reader.ts";
-import { type StreamRules, type StreamWatch, watchStream } from "../http/response/watch_stream.ts";
+import {
+  ReaderPace,
+  type StreamRules,
+  type StreamWatch,
+  watchStream,
+} from "../http/response/watch_stream.ts";
 import type { ExportMetrics } from "./export_resources.ts";
 
 const SAMPLE_MS = 250;

@@ -1,14 +1,17 @@
-/** Chooses the encoding of a response (RFC 9110, section 12.5.3), and encodes bytes. */
+/** Chooses the encoding of a response (RFC 9110, section 12.5.3), and encodes bytes or streams. */
+import { Readable, type Transform } from "node:stream";
 import { promisify } from "node:util";
-import { constants, gzip, zstdCompress } from "node:zlib";
+import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from "node:zlib";
 
 /** In order of preference: zstd is faster at the same ratio. */
 const ENCODINGS = ["zstd", "gzip"] as const;
 export type ContentEncoding = (typeof ENCODINGS)[number];
 
 /** As fast as ZIP entries (shared/exports/zip_stream.ts). zstd's default is 3. */
-export const GZIP_LEVEL = 2;
-export const ZSTD_LEVEL = 3;
+const GZIP_LEVEL = 2;
+const ZSTD_LEVEL = 3;
+/** Of a compressed stream. */
+const OUTPUT_CHUNK_BYTES = 128 * 1024;
 
 /** Both run in a thread of the runtime and never block the event loop. */
 const gzipAsync = promisify(gzip);
@@ -40,6 +43,31 @@ export async function encode(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (encoding === "gzip") return gzipAsync(bytes, { level: GZIP_LEVEL });
   return zstdAsync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
+}
+
+/** Yields `content` compressed. Passes on errors of `content`; returning early returns `content`. */
+export async function* compress(
+  content: AsyncGenerator<Uint8Array, void, void>,
+  encoding: ContentEncoding,
+): AsyncGenerator<Uint8Array, void, void> {
+  const source = Readable.from(content, { objectMode: false, highWaterMark: 1 });
+  const compressor = createCompressor(encoding);
+  source.on("error", (error) => compressor.destroy(error));
+  source.pipe(compressor);
+  try {
+    for await (const chunk of compressor) yield chunk;
+  } finally {
+    source.destroy();
+    await content.return();
+  }
+}
+
+function createCompressor(encoding: ContentEncoding): Transform {
+  if (encoding === "gzip") return createGzip({ level: GZIP_LEVEL, chunkSize: OUTPUT_CHUNK_BYTES });
+  return createZstdCompress({
+    chunkSize: OUTPUT_CHUNK_BYTES,
+    params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL },
+  });
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. */
 
 import type { ClientConnection, CutReason } from "../request_context.ts";
-import { ReaderPace } from "./slow_reader.ts";
-import { type StreamWatch, watchStream } from "./watch_stream.ts";
+import { ReaderPace, type StreamWatch, watchStream } from "./watch_stream.ts";
 
 export interface ResponseStreamOptions {
   /**

@@ -10,8 +10,12 @@ import type { ModelRow } from "../../../sql/models/models.ts";
 import type { Slots } from "../../http/limits/slots.ts";
 import { reply } from "../../http/operation.ts";
 import { announceStream, requestContext } from "../../http/request_context.ts";
-import { compress } from "../../http/response/compress_stream.ts";
-import { type ContentEncoding, chooseEncoding, encodedTag } from "../../http/response/content_encoding.ts";
+import {
+  type ContentEncoding,
+  chooseEncoding,
+  compress,
+  encodedTag,
+} from "../../http/response/content_encoding.ts";
 import { countBytes, responseStream } from "../../http/response/stream.ts";
 import { STREAM_RULES } from "../../http/response/watch_stream.ts";
 import type { Catalog } from "../catalog.ts";
