@@ -2,7 +2,7 @@
  * All advisory locks of the service and its tests. PostgreSQL identifies them by number only, so all numbers are declared
  * here. Hold none while waiting for the network.
  */
-import type { Fragment, Sql } from "./connection/pool.ts";
+import { type Fragment, fragment, type Sql } from "./connection/pool.ts";
 
 /** Never reuse the number of a removed lock: an old process may still run. */
 export const LOCKS = {
@@ -30,13 +30,13 @@ interface RowLock {
 
 /** Waits for the lock and holds it until the transaction ends. Call inside a transaction. */
 export async function lockTransaction(tx: Sql, lock: LockName | RowLock): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${numberOf(tx, lock)})`;
+  await tx`select pg_advisory_xact_lock(${numberOf(lock)})`;
 }
 
 /** Takes the lock until the transaction ends; false if another transaction holds it. Call inside a transaction. */
 export async function tryLockTransaction(tx: Sql, lock: LockName | RowLock): Promise<boolean> {
   const [row] = await tx<[{ isLocked: boolean }]>`
-    select pg_try_advisory_xact_lock(${numberOf(tx, lock)}) as is_locked`;
+    select pg_try_advisory_xact_lock(${numberOf(lock)}) as is_locked`;
   return row.isLocked;
 }
 
@@ -52,7 +52,7 @@ export async function tryLockSession(connection: Sql, name: LockName): Promise<b
   return row.isLocked;
 }
 
-function numberOf(sql: Sql, lock: LockName | RowLock): Fragment {
-  if (typeof lock === "string") return sql`${LOCKS[lock]}::bigint`;
-  return sql`hashtextextended(${`${lock.name} ${lock.id}`}, 0)`;
+function numberOf(lock: LockName | RowLock): Fragment {
+  if (typeof lock === "string") return fragment`${LOCKS[lock]}::bigint`;
+  return fragment`hashtextextended(${`${lock.name} ${lock.id}`}, 0)`;
 }

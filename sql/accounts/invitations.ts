@@ -1,6 +1,6 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
-import { anyRow, type Fragment, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, type Fragment, firstRow, fragment, type Sql } from "../connection/pool.ts";
 
 export interface InvitationRow {
   id: string;
@@ -79,7 +79,7 @@ export interface InvitationOffer extends InvitationRow {
 
 /** Finds a pending invitation; null if there is none with this id. */
 export async function findPendingInvitation(sql: Sql, id: string): Promise<InvitationOffer | null> {
-  return findOffer(sql, sql`${id}`);
+  return findOffer(sql, fragment`${id}`);
 }
 
 /**
@@ -89,7 +89,7 @@ export async function findPendingInvitation(sql: Sql, id: string): Promise<Invit
 export async function findMailedInvitation(sql: Sql, mailId: string): Promise<InvitationOffer | null> {
   return findOffer(
     sql,
-    sql`(select (details ->> 'invitationId')::uuid from account_mails where id = ${mailId})`,
+    fragment`(select (details ->> 'invitationId')::uuid from account_mails where id = ${mailId})`,
   );
 }
 

@@ -37,7 +37,7 @@ function isDependent(
 ) {
   return sql`
     r.type = ${target.type} and r.name = ${target.name} and r.in_tree
-    and ${targetOrg(sql, viewer)} = ${target.orgId} and ${isListed(sql, viewer)}`;
+    and ${targetOrg(viewer)} = ${target.orgId} and ${isListed(viewer)}`;
 }
 
 /** A version that a range may resolve to. */
@@ -51,7 +51,7 @@ export async function listVersionCandidates(
   return sql<VersionCandidateRow[]>`
     select d.id, d.version, d.status
     from definitions as d
-    where d.line_id = ${lineId} and d.status <> 'draft' and d.quarantined_at is null and ${isVisible(sql, viewer)}`;
+    where d.line_id = ${lineId} and d.status <> 'draft' and d.quarantined_at is null and ${isVisible(viewer)}`;
 }
 
 interface DependentRow extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {

@@ -155,7 +155,7 @@ export async function countExecutions(sql: Sql, window: ExecutionWindow): Promis
     )
     select now() as until, c.time, c.source, d.version, c.is_total, c.count
     from counted as c
-    left join definitions as d on d.id = c.definition_id and ${isVisible(sql, window.viewer)}
+    left join definitions as d on d.id = c.definition_id and ${isVisible(window.viewer)}
     order by c.count desc, c.source, d.version_major desc, d.version_minor desc, d.version_patch desc`;
   const all = rows.find(({ isTotal }) => isTotal);
   if (!all) throw new Error("Cannot count executions: the grouping of all rows is missing");

@@ -44,9 +44,9 @@ export async function listLineage(
     case when shown.is_true then f.source_version end as source_version,
     case when d.id is not null then ${sql.unsafe(buildJson(NAMED_FIELDS))} end as source`;
   const source = sql`
-    left join definitions as d on d.id = f.source_definition_id and ${isVisible(sql, query.viewer)}
+    left join definitions as d on d.id = f.source_definition_id and ${isVisible(query.viewer)}
     cross join lateral (
-      select d.id is not null or f.source_org_id in (${memberOrgIds(sql, query.viewer)}) as is_true
+      select d.id is not null or f.source_org_id in (${memberOrgIds(query.viewer)}) as is_true
     ) as shown`;
   const rows = await sql<(ForkRow & LineageStep)[]>`
     with recursive steps as (
@@ -89,10 +89,10 @@ export async function listForks(
   query: { lineId: string; viewer: DefinitionViewer; limit: number },
 ): Promise<ForkedRow[]> {
   const isSourceShown = sql`(
-    f.source_org_id in (${memberOrgIds(sql, query.viewer)}) or exists (
+    f.source_org_id in (${memberOrgIds(query.viewer)}) or exists (
       select
       from definitions as d
-      where d.id = f.source_definition_id and ${isVisible(sql, query.viewer)}
+      where d.id = f.source_definition_id and ${isVisible(query.viewer)}
     )
   )`;
   const rows = await sql<(ForkRow & { definition: ForkedRow["definition"] })[]>`
@@ -109,7 +109,7 @@ export async function listForks(
     cross join lateral (
       select ${sql.unsafe(buildJson(FORKED_FIELDS))} as definition
       from definitions as d
-      where d.line_id = f.line_id and ${isListed(sql, query.viewer)}
+      where d.line_id = f.line_id and ${isListed(query.viewer)}
       order by d.id = f.definition_id desc, d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as shown

@@ -1,6 +1,6 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
-import { anyRow, type Fragment, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, type Fragment, firstRow, fragment, rawFragment, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface DefinitionLineKey extends DefinitionName {
@@ -33,21 +33,20 @@ interface NamedLines {
  * to the first match: thousands of organizations may use the same name.
  */
 export function chosenLine(
-  sql: Sql,
   viewer: DefinitionViewer,
   { column, isNamed, preferences }: { column: "id" | "org_id" } & NamedLines,
 ): Fragment {
   const { userId, boundOrgId } = viewer;
   const hasVersion = (condition: Fragment) =>
-    sql`exists (select from definitions as d where d.line_id = l.id and ${condition} and ${isVisible(sql, viewer)})`;
-  const isThere = hasVersion(sql`true`);
-  const isPublished = hasVersion(sql`d.status = 'published' and d.quarantined_at is null`);
-  const isBound = sql`l.org_id = ${boundOrgId}::uuid`;
+    fragment`exists (select from definitions as d where d.line_id = l.id and ${condition} and ${isVisible(viewer)})`;
+  const isThere = hasVersion(fragment`true`);
+  const isPublished = hasVersion(fragment`d.status = 'published' and d.quarantined_at is null`);
+  const isBound = fragment`l.org_id = ${boundOrgId}::uuid`;
   // An array, so that the planner finds the lines of each organization by their key.
-  const isOwn = sql`l.org_id = any(array(
+  const isOwn = fragment`l.org_id = any(array(
     select m.org_id from organization_members as m where m.user_id = ${userId}::uuid
   ))`;
-  const all = sql`true`;
+  const all = fragment`true`;
   const choices = [
     ...(boundOrgId === null ? [] : [{ lines: isBound, condition: isThere }]),
     ...(userId === null ? [] : [isPublished, isThere].map((condition) => ({ lines: isOwn, condition }))),
@@ -55,8 +54,8 @@ export function chosenLine(
   ];
   const subqueries = preferences.flatMap((preference) =>
     choices.map(
-      ({ lines, condition }) => sql`(
-        select ${sql(`l.${column}`)}
+      ({ lines, condition }) => fragment`(
+        select ${rawFragment(`l.${column}`)}
         from definition_lines as l
         where ${isNamed} and ${lines} and ${condition} and ${preference}
         order by l.first_published_at, l.created_at, l.id
@@ -64,27 +63,27 @@ export function chosenLine(
       )`,
     ),
   );
-  return sql`coalesce(${subqueries.reduce((before, subquery) => sql`${before}, ${subquery}`)})`;
+  return fragment`coalesce(${subqueries.reduce((before, subquery) => fragment`${before}, ${subquery}`)})`;
 }
 
 /**
  * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`). If `versions` are
  * given, a line that has all of them comes first.
  */
-export function visibleLine(sql: Sql, query: DefinitionLineQuery, versions: readonly string[]) {
+export function visibleLine(query: DefinitionLineQuery, versions: readonly string[]): Fragment {
   const { type, name, orgId, viewer } = query;
-  const isInOrg = orgId === null ? sql`true` : sql`l.org_id = ${orgId}::uuid`;
-  const isNamed = sql`l.type = ${type} and l.name = ${name} and ${isInOrg}`;
-  const hasVersions = sql`(
+  const isInOrg = orgId === null ? fragment`true` : fragment`l.org_id = ${orgId}::uuid`;
+  const isNamed = fragment`l.type = ${type} and l.name = ${name} and ${isInOrg}`;
+  const hasVersions = fragment`(
     select count(*) = ${new Set(versions).size}
     from definitions as d
-    where d.line_id = l.id and d.version = any(${[...versions]}::text[]) and ${isVisible(sql, viewer)}
+    where d.line_id = l.id and d.version = any(${[...versions]}::text[]) and ${isVisible(viewer)}
   )`;
-  const preferences = [...(versions.length === 0 ? [] : [hasVersions]), sql`true`];
-  return sql`
+  const preferences = [...(versions.length === 0 ? [] : [hasVersions]), fragment`true`];
+  return fragment`
     select n.id, n.org_id
     from definition_lines as n
-    where n.id = ${chosenLine(sql, viewer, { column: "id", isNamed, preferences })}`;
+    where n.id = ${chosenLine(viewer, { column: "id", isNamed, preferences })}`;
 }
 
 /** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */
@@ -93,7 +92,7 @@ export async function findVisibleLine(
   query: DefinitionLineQuery,
   versions: readonly string[] = [],
 ): Promise<{ id: string; orgId: string } | null> {
-  return firstRow(sql<{ id: string; orgId: string }[]>`${visibleLine(sql, query, versions)}`);
+  return firstRow(sql<{ id: string; orgId: string }[]>`${visibleLine(query, versions)}`);
 }
 
 export async function countLineForks(sql: Sql, id: string): Promise<number> {
@@ -114,8 +113,8 @@ export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<stri
 }
 
 /** Returns names as a table `n (type, name)`. */
-export function namesTable(sql: Sql, names: readonly DefinitionName[]): Fragment {
-  return sql`unnest(
+export function namesTable(names: readonly DefinitionName[]): Fragment {
+  return fragment`unnest(
     ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
   ) as n (type, name)`;
 }
@@ -124,7 +123,7 @@ export function namesTable(sql: Sql, names: readonly DefinitionName[]): Fragment
 export async function countLines(sql: Sql, orgId: string, names: readonly DefinitionName[]): Promise<number> {
   const [row] = await sql<[{ lines: number }]>`
     select count(*) as lines
-    from ${namesTable(sql, names)}
+    from ${namesTable(names)}
     join definition_lines as l on l.org_id = ${orgId} and l.type = n.type and l.name = n.name`;
   return row.lines;
 }
@@ -157,7 +156,7 @@ export async function upsertLines(
   return sql<(DefinitionName & { id: string })[]>`
     insert into definition_lines (org_id, type, name)
     select ${orgId}, n.type, n.name
-    from ${namesTable(sql, names)}
+    from ${namesTable(names)}
     order by n.type collate "C", n.name collate "C"
     on conflict on constraint definition_lines_org_id_type_name_key do update
     set name = excluded.name

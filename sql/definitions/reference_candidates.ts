@@ -1,5 +1,5 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
-import type { Sql } from "../connection/pool.ts";
+import { type Fragment, fragment, type Sql } from "../connection/pool.ts";
 import { chosenLine, type DefinitionLineKey } from "./lines.ts";
 import { ANONYMOUS, type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
@@ -8,8 +8,8 @@ import { ANONYMOUS, type DefinitionViewer, isVisible, memberOrgIds } from "./vis
  * else the document's own if it has a line of the name, else the organization of the line that the name resolves to for
  * the viewer. If there is no such line, it is the document's own organization, so that no other one can add the line.
  */
-export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
-  return sql`
+export function liveTarget(viewer: DefinitionViewer): Fragment {
+  return fragment`
     case
       when r.org_slug is not null then (select o.id from organizations as o where o.slug = r.org_slug)
       else coalesce(
@@ -18,10 +18,10 @@ export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
           from definition_lines as l
           where l.type = r.type and l.name = r.name and l.org_id = d.org_id
         ),
-        ${chosenLine(sql, viewer, {
+        ${chosenLine(viewer, {
           column: "org_id",
-          isNamed: sql`l.type = r.type and l.name = r.name`,
-          preferences: [sql`true`],
+          isNamed: fragment`l.type = r.type and l.name = r.name`,
+          preferences: [fragment`true`],
         })},
         d.org_id
       )
@@ -33,11 +33,11 @@ export function liveTarget(sql: Sql, viewer: DefinitionViewer) {
  * a draft the one it would be bound to now. Null if there is no such organization, or if the reference is for members
  * only (`markReferencesForMembers`) and the viewer is not a member.
  */
-export function targetOrg(sql: Sql, viewer: DefinitionViewer) {
-  return sql`
+export function targetOrg(viewer: DefinitionViewer): Fragment {
+  return fragment`
     case
-      when d.status = 'draft' then ${liveTarget(sql, ANONYMOUS)}
-      when r.for_members and d.org_id not in (${memberOrgIds(sql, viewer)}) then null
+      when d.status = 'draft' then ${liveTarget(ANONYMOUS)}
+      when r.for_members and d.org_id not in (${memberOrgIds(viewer)}) then null
       else coalesce(r.target_org_id, case when r.org_slug is null then d.org_id end)
     end`;
 }
@@ -66,6 +66,6 @@ export async function listReferenceCandidates(
     join definition_lines as l on l.org_id = k.org_id and l.type = k.type and l.name = k.name
     join definitions as d on d.line_id = l.id
     join organizations as o on o.id = d.org_id
-    where d.status <> 'draft' and d.quarantined_at is null and ${isVisible(sql, viewer)}
+    where d.status <> 'draft' and d.quarantined_at is null and ${isVisible(viewer)}
     order by d.line_id, d.version_major desc, d.version_minor desc, d.version_patch desc`;
 }

@@ -26,7 +26,7 @@ export async function listDefinitionReferences(
   return sql<VersionReferenceRow[]>`
     select
       r.definition_id, r.position, d.org_id, r.type, r.org_slug, r.name, r.range, r.context, r.in_tree,
-      ${targetOrg(sql, viewer)} as target_org_id
+      ${targetOrg(viewer)} as target_org_id
     from definition_references as r
     join definitions as d on d.id = r.definition_id
     where r.definition_id = any(${[...definitionIds]}::uuid[])
@@ -51,7 +51,7 @@ export async function listNewForeignReferences(
     ) as given (definition_id, position, target_org_id)
     join definition_references as r on r.definition_id = given.definition_id and r.position = given.position
     join definitions as d on d.id = r.definition_id
-    where given.target_org_id not in (${memberOrgIds(sql, viewer)})
+    where given.target_org_id not in (${memberOrgIds(viewer)})
       and not exists (
         select
         from definitions as v
@@ -78,7 +78,7 @@ export async function listBareTargets(
   return sql<BareTargetRow[]>`
     select r.type, r.name, r.target_org_id as org_id, o.slug as org_slug
     from (
-      select distinct r.type, r.name, d.org_id, ${targetOrg(sql, viewer)} as target_org_id
+      select distinct r.type, r.name, d.org_id, ${targetOrg(viewer)} as target_org_id
       from definition_references as r
       join definitions as d on d.id = r.definition_id
       where r.definition_id = ${definitionId} and r.org_slug is null
@@ -88,7 +88,7 @@ export async function listBareTargets(
         select
         from definition_lines as l
         join definitions as d on d.line_id = l.id
-        where l.org_id = r.target_org_id and l.type = r.type and l.name = r.name and ${isVisible(sql, viewer)}
+        where l.org_id = r.target_org_id and l.type = r.type and l.name = r.name and ${isVisible(viewer)}
       ) then r.target_org_id
       else r.org_id
     end`;
@@ -109,7 +109,7 @@ export async function listTreeReferences(
   return sql<TreeReferenceRow[]>`
     select
       r.definition_id, r.type, r.org_slug, r.name, r.range, r.context,
-      ${targetOrg(sql, options.viewer)} as target_org_id
+      ${targetOrg(options.viewer)} as target_org_id
     from unnest(${[...options.definitionIds]}::uuid[]) with ordinality as given (id, position)
     join definitions as d on d.id = given.id
     join definition_references as r on r.definition_id = d.id
@@ -160,7 +160,7 @@ export async function settleDefinitionReferences(
 ): Promise<void> {
   await sql`
     update definition_references as r
-    set target_org_id = ${liveTarget(sql, viewer)}
+    set target_org_id = ${liveTarget(viewer)}
     from definitions as d
     where d.id = r.definition_id and d.id = any(${[...definitionIds]}::uuid[])`;
 }

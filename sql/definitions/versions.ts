@@ -1,17 +1,17 @@
 /** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { type Fragment, firstRow, type Sql } from "../connection/pool.ts";
+import { type Fragment, firstRow, fragment, rawFragment, type Sql } from "../connection/pool.ts";
 import { joinDefinition, type ShownTexts } from "./definition_json.ts";
 import { selectFields } from "./field_type.ts";
 import { type Definition, type DefinitionRow, ROW_FIELDS, VERSION_FIELDS, type Version } from "./fields.ts";
 import { type DefinitionLineQuery, namesTable, visibleLine } from "./lines.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
-const COLUMNS = selectFields(ROW_FIELDS, "sql");
+const COLUMNS = rawFragment(selectFields(ROW_FIELDS, "sql"));
 
 /** A version with its line and organization. */
-const DEFINITION_TABLES = `
+const DEFINITION_TABLES = fragment`
   definitions as d
   join definition_lines as l on l.id = d.line_id
   join organizations as o on o.id = d.org_id`;
@@ -22,9 +22,7 @@ export interface ShownDefinitionRow extends DefinitionRow {
 }
 
 /** Selects `DefinitionRow`; the caller adds the conditions. */
-function selectDefinitions(sql: Sql): Fragment {
-  return sql`select ${sql.unsafe(COLUMNS)} from ${sql.unsafe(DEFINITION_TABLES)}`;
-}
+const SELECT_DEFINITIONS = fragment`select ${COLUMNS} from ${DEFINITION_TABLES}`;
 
 /** Finds a version by its id, with its JSON for a viewer who can see it; null if there is none. */
 export async function findDefinitionById(
@@ -32,9 +30,9 @@ export async function findDefinitionById(
   { id, viewer }: { id: string; viewer: DefinitionViewer },
 ): Promise<ShownDefinitionRow | null> {
   return firstRow(sql<ShownDefinitionRow[]>`
-    select ${sql.unsafe(COLUMNS)}, row_to_json(shown) as shown
-    from ${sql.unsafe(DEFINITION_TABLES)}
-    ${joinDefinition(sql, { includeYaml: true, includeRuntime: true }, viewer)}
+    select ${COLUMNS}, row_to_json(shown) as shown
+    from ${DEFINITION_TABLES}
+    ${joinDefinition({ includeYaml: true, includeRuntime: true }, viewer)}
     where d.id = ${id}`);
 }
 
@@ -46,7 +44,7 @@ export async function lockDefinition(
   key: { lineId: string; version: string },
 ): Promise<DefinitionRow | null> {
   return firstRow(sql<DefinitionRow[]>`
-    ${selectDefinitions(sql)}
+    ${SELECT_DEFINITIONS}
     where d.line_id = ${key.lineId} and d.version = ${key.version}
     for no key update of d`);
 }
@@ -60,15 +58,15 @@ export async function holdDefinition(
   { id, viewer }: { id: string; viewer: DefinitionViewer },
 ): Promise<DefinitionRow | null> {
   return firstRow(sql<DefinitionRow[]>`
-    ${selectDefinitions(sql)}
-    where d.id = ${id} and ${isVisible(sql, viewer)}
+    ${SELECT_DEFINITIONS}
+    where d.id = ${id} and ${isVisible(viewer)}
     for share of d`);
 }
 
 /** Finds the highest version of a line, in any status; null if it has none. */
 export async function findLatestDefinition(sql: Sql, lineId: string): Promise<DefinitionRow | null> {
   return firstRow(sql<DefinitionRow[]>`
-    ${selectDefinitions(sql)}
+    ${SELECT_DEFINITIONS}
     where d.line_id = ${lineId}
     order by d.version_major desc, d.version_minor desc, d.version_patch desc
     limit 1`);
@@ -94,7 +92,7 @@ export async function findVisibleVersion(
     select d.org_id, o.slug as org_slug, d.name, d.version
     from definitions as d
     join organizations as o on o.id = d.org_id
-    where d.id = ${query.id} and d.type = ${query.type} and ${isVisible(sql, query.viewer)}
+    where d.id = ${query.id} and d.type = ${query.type} and ${isVisible(query.viewer)}
       and (${query.orgId}::uuid is null or d.org_id = ${query.orgId}::uuid)`);
 }
 
@@ -114,7 +112,7 @@ export interface DefinitionQuery extends DefinitionLineQuery {
 
 /** Resolves a name on a read to a version with all its columns. */
 export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promise<ResolvedDefinition> {
-  return resolveName<DefinitionRow>(sql, query, selectDefinitions(sql));
+  return resolveName<DefinitionRow>(sql, query, SELECT_DEFINITIONS);
 }
 
 /**
@@ -127,16 +125,20 @@ async function resolveName<Row extends { id: string }>(
   query: DefinitionQuery,
   select: Fragment,
 ): Promise<ResolvedDefinition<Row>> {
-  const isResolvable = sql`d.status in ('published', 'deprecated') and d.quarantined_at is null`;
+  const isResolvable = fragment`d.status in ('published', 'deprecated') and d.quarantined_at is null`;
   const isNamed =
-    query.version !== null ? sql`d.version = ${query.version}` : query.anyStatus ? sql`true` : isResolvable;
+    query.version !== null
+      ? fragment`d.version = ${query.version}`
+      : query.anyStatus
+        ? fragment`true`
+        : isResolvable;
   const [row] = await sql<(Row | { id: null })[]>`
-    with line as (${visibleLine(sql, query, query.version === null ? [] : [query.version])})
+    with line as (${visibleLine(query, query.version === null ? [] : [query.version])})
     select found.*
     from line
     left join lateral (
       ${select}
-      where d.line_id = line.id and ${isVisible(sql, query.viewer)} and ${isNamed}
+      where d.line_id = line.id and ${isVisible(query.viewer)} and ${isNamed}
       order by case when ${isResolvable} then d.status = 'published' end desc nulls last,
         d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
@@ -156,7 +158,7 @@ export interface DefinitionTextRow
 
 type TextsQuery = ShownTexts & { text: "yaml" | "runtimeMd" | null };
 
-const TEXT_COLUMNS = { yaml: "d.yaml", runtimeMd: "d.runtime_md" } as const;
+const TEXT_COLUMNS = { yaml: fragment`d.yaml`, runtimeMd: fragment`d.runtime_md` };
 
 /** Resolves a name on a read to a version as JSON, with one of its texts. */
 export async function resolveDefinitionText(
@@ -167,13 +169,13 @@ export async function resolveDefinitionText(
   return resolveName<DefinitionTextRow>(
     sql,
     query,
-    sql`
+    fragment`
       select
         d.id, d.org_id, d.type, d.deprecated_at, d.successor,
-        ${sql.unsafe(text === null ? "null" : TEXT_COLUMNS[text])} as text, d.name, d.version,
+        ${text === null ? fragment`null` : TEXT_COLUMNS[text]} as text, d.name, d.version,
         row_to_json(shown)::text as json
-      from ${sql.unsafe(DEFINITION_TABLES)}
-      ${joinDefinition(sql, shown, query.viewer)}`,
+      from ${DEFINITION_TABLES}
+      ${joinDefinition(shown, query.viewer)}`,
   );
 }
 
@@ -182,12 +184,12 @@ export async function listVersionHistory(
   sql: Sql,
   query: { lineId: string; viewer: DefinitionViewer; limit: number; offset: number },
 ): Promise<{ total: number; versions: Version[] }> {
-  const visible = sql`d.line_id = ${query.lineId} and ${isVisible(sql, query.viewer)}`;
+  const visible = fragment`d.line_id = ${query.lineId} and ${isVisible(query.viewer)}`;
   const rows = await sql<(Version & { total: number })[] | { id: null; total: number }[]>`
     select counted.total, page.*
     from (select count(*) as total from definitions as d where ${visible}) as counted
     left join lateral (
-      select ${sql.unsafe(selectFields(VERSION_FIELDS, "sql"))}
+      select ${rawFragment(selectFields(VERSION_FIELDS, "sql"))}
       from definitions as d
       where ${visible}
       order by d.version_major desc, d.version_minor desc, d.version_patch desc
@@ -231,9 +233,9 @@ export async function listLineVersions(
   return sql<LineVersionRow[]>`
     select
       d.id, d.org_id, d.line_id, d.type, d.name, d.version,
-      d.status in ('published', 'deprecated') and d.quarantined_at is null and ${isVisible(sql, options.viewer)}
+      d.status in ('published', 'deprecated') and d.quarantined_at is null and ${isVisible(options.viewer)}
         as is_resolvable
-    from ${namesTable(sql, options.names)}
+    from ${namesTable(options.names)}
     join definition_lines as l on l.org_id = ${options.orgId} and l.type = n.type and l.name = n.name
     join definitions as d on d.line_id = l.id
     order by d.line_id, d.version_major, d.version_minor, d.version_patch`;

@@ -1,5 +1,5 @@
 /** SQL conditions for what a viewer can see of the registry (docs/contract.md, Definitions). */
-import type { Sql } from "../connection/pool.ts";
+import { type Fragment, fragment } from "../connection/pool.ts";
 
 /** The reader of definitions. */
 export interface DefinitionViewer {
@@ -17,15 +17,15 @@ export interface DefinitionViewer {
 export const ANONYMOUS: DefinitionViewer = { userId: null, boundOrgId: null };
 
 /** Returns a subquery for the ids of the organizations whose drafts and private versions the viewer sees. */
-export function memberOrgIds(sql: Sql, viewer: DefinitionViewer) {
-  const isOpen = sql`
+export function memberOrgIds(viewer: DefinitionViewer): Fragment {
+  const isOpen = fragment`
     not exists (select from organizations as o where o.id = m.org_id and o.require_second_factor)`;
-  return sql`
+  return fragment`
     select m.org_id
     from organization_members as m
     where m.user_id = ${viewer.userId}::uuid
       and (${viewer.boundOrgId}::uuid is null or m.org_id = ${viewer.boundOrgId}::uuid)
-      ${viewer.isUnproven ? sql`and ${isOpen}` : sql``}`;
+      ${viewer.isUnproven ? fragment`and ${isOpen}` : fragment``}`;
 }
 
 /** Whether the viewer is a member of the organization of this membership, as `memberOrgIds` says. */
@@ -40,10 +40,10 @@ export function isMemberOrg(
  * Returns the condition that the viewer can see a row `d` of `definitions` by name: drafts, private and quarantined versions
  * are for members, all others for everyone. Lists also leave out archived versions, and unlisted ones of others.
  */
-export function isVisible(sql: Sql, viewer: DefinitionViewer) {
-  if (viewer.seesAll) return sql`true`;
-  const isOpen = sql`(d.status <> 'draft' and d.visibility <> 'private' and d.quarantined_at is null)`;
-  return viewer.userId === null ? isOpen : sql`(${isOpen} or d.org_id in (${memberOrgIds(sql, viewer)}))`;
+export function isVisible(viewer: DefinitionViewer): Fragment {
+  if (viewer.seesAll) return fragment`true`;
+  const isOpen = fragment`(d.status <> 'draft' and d.visibility <> 'private' and d.quarantined_at is null)`;
+  return viewer.userId === null ? isOpen : fragment`(${isOpen} or d.org_id in (${memberOrgIds(viewer)}))`;
 }
 
 /**
@@ -51,8 +51,8 @@ export function isVisible(sql: Sql, viewer: DefinitionViewer) {
  * `definition_is_public` says what everyone finds, and triggers copy it to `definition_listings`. Members find all but
  * archived versions.
  */
-export function isListed(sql: Sql, viewer: DefinitionViewer) {
-  const isPublic = sql`(definition_is_public(d.status, d.visibility) and d.quarantined_at is null)`;
+export function isListed(viewer: DefinitionViewer): Fragment {
+  const isPublic = fragment`(definition_is_public(d.status, d.visibility) and d.quarantined_at is null)`;
   if (viewer.userId === null) return isPublic;
-  return sql`(${isPublic} or d.status <> 'archived' and d.org_id in (${memberOrgIds(sql, viewer)}))`;
+  return fragment`(${isPublic} or d.status <> 'archived' and d.org_id in (${memberOrgIds(viewer)}))`;
 }

@@ -85,7 +85,7 @@ function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
   const { viewer, orgId, types, after, limit } = page;
   const own = sql`
     select p.id, p.position
-    from (${memberOrgIds(sql, viewer)}) as m
+    from (${memberOrgIds(viewer)}) as m
     cross join unnest(${[...types]}::text[]) as t (type)
     cross join lateral (
       select e.id, e.position

@@ -1,5 +1,5 @@
 /** Corrects misspelled words of a search to words that the viewer can find. */
-import type { Sql } from "../../connection/pool.ts";
+import { fragment, type Sql } from "../../connection/pool.ts";
 import { type ListScope, listedRows, rowsOfScope, selectListed } from "./list_scope.ts";
 import { type SearchWord, wordQuery } from "./search_words.ts";
 
@@ -36,38 +36,38 @@ export async function correctWords(
 
 async function findUnknown(sql: Sql, scope: ListScope, words: readonly SearchWord[]): Promise<SearchWord[]> {
   const queries = words.map((word) => wordQuery(word).join(" | "));
-  const condition = sql`v.words @@ asked.query::tsquery`;
+  const condition = fragment`v.words @@ asked.query::tsquery`;
   const rows = await sql<{ place: number }[]>`
     select asked.place::int
     from unnest(${queries}::text[]) with ordinality as asked (query, place)
-    where not exists (${selectListed(sql, listedRows(sql, scope), { columns: sql`1`, condition })})`;
+    where not exists (${selectListed(listedRows(scope), { columns: fragment`1`, condition })})`;
   const places = new Set(rows.map(({ place }) => place - 1));
   return words.filter((_word, index) => places.has(index));
 }
 
 /** Returns the stems of those spellings that rows in scope have. */
 async function findStems(sql: Sql, scope: ListScope, spelled: readonly string[]): Promise<string[]> {
-  const rows = rowsOfScope(sql, scope);
+  const rows = rowsOfScope(scope);
   const isPublic =
     rows.public &&
-    sql`exists (
+    fragment`exists (
       select
-      from ${sql(rows.public.table)} as v
+      from ${rows.public.table} as v
       where ${rows.public.rule} and v.words @@ quote_literal(spelled.word)::tsquery
     )`;
   const isOfMember =
     rows.member &&
-    sql`spelled.word in (
+    fragment`spelled.word in (
       select unnest(tsvector_to_array(v.words))
       from (
-        select v.words from ${sql(rows.member.table)} as v where ${rows.member.rule} limit ${MAX_MEMBER_ROWS}
+        select v.words from ${rows.member.table} as v where ${rows.member.rule} limit ${MAX_MEMBER_ROWS}
       ) as v
     )`;
   const found = await sql<{ stem: string }[]>`
     select distinct w.stem
     from unnest(${[...spelled]}::text[]) as spelled (word)
     cross join lateral definition_words(spelled.word) as w
-    where ${isPublic ?? sql`false`} or ${isOfMember ?? sql`false`}`;
+    where ${isPublic ?? fragment`false`} or ${isOfMember ?? fragment`false`}`;
   return found.map(({ stem }) => stem);
 }
 

@@ -1,5 +1,5 @@
 /** Pages of definitions: filtered, searched and sorted. */
-import { type Fragment, type Pool, type Sql, sendCommit, type Transaction } from "../../connection/pool.ts";
+import { type Fragment, fragment, type Pool, sendCommit, type Transaction } from "../../connection/pool.ts";
 import { joinSummary } from "../definition_json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
 import { correctWords } from "./correct_words.ts";
@@ -89,7 +89,7 @@ async function readList(
 ): Promise<{ page: DefinitionPage; search: { query: ScopedQuery; asked: SearchWords } | null }> {
   const query: ScopedQuery = { ...asking, ...(await findScope(sql, asking)) };
   if (query.search === null) {
-    const all = sql`true`;
+    const all = fragment`true`;
     return { page: await readPage(sql, query, { matches: all, counted: all, ranks: [] }), search: null };
   }
   const asked = await readSearchWords(sql, query.search);
@@ -112,18 +112,18 @@ async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWor
   const words = matchQuery(asked);
   const { names } = asked;
   if (names.length > 0) {
-    const isNamed = sql`v.name = any(${[...names]}::text[])`;
-    const matches = sql`(${isNamed} or v.words @@ ${words}::tsquery)`;
+    const isNamed = fragment`v.name = any(${[...names]}::text[])`;
+    const matches = fragment`(${isNamed} or v.words @@ ${words}::tsquery)`;
     const ranks = query.sortBy === null ? [isNamed] : [];
     return readPage(sql, query, { matches, counted: matches, ranks });
   }
-  const matches = sql`v.words @@ ${words}::tsquery`;
+  const matches = fragment`v.words @@ ${words}::tsquery`;
   // With a subselect, the planner expects few matches and reads the index of words; with filters, it combines indexes.
-  const counted = hasFilters(query.filters) ? matches : sql`v.words @@ (select ${words}::tsquery)`;
+  const counted = hasFilters(query.filters) ? matches : fragment`v.words @@ (select ${words}::tsquery)`;
   if (query.sortBy !== null) return readPage(sql, query, { matches, counted, ranks: [] });
-  const ranks = Object.values(rankQueries(asked)).map((words) => sql`v.words @@ ${words}::tsquery`);
+  const ranks = Object.values(rankQueries(asked)).map((words) => fragment`v.words @@ ${words}::tsquery`);
   const [inName = matches] = ranks;
-  const isNamed = sql`${inName} and v.name = any(${possibleNames(query.search ?? "")}::text[])`;
+  const isNamed = fragment`${inName} and v.name = any(${possibleNames(query.search ?? "")}::text[])`;
   return readPage(sql, query, { matches, counted, ranks: [isNamed, ...ranks] });
 }
 
@@ -134,11 +134,9 @@ async function readPage(
   // The ranks are subsets of `matches`, best first.
   matching: Matching & { ranks: readonly Fragment[] },
 ): Promise<DefinitionPage> {
-  const total = countListed(sql, query, matching);
+  const total = countListed(query, matching);
   const page =
-    matching.ranks.length > 0
-      ? rankedPage(sql, query, { ...query, ...matching })
-      : sortedPage(sql, query, matching);
+    matching.ranks.length > 0 ? rankedPage(query, { ...query, ...matching }) : sortedPage(query, matching);
   const rows = sql`
     with page as materialized (${page})
     select
@@ -147,12 +145,12 @@ async function readPage(
         select string_agg(found.json, ',' order by page.place)
         from page
         cross join lateral (
-          select row_to_json(${query.filters.publishedFirst ? sql`drafted` : sql`shown`})::text as json
+          select row_to_json(${query.filters.publishedFirst ? fragment`drafted` : fragment`shown`})::text as json
           from definitions as d
           join definition_lines as l on l.id = d.line_id
           join organizations as o on o.id = d.org_id
-          ${joinSummary(sql, query.viewer)}
-          ${query.filters.publishedFirst ? joinDraft(sql, query) : sql``}
+          ${joinSummary(query.viewer)}
+          ${query.filters.publishedFirst ? joinDraft(query) : fragment``}
           where d.id = page.definition_id
           limit 1
         ) as found
@@ -165,8 +163,8 @@ async function readPage(
 }
 
 /** Joins the row `drafted`: the summary with the highest draft of its line that the viewer finds. */
-function joinDraft(sql: Sql, { ownOrgIds }: ListScope): Fragment {
-  return sql`
+function joinDraft({ ownOrgIds }: ListScope): Fragment {
+  return fragment`
     cross join lateral (
       select shown.*, (
         select draft.version
@@ -178,16 +176,16 @@ function joinDraft(sql: Sql, { ownOrgIds }: ListScope): Fragment {
     ) as drafted`;
 }
 
-function sortedPage(sql: Sql, query: ScopedQuery, { matches }: Matching): Fragment {
+function sortedPage(query: ScopedQuery, { matches }: Matching): Fragment {
   const { sortBy, sortOrder, limit, offset } = query;
   const order: DefinitionOrder = { sortBy: sortBy ?? "createdAt", sortOrder };
-  const count = sql`${offset}::bigint + ${limit}::bigint`;
-  return sql`
+  const count = fragment`${offset}::bigint + ${limit}::bigint`;
+  return fragment`
     select p.definition_id, row_number() over () as place
     from (
       select *
-      from (${firstRows(sql, query, order)({ condition: matches, count })}) as p
-      order by ${orderKeys(sql, order)}
+      from (${firstRows(query, order)({ condition: matches, count })}) as p
+      order by ${orderKeys(order)}
       limit ${limit}
       offset ${offset}
     ) as p`;

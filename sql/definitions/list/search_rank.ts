@@ -1,5 +1,5 @@
 /** The order of search results: matches in the name first, then in the display name, then anywhere. */
-import type { Fragment, Sql } from "../../connection/pool.ts";
+import { type Fragment, fragment, rawFragment } from "../../connection/pool.ts";
 import type { ListScope } from "./list_scope.ts";
 import { beginning, every, type SearchWords, whole } from "./search_words.ts";
 import { type DefinitionOrder, firstRows, orderKeys } from "./sort_columns.ts";
@@ -33,35 +33,34 @@ export interface RankedPage {
  * only if better ones do not fill the page, so a search that matches half of the registry costs little more than a page.
  */
 export function rankedPage(
-  sql: Sql,
   scope: ListScope,
   { matches, ranks, sortOrder, limit, offset }: RankedPage,
 ): Fragment {
   const order: DefinitionOrder = { sortBy: "createdAt", sortOrder };
   const end = offset + limit;
-  const select = firstRows(sql, scope, order);
+  const select = firstRows(scope, order);
   const steps = [...ranks, matches].map((condition, rank) => {
     const count = rank < ranks.length ? Math.min(end, RANKED_MATCHES) : end;
-    const rows = (where: Fragment) => select({ condition: where, count: sql`${count}::bigint` });
-    const [name, before] = [sql(`rank_${rank}`), sql(`rank_${rank - 1}`)];
+    const rows = (where: Fragment) => select({ condition: where, count: fragment`${count}::bigint` });
+    const [name, before] = [rawFragment(`rank_${rank}`), rawFragment(`rank_${rank - 1}`)];
     if (rank === 0)
-      return sql`${name} as materialized (select p.*, 0 as rank from (${rows(condition)}) as p)`;
+      return fragment`${name} as materialized (select p.*, 0 as rank from (${rows(condition)}) as p)`;
     const others = rows(
-      sql`${condition} and v.definition_id not in (select b.definition_id from ${before} as b)`,
+      fragment`${condition} and v.definition_id not in (select b.definition_id from ${before} as b)`,
     );
-    return sql`${name} as materialized (
+    return fragment`${name} as materialized (
       select * from ${before}
       union all
       select p.*, ${rank}::int from (${others}) as p where (select count(*) from ${before}) < ${count}::bigint
     )`;
   });
-  return sql`
-    with ${steps.reduce((all, step) => sql`${all}, ${step}`)}
+  return fragment`
+    with ${steps.reduce((all, step) => fragment`${all}, ${step}`)}
     select p.definition_id, row_number() over () as place
     from (
       select *
-      from ${sql(`rank_${ranks.length}`)}
-      order by rank, ${orderKeys(sql, order)}
+      from ${rawFragment(`rank_${ranks.length}`)}
+      order by rank, ${orderKeys(order)}
       limit ${limit}
       offset ${offset}
     ) as p`;

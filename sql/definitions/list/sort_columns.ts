@@ -1,5 +1,5 @@
 /** Sort orders of lists, and the first rows in each of them. */
-import type { Fragment, Sql } from "../../connection/pool.ts";
+import { type Fragment, fragment, rawFragment } from "../../connection/pool.ts";
 import { type ListScope, listedRows, selectListed } from "./list_scope.ts";
 
 export const DEFINITION_SORTS = [
@@ -29,20 +29,20 @@ const SORT_COLUMNS: Readonly<Record<DefinitionSort, string>> = {
  * Returns the columns that `orderKeys` sorts by. Executions are counted on the line; the other orders are read from their
  * index alone, which has no line.
  */
-function orderColumns(sql: Sql, order: DefinitionOrder): Fragment {
+function orderColumns(order: DefinitionOrder): Fragment {
   const line = isOfLine(order) ? "v.line_id, " : "";
-  return sql.unsafe(`v.definition_id, ${line}${SORT_COLUMNS[order.sortBy]} as sort_key`);
+  return rawFragment(`v.definition_id, ${line}${SORT_COLUMNS[order.sortBy]} as sort_key`);
 }
 
-function joinLine(sql: Sql, order: DefinitionOrder): Fragment {
-  return isOfLine(order) ? sql`join definition_lines as l on l.id = v.line_id` : sql``;
+function joinLine(order: DefinitionOrder): Fragment {
+  return isOfLine(order) ? fragment`join definition_lines as l on l.id = v.line_id` : fragment``;
 }
 
 /** Returns the keys of `order by`; the last one breaks ties. */
-export function orderKeys(sql: Sql, order: DefinitionOrder): Fragment {
+export function orderKeys(order: DefinitionOrder): Fragment {
   const direction = order.sortOrder === "asc" ? "asc" : "desc";
   const keys = isOfLine(order) ? ["sort_key", "line_id", "definition_id"] : ["sort_key", "definition_id"];
-  return sql.unsafe(keys.map((key) => `${key} ${direction}`).join(", "));
+  return rawFragment(keys.map((key) => `${key} ${direction}`).join(", "));
 }
 
 function isOfLine({ sortBy }: DefinitionOrder): boolean {
@@ -50,9 +50,9 @@ function isOfLine({ sortBy }: DefinitionOrder): boolean {
 }
 
 /** Returns a function that selects the first rows in an order, or somewhat more: up to `count` of each kind of row. */
-export function firstRows(sql: Sql, scope: ListScope, order: DefinitionOrder) {
-  const listed = listedRows(sql, scope);
-  const [columns, join, keys] = [orderColumns(sql, order), joinLine(sql, order), orderKeys(sql, order)];
+export function firstRows(scope: ListScope, order: DefinitionOrder) {
+  const listed = listedRows(scope);
+  const [columns, join, keys] = [orderColumns(order), joinLine(order), orderKeys(order)];
   return ({ condition, count }: { condition: Fragment; count: Fragment }): Fragment =>
-    selectListed(sql, listed, { columns, join, condition, rest: sql`order by ${keys} limit ${count}` });
+    selectListed(listed, { columns, join, condition, rest: fragment`order by ${keys} limit ${count}` });
 }

@@ -43,7 +43,7 @@ async function makeStrangers(sql: Pool, author: Person, counts: { deprecated: nu
 /** Returns the number of line and version rows that a read of the name visits. */
 async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: readonly string[]) {
   const [row] = await sql<[{ "QUERY PLAN": [{ Plan: PlanNode }] }]>`
-    explain (analyze, format json) ${visibleLine(sql, query, versions)}`;
+    explain (analyze, format json) ${visibleLine(query, versions)}`;
   const [plan] = Object.values(row) as [[{ Plan: PlanNode }]];
   const visit = (node: PlanNode): number =>
     (node["Relation Name"]?.startsWith("definition") ? node["Actual Rows"] * node["Actual Loops"] : 0) +
