@@ -2,7 +2,7 @@
 import { createArtifactProblemCheck, createArtifactStatus } from "../sql/monitoring/artifact_status.ts";
 import { createDatabaseCheck } from "../sql/monitoring/readiness.ts";
 import { createSignInResources } from "./accounts/sign_in/sign_in_resources.ts";
-import { createDefinitionTurns } from "./definitions/turns.ts";
+import { createDefinitionTurns } from "./definitions/definition_turns.ts";
 import type { Deps } from "./deps.ts";
 import { createExportResources } from "./exports/export_resources.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
@@ -19,7 +19,7 @@ import { createClaimResponse } from "./http/response/response_memory.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import { registerServiceMetrics } from "./monitoring/service_metrics.ts";
-import { createDocsOperations } from "./openapi/docs.ts";
+import { createSwaggerOperations } from "./openapi/swagger_ui.ts";
 import { listServiceOperations } from "./operations.ts";
 import { PUBLISHING_PAGES } from "./pages/definitions/edit/publishing_routes.ts";
 import { DEFINITION_PAGES } from "./pages/definitions/routes.ts";
@@ -59,7 +59,7 @@ const PAGES: readonly PageRoute[] = [
 function listRoutes(deps: Deps): OwnRoutes {
   const described = listServiceOperations(deps);
   const sessionCookie = sessionCookieName(deps.config);
-  const docs = createDocsOperations(described, { ...deps.config, sessionCookie });
+  const docs = createSwaggerOperations(described, { ...deps.config, sessionCookie });
   return [...described, ...docs, ...createAssetOperations(), ...PAGES];
 }
 

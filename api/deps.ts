@@ -9,7 +9,7 @@ import type { ArtifactProblem } from "../sql/monitoring/artifact_status.ts";
 import type { DatabaseStatus } from "../sql/monitoring/readiness.ts";
 import type { Boss } from "../sql/queue.ts";
 import type { SignInResources } from "./accounts/sign_in/sign_in_resources.ts";
-import type { DefinitionTurns } from "./definitions/turns.ts";
+import type { DefinitionTurns } from "./definitions/definition_turns.ts";
 import type { Documents } from "./documents/documents.ts";
 import type { ExportResources } from "./exports/export_resources.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";

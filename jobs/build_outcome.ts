@@ -26,7 +26,7 @@ import { ForeignStoreError } from "./store_owner.ts";
 export const MAX_ATTEMPTS = 3;
 /** A silent storage must not delay the next attempt. */
 const DISCARD_TIMEOUT_MS = 1000;
-/** Longer than the mail server may take to respond (jobs/mail.ts). */
+/** Longer than the mail server may take to respond (jobs/mailer.ts). */
 const MAIL_EXPIRE_SECONDS = 3600;
 
 const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {

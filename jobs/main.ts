@@ -1,7 +1,7 @@
 /** Entry point of the job runner: configuration, connections, queues, shutdown. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Registry } from "prom-client";
-import { openArtifactStore } from "../shared/artifacts/open.ts";
+import { openArtifactStore } from "../shared/artifacts/open_store.ts";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
@@ -17,7 +17,7 @@ import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
-import { openMailer } from "./mail.ts";
+import { openMailer } from "./mailer.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { createRunnerMetrics, keepHeartbeat, registerWebhookMetrics } from "./runner_metrics.ts";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./schedule.ts";

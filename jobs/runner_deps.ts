@@ -2,7 +2,7 @@
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
 import type { Config } from "../shared/process/config.ts";
 import type { OpenProcess } from "../sql/open_process.ts";
-import type { Mailer } from "./mail.ts";
+import type { Mailer } from "./mailer.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
 import type { StoreOwner } from "./store_owner.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "../shared/background_jobs.ts";
 import type { Sql } from "./connection/pool.ts";
 import { HEARTBEAT_CHECK_SECONDS } from "./exports/take_over_build.ts";
-import { QUEUE_SETTINGS } from "./queue_policies.ts";
+import { QUEUE_SETTINGS } from "./queue_settings.ts";
 
 export type Boss = PgBoss;
 

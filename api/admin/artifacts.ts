@@ -1,10 +1,10 @@
 /** `artifacts adopt`: makes this database the owner of the artifact store. */
-import { openArtifactStore } from "../../shared/artifacts/open.ts";
+import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
 import { adoptArtifactStore, readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { currentDatabase, ensureInstallation, markOriginal } from "../../sql/installation.ts";
 import { defineCommand } from "./command/command.ts";
-import { fields } from "./command/present.ts";
+import { fields } from "./command/format_output.ts";
 
 export const adoptArtifactsCommand = defineCommand({
   name: "artifacts adopt",

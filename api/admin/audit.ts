@@ -9,8 +9,8 @@ import {
 import { type AuditEntryRow, listAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { AdminError, defineCommand, parseInstantFlag, UsageError } from "./command/command.ts";
+import { fields, table, withThousands } from "./command/format_output.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
-import { fields, table, withThousands } from "./command/present.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;

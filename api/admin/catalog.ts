@@ -27,7 +27,7 @@ import {
   type Flag,
   UsageError,
 } from "./command/command.ts";
-import { table } from "./command/present.ts";
+import { table } from "./command/format_output.ts";
 
 const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
 

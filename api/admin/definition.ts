@@ -14,8 +14,8 @@ import {
   updateQuarantine,
 } from "../../sql/definitions/quarantine.ts";
 import { AdminError, type CommandResult, defineCommand, UsageError } from "./command/command.ts";
+import { fields } from "./command/format_output.ts";
 import { requireOrg } from "./command/lookups.ts";
-import { fields } from "./command/present.ts";
 
 const MAX_REASON_LENGTH = 2_000;
 

@@ -5,8 +5,8 @@ import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { issueKey, revokeApiKey } from "../accounts/key_changes.ts";
 import { presentKey } from "../accounts/keys.ts";
 import { AdminError, defineCommand, OPERATOR, parseInstantFlag, UsageError } from "./command/command.ts";
+import { fields, table } from "./command/format_output.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
-import { fields, table } from "./command/present.ts";
 
 export const createKeyCommand = defineCommand({
   name: "key create",

@@ -4,8 +4,8 @@ import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/account
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/member_changes.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command/command.ts";
+import { fields } from "./command/format_output.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
-import { fields } from "./command/present.ts";
 
 /** Warns if the organization has no owner, which is allowed: `org create` creates it that way. */
 async function warnOwnerless({ sql, warn }: CommandContext, org: OrgRow): Promise<void> {

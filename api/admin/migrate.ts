@@ -12,7 +12,7 @@ import {
   defineCommand,
   UsageError,
 } from "./command/command.ts";
-import { withThousands } from "./command/present.ts";
+import { withThousands } from "./command/format_output.ts";
 
 export const migrateCommand = defineCommand({
   name: "migrate",

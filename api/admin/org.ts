@@ -10,8 +10,8 @@ import { changeOrg, checkOrgChanges } from "../accounts/organizations/update.ts"
 import { accountSlugProblem, nameProblem } from "../accounts/profile_fields.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { fields, table } from "./command/format_output.ts";
 import { requireOrg } from "./command/lookups.ts";
-import { fields, table } from "./command/present.ts";
 
 function present(org: OrgRow): CommandResult {
   const { id, slug, name, subscriptionTier, deletesAt } = org;

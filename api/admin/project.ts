@@ -10,8 +10,8 @@ import {
 } from "../accounts/organizations/project_changes.ts";
 import { nameProblem, projectSlugProblem } from "../accounts/profile_fields.ts";
 import { type CommandResult, checkFlags, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { fields, table } from "./command/format_output.ts";
 import { findProjectOwner, requireOrg } from "./command/lookups.ts";
-import { fields, table } from "./command/present.ts";
 
 export const createProjectCommand = defineCommand({
   name: "project create",

@@ -4,8 +4,8 @@ import { listSessions, type SessionRow } from "../../sql/accounts/sessions.ts";
 import { beginSession } from "../accounts/begin_session.ts";
 import { endSession, endSessions } from "../accounts/end_session.ts";
 import { AdminError, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { fields, table } from "./command/format_output.ts";
 import { requireUser } from "./command/lookups.ts";
-import { fields, table } from "./command/present.ts";
 
 export const createSessionCommand = defineCommand({
   name: "session create",

@@ -20,8 +20,8 @@ import {
 import { setPassword } from "../accounts/set_password.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { AdminError, type CommandContext, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
+import { fields, table } from "./command/format_output.ts";
 import { requireUser } from "./command/lookups.ts";
-import { fields, table } from "./command/present.ts";
 import { keyTable } from "./key.ts";
 import { sessionTable } from "./session.ts";
 

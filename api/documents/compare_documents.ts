@@ -1,7 +1,7 @@
 /** Compares two documents for `…/diff`. */
 import { diffFields, diffSections } from "../../shared/definitions/diff.ts";
+import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
 import { classifyChanges, suggestBump } from "../../shared/definitions/significance.ts";
-import { type DefinitionSource, parseDefinition } from "../../shared/definitions/source.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 

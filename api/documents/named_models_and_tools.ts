@@ -1,7 +1,7 @@
 /** The models and tools that a document names. */
 
 import { walkKeys } from "../../shared/definitions/language/walk_keys.ts";
-import type { DefinitionSource } from "../../shared/definitions/source.ts";
+import type { DefinitionSource } from "../../shared/definitions/parse_definition.ts";
 import type { PathStep } from "../../shared/yaml/problems.ts";
 
 /** A text and its place in the document. */

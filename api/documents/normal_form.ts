@@ -1,6 +1,6 @@
 /** The normal form of a definition: all shorthand of its language expanded. */
 import { Scalar, stringify } from "yaml";
-import { type DefinitionSource, parseDefinition } from "../../shared/definitions/source.ts";
+import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { isRecord, toList } from "../../shared/yaml/values.ts";
 

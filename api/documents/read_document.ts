@@ -3,8 +3,8 @@
 import { hashDefinition } from "../../shared/definitions/hash_definition.ts";
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { checkKeys, type KeyWarning } from "../../shared/definitions/language/check_keys.ts";
+import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
 import { type DefinitionReference, listReferences } from "../../shared/definitions/references.ts";
-import { type DefinitionSource, parseDefinition } from "../../shared/definitions/source.ts";
 import { type FailedTranslation, translateDefinition } from "../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { YamlDocument } from "../../shared/yaml/document.ts";

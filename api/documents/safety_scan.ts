@@ -1,6 +1,6 @@
 /** The safety scan: searches every text of a definition for evidence of misuse. */
 
-import type { DefinitionSource } from "../../shared/definitions/source.ts";
+import type { DefinitionSource } from "../../shared/definitions/parse_definition.ts";
 import { formatPath, type PathStep } from "../../shared/yaml/problems.ts";
 import { scalarNumber } from "../../shared/yaml/scalars.ts";
 import { isRecord, toList, toRecord } from "../../shared/yaml/values.ts";

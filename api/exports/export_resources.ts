@@ -1,7 +1,7 @@
 /** What all exports of a process share: slots, second connections, the store of archives, metrics. */
 
 import { Counter, Gauge, type Registry } from "prom-client";
-import { openArtifactStore } from "../../shared/artifacts/open.ts";
+import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";

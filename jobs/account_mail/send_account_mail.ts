@@ -9,7 +9,7 @@ import {
 } from "../../sql/accounts/account_mails.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { composeMail } from "../compose_mail.ts";
-import { type MailMessage, sendMail } from "../mail.ts";
+import { type MailMessage, sendMail } from "../mailer.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 import type { AccountMailLink } from "./account_mail_scope.ts";
 import { WRITE_ACCOUNT_MAIL } from "./write_account_mail.ts";

@@ -4,7 +4,7 @@ import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
 import { composeMail } from "../compose_mail.ts";
-import { type MailMessage, sendMail } from "../mail.ts";
+import { type MailMessage, sendMail } from "../mailer.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
 /** Sends the mail, unless the webhook is gone or works again. May send it twice, with the same Message-ID. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { formatPath, type PathStep } from "../yaml/problems.ts";
 import { scalarText } from "../yaml/scalars.ts";
 import { isRecord, toRecord } from "../yaml/values.ts";
-import type { DefinitionSource } from "./source.ts";
+import type { DefinitionSource } from "./parse_definition.ts";
 
 export type ComparedDefinition = Pick<DefinitionSource, "type" | "root">;
 

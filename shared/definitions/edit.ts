@@ -5,8 +5,8 @@ import { editYaml, type YamlChange } from "../yaml/edit.ts";
 import type { DefinitionProblem } from "../yaml/problems.ts";
 import { toRecord } from "../yaml/values.ts";
 import type { DefinitionFields } from "./fields.ts";
+import { type DefinitionSource, parseDefinition } from "./parse_definition.ts";
 import { listEdges, parseReference } from "./references.ts";
-import { type DefinitionSource, parseDefinition } from "./source.ts";
 
 /** New values of `interface` fields. */
 export type DefinitionChanges = Partial<

@@ -4,7 +4,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { artifactKeyOf } from "../../jobs/artifact_key.ts";
-import { openArtifactStore } from "../../shared/artifacts/open.ts";
+import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
 import { MARKER_NAME } from "../../shared/artifacts/store.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { lapseHeartbeats } from "../helpers/exports/aftermath.ts";

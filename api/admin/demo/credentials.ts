@@ -1,7 +1,7 @@
 /** Formats the demo credentials, and writes them to a file. */
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fields } from "../command/present.ts";
+import { fields } from "../command/format_output.ts";
 
 export interface DemoCredentials {
   email: string;

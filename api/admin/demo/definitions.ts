@@ -1,5 +1,5 @@
 /** Fills the demo's registry with the functions that serve clients, and records executions. */
-import { parseDefinition } from "../../../shared/definitions/source.ts";
+import { parseDefinition } from "../../../shared/definitions/parse_definition.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { insertExecutions, type NewExecution } from "../../../sql/definitions/executions.ts";

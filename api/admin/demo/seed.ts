@@ -13,8 +13,8 @@ import {
 } from "../../../sql/demo/demo_state.ts";
 import { lockSession } from "../../../sql/locks.ts";
 import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command/command.ts";
+import { withThousands } from "../command/format_output.ts";
 import { requireOrg } from "../command/lookups.ts";
-import { withThousands } from "../command/present.ts";
 import { requireOwnTracker } from "../command/require_own_tracker.ts";
 import type { ImportProject } from "../import/import_manifest.ts";
 import { importProject } from "../import/import_project.ts";

@@ -1,8 +1,8 @@
 /** `import`: loads a project bundle or an organization export. */
 import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
 import { AdminError, type CommandResult, defineCommand } from "../command/command.ts";
+import { withThousands } from "../command/format_output.ts";
 import { requireOrg } from "../command/lookups.ts";
-import { withThousands } from "../command/present.ts";
 import { requireOwnTracker } from "../command/require_own_tracker.ts";
 import { openArchive } from "./archive.ts";
 import { type ImportedProject, importProject } from "./import_project.ts";

@@ -5,7 +5,7 @@ import type { YamlDocument } from "../../yaml/document.ts";
 import { formatPath, kindOf, quoteValue } from "../../yaml/problems.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
-import type { DefinitionSource } from "../source.ts";
+import type { DefinitionSource } from "../parse_definition.ts";
 import { exampleOfKey, type Key, type Kind } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
 import { type KeyPlace, walkKeys } from "./walk_keys.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { jsonSchemaOf } from "../../../api/definitions/language_schema.ts";
-import { parseDefinition } from "../../../shared/definitions/source.ts";
+import { parseDefinition } from "../../../shared/definitions/parse_definition.ts";
 import {
   DEFINITION_AGENT_TYPES,
   DEFINITION_DOMAINS,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LISTS_WAITING_MAX } from "../../../api/definitions/turns.ts";
+import { LISTS_WAITING_MAX } from "../../../api/definitions/definition_turns.ts";
 import { list, listed, makeVersion, type VersionColumns } from "../../helpers/definitions/definition_list.ts";
 import { ask, errorOf } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";

@@ -1,7 +1,7 @@
 /** The documents of the demo, which are the fixtures for all tests that read definitions. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type DefinitionSource, parseDefinition } from "../../../shared/definitions/source.ts";
+import { type DefinitionSource, parseDefinition } from "../../../shared/definitions/parse_definition.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 
 const FOLDER = join(import.meta.dir, "../../demo/definitions");

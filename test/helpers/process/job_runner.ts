@@ -2,13 +2,13 @@
 import { Registry } from "prom-client";
 import { sendAccountMail } from "../../../jobs/account_mail/send_account_mail.ts";
 import { buildOrgExport } from "../../../jobs/build_org_export.ts";
-import { openMailer } from "../../../jobs/mail.ts";
+import { openMailer } from "../../../jobs/mailer.ts";
 import type { RunnerDeps } from "../../../jobs/runner_deps.ts";
 import { createRunnerMetrics } from "../../../jobs/runner_metrics.ts";
 import { startJobs } from "../../../jobs/schedule.ts";
 import { sendExportReady } from "../../../jobs/send_export_ready.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
-import { openArtifactStore } from "../../../shared/artifacts/open.ts";
+import { openArtifactStore } from "../../../shared/artifacts/open_store.ts";
 import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
 import type { JobName, JobPayloads } from "../../../shared/background_jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openCredentials } from "../../../shared/artifacts/credentials.ts";
-import { openArtifactStore } from "../../../shared/artifacts/open.ts";
+import { openArtifactStore } from "../../../shared/artifacts/open_store.ts";
 import { ArtifactStorageError } from "../../../shared/artifacts/store.ts";
 import { startS3Server } from "../../helpers/network/s3_server.ts";
 

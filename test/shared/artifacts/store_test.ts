@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openArtifactStore } from "../../../shared/artifacts/open.ts";
+import { openArtifactStore } from "../../../shared/artifacts/open_store.ts";
 import { ArtifactStorageError, type ArtifactStore, MARKER_NAME } from "../../../shared/artifacts/store.ts";
 import { startS3Server } from "../../helpers/network/s3_server.ts";
 import { openSlowProxy } from "../../helpers/network/slow_proxy.ts";

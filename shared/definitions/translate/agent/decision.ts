@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { humanize, writeEntries } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { scoreRange } from "../measures.ts";
+import { scoreRange } from "../phrases.ts";
 import type { Agent } from "./agent_source.ts";
 
 /** Lowest scores of the upper and the middle band (definition-languages, section 1). */

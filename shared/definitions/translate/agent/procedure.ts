@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
 import { given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration } from "../measures.ts";
+import { duration } from "../phrases.ts";
 
 export function writeProcedure(w: MarkdownWriter, process: Fields): void {
   w.paragraph(process.passage("description"));

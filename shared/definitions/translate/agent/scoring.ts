@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, md, type Prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { plural } from "../measures.ts";
+import { plural } from "../phrases.ts";
 
 export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
   w.paragraph(given(scoring.number("maxScore"), (max) => md`The score runs from 0 to ${max}.`));

@@ -4,7 +4,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { retries, yesNo } from "../measures.ts";
+import { retries, yesNo } from "../phrases.ts";
 
 export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
   w.table(

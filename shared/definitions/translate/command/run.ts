@@ -5,7 +5,7 @@ import { writeLeftovers } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, plural, retries } from "../measures.ts";
+import { duration, plural, retries } from "../phrases.ts";
 import { readReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 

@@ -5,7 +5,7 @@ import { humanize, writeCommand, writeEntries, writeLeftoverBullets } from "../g
 import { code, given, type Inline, join, listed, md, type Prose, prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { plural, requiredOrOptional } from "../measures.ts";
+import { plural, requiredOrOptional } from "../phrases.ts";
 import { withoutAddresses } from "../prune.ts";
 
 export function writeNotifications(w: MarkdownWriter, notifications: Fields): void {

@@ -3,7 +3,7 @@ import { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, listed, md, type Prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { plural } from "../measures.ts";
+import { plural } from "../phrases.ts";
 
 const WHEN_TIME_IS_OVER: Readonly<Record<string, Inline>> = {
   reject: md`take it as refused`,

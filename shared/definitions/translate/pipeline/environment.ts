@@ -5,7 +5,7 @@ import { shownValue } from "../assignments.ts";
 import type { Fields } from "../field_reader.ts";
 import { code, given, type Inline, join, listed } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { yesNo } from "../measures.ts";
+import { yesNo } from "../phrases.ts";
 
 export function writeEnvironment(w: MarkdownWriter, environment: Fields): void {
   w.table(["Variable", "Value", "Stages"], [...listVariables(environment), ...mappedVariables(environment)]);

@@ -3,7 +3,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, md, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration } from "../measures.ts";
+import { duration } from "../phrases.ts";
 import { writeShellSteps } from "./shell_steps.ts";
 
 const STRATEGIES: Readonly<Record<string, Inline>> = {

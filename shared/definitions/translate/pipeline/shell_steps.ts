@@ -4,7 +4,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, retries } from "../measures.ts";
+import { duration, retries } from "../phrases.ts";
 
 export function writeShellSteps(w: MarkdownWriter, steps: readonly Fields[]): void {
   for (const [index, step] of steps.entries()) writeShellStep(w, step, index + 1);

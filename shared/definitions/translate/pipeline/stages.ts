@@ -7,7 +7,7 @@ import { writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration } from "../measures.ts";
+import { duration } from "../phrases.ts";
 import { readPipelineReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 import { describeArtifact } from "./afterwards.ts";

@@ -5,7 +5,7 @@ import { writeEntries } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { requiredOrOptional } from "../measures.ts";
+import { requiredOrOptional } from "../phrases.ts";
 import { withoutAddresses } from "../prune.ts";
 import { readPipelineReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";

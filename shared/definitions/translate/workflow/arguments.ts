@@ -5,7 +5,7 @@ import type { Fields } from "../field_reader.ts";
 import { writeEntries } from "../generic_section.ts";
 import { code, collapse, given, type Inline, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { yesNo } from "../measures.ts";
+import { yesNo } from "../phrases.ts";
 
 /** `<target> [--strict boolean]`; `null` without arguments. */
 export function workflowArgumentHint(body: Fields): string | null {

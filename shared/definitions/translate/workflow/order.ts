@@ -6,7 +6,7 @@ import { writeEntries } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, plural } from "../measures.ts";
+import { duration, plural } from "../phrases.ts";
 
 export interface Workflow extends Source {
   orchestration: Fields;

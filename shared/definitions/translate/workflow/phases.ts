@@ -7,7 +7,7 @@ import { writeGate } from "../gate.ts";
 import { writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration } from "../measures.ts";
+import { duration } from "../phrases.ts";
 import { readReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 import type { Workflow } from "./order.ts";

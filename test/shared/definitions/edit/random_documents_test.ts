@@ -5,8 +5,8 @@ import {
   editDefinition,
   type QualifiedName,
 } from "../../../../shared/definitions/edit.ts";
+import type { DefinitionSource } from "../../../../shared/definitions/parse_definition.ts";
 import { listEdges } from "../../../../shared/definitions/references.ts";
-import type { DefinitionSource } from "../../../../shared/definitions/source.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import { parsed } from "../../../helpers/definitions/demo_definitions.ts";
 import {

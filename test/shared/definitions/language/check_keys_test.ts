@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { checkKeys } from "../../../../shared/definitions/language/check_keys.ts";
 import { exampleOfKey, type Key } from "../../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../../shared/definitions/language/language.ts";
-import { parseDefinition } from "../../../../shared/definitions/source.ts";
+import { parseDefinition } from "../../../../shared/definitions/parse_definition.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../../shared/vocabulary.ts";
 import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { scanDefinition } from "../../../../api/documents/safety_scan.ts";
-import { parseDefinition } from "../../../../shared/definitions/source.ts";
+import { parseDefinition } from "../../../../shared/definitions/parse_definition.ts";
 import { translateDefinition } from "../../../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
 import { parsed } from "../../../helpers/definitions/demo_definitions.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SMTPServerOptions } from "smtp-server";
-import { MailError, type MailMessage, openMailer } from "../../jobs/mail.ts";
+import { MailError, type MailMessage, openMailer } from "../../jobs/mailer.ts";
 import { openMailServer, parseMail, smtpError } from "../helpers/network/mail_server.ts";
 
 const MAIL_FROM = "ulr <no-reply@ulr.example>";

@@ -79,7 +79,7 @@ const BASE = {
 } as const;
 
 /** Makes the operations that serve the documentation of the operations. */
-export function createDocsOperations(
+export function createSwaggerOperations(
   operations: readonly AnyOperation[],
   options: DocumentOptions,
 ): AnyOperation[] {

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Numbers and flags in words, as people read them. */
 import { type Inline, md } from "./inline.ts";
 
 const UNITS = [

@@ -2,7 +2,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { operation, reply } from "../../../api/http/operation.ts";
 import { limit } from "../../../api/http/query.ts";
-import { createDocsOperations } from "../../../api/openapi/docs.ts";
+import { createSwaggerOperations } from "../../../api/openapi/swagger_ui.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { readDocument, withInlineComponents } from "../../helpers/http/openapi.ts";
 
@@ -126,7 +126,7 @@ describe("GET /swagger/json", () => {
     const described = [readThing, makeThing];
     const routes = [
       ...described,
-      ...createDocsOperations(described, {
+      ...createSwaggerOperations(described, {
         sessionCookie: "ulr_session",
         publicUrl: "http://localhost:3000",
       }),

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { operation, reply } from "../../../api/http/operation.ts";
 import { flag } from "../../../api/http/query.ts";
-import { describeOperations } from "../../../api/openapi/operations.ts";
+import { describeOperations } from "../../../api/openapi/describe_operations.ts";
 
 const rows = { contentMediaType: "application/x-ndjson", type: "string" };
 

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { createDefinitionTurns, PUBLICATIONS_WAITING_MAX } from "../../../api/definitions/turns.ts";
+import {
+  createDefinitionTurns,
+  PUBLICATIONS_WAITING_MAX,
+} from "../../../api/definitions/definition_turns.ts";
 import { bindContext, type RequestContext } from "../../../api/http/request_context.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
