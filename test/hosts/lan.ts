@@ -1,4 +1,9 @@
-/** A network of hosts within this machine: network namespaces on a bridge. Needs Linux, `ip` and root. */
+/**
+ * A network of hosts within this machine: network namespaces on a bridge. Needs Linux, `ip` and root.
+ *
+ * Addresses of this machine in it are local routes, and its devices have none: a browser that another test drives gives up
+ * its requests with ERR_NETWORK_CHANGED whenever a device's address comes or goes.
+ */
 import { randomInt } from "node:crypto";
 import { runCommand } from "../helpers/process/command.ts";
 
@@ -49,6 +54,7 @@ export async function openLan(): Promise<Lan> {
   const id = `ulr${high}x${low}`;
   const address = `${stem}.1`;
   const namespaces: string[] = [];
+  const addAddress = (added: string) => ip("route", "add", "local", added, "dev", id, "src", address);
   // Set explicitly: by default it is the lowest of the hosts' addresses, and changes when that host is cut off.
   const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
   await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
@@ -58,8 +64,9 @@ export async function openLan(): Promise<Lan> {
     await ip("link", "delete", id);
   };
   try {
-    await ip("address", "add", `${address}/24`, "dev", id);
-    await ip("link", "set", id, "up");
+    await ip("link", "set", id, "addrgenmode", "none", "up");
+    await addAddress(address);
+    await ip("route", "add", `${stem}.0/24`, "dev", id, "src", address);
   } catch (error) {
     await dispose();
     throw error;
@@ -69,9 +76,12 @@ export async function openLan(): Promise<Lan> {
     network: `${stem}.0/24`,
     async addAddress(number) {
       const added = `${stem}.${number}`;
-      const reconnect = () => ip("address", "add", `${added}/24`, "dev", id);
-      await reconnect();
-      return { address: added, reconnect, cutOff: () => ip("address", "delete", `${added}/24`, "dev", id) };
+      await addAddress(added);
+      return {
+        address: added,
+        reconnect: () => addAddress(added),
+        cutOff: () => ip("route", "delete", "local", added, "dev", id),
+      };
     },
     async addHost(name, sysctls = []) {
       const number = namespaces.length + 2;
@@ -81,7 +91,7 @@ export async function openLan(): Promise<Lan> {
       await ip("netns", "add", namespace);
       namespaces.push(namespace);
       await ip("link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", namespace);
-      await ip("link", "set", cable, "master", id, "up");
+      await ip("link", "set", cable, "master", id, "addrgenmode", "none", "up");
       await ip("-n", namespace, "address", "add", `${stem}.${number}/24`, "dev", "eth0");
       for (const device of ["lo", "eth0"]) await ip("-n", namespace, "link", "set", device, "up");
       for (const setting of sysctls) await run(...prefix, "sysctl", "-qw", setting);
