@@ -7,6 +7,7 @@ import { createBodyCheck, NO_FIELDS } from "../body_schema.ts";
 import type { AnyOperation, FileBody, OperationDeps, ReplyOptions } from "../operation.ts";
 import { parseQuery } from "../query.ts";
 import { type RequestContext, requestContext } from "../request_context.ts";
+import { bytesResponse } from "../response/bytes_response.ts";
 import { isKnownTag } from "../response/etag.ts";
 import type { Route } from "../route.ts";
 import { describeSchemaErrors } from "../validation_problems.ts";
@@ -89,15 +90,14 @@ function toConditionalResponse(
     return new Response(null, { status: 304, headers: { ...Object.fromEntries(others), ...validators } });
   }
   const { body, type } = "body" in tagged ? tagged : toContent(reply);
-  return new Response(body, {
-    status: reply.status,
-    headers: {
-      ...type,
-      ...validators,
-      ...reply.headers,
-      ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
-    },
-  });
+  const headers = {
+    ...type,
+    ...validators,
+    ...reply.headers,
+    ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
+  };
+  const init = { status: reply.status, headers };
+  return body instanceof Uint8Array ? bytesResponse(body, init) : new Response(body, init);
 }
 
 const ENCODER = new TextEncoder();

@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { canonicalPath } from "../canonical_path.ts";
+import { bytesResponse, inMemory } from "./bytes_response.ts";
 import { type ContentEncoding, chooseEncoding, encode, encodedTag } from "./content_encoding.ts";
 import { reprDigest } from "./repr_digest.ts";
 
@@ -15,9 +16,6 @@ const MIN_BYTES = 4 * 1024;
 const MAX_KEPT_BYTES = 16 * 2 ** 20;
 /** Approximate overhead of an entry. */
 const ENTRY_BYTES = 500;
-
-/** Bun copies a shorter body behind its headers. */
-const MAX_COPIED_BYTES = 15 * 1024;
 
 const TEXT_TYPES: ReadonlySet<string> = new Set([
   "application/json",
@@ -77,10 +75,8 @@ export function createCompressResponse() {
       updateDigest(headers, null);
       return { response, bytes: 0 };
     }
-    const body = new Uint8Array(await response.arrayBuffer());
-    if (encoding === null || body.length < MIN_BYTES) {
-      return { response: new Response(inOnePiece(body), { status, headers }), bytes: body.length };
-    }
+    const { response: unencoded, bytes: body } = await inMemory(response);
+    if (encoding === null || body.length < MIN_BYTES) return { response: unencoded, bytes: body.length };
     // With the type, because one URL may have several.
     const key = tag === null ? null : `${tag} ${headers.get("content-type")} ${resourceOf(request)}`;
     const bytes = await encodeOnce(key, body, encoding);
@@ -88,21 +84,8 @@ export function createCompressResponse() {
     headers.delete("Content-Length");
     updateDigest(headers, bytes);
     addVary(headers);
-    return { response: new Response(inOnePiece(bytes), { status, headers }), bytes: bytes.length };
+    return { response: bytesResponse(bytes, { status, headers }), bytes: bytes.length };
   };
-}
-
-/**
- * Returns the body in the form that Bun sends together with the headers, with their `Content-Length`. Before any other long
- * body it sends every piece of every header by itself, some 70 system calls (https://github.com/oven-sh/bun/pull/41341).
- */
-function inOnePiece(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream {
-  if (bytes.length < MAX_COPIED_BYTES) return bytes;
-  const pull = (controller: ReadableStreamDirectController) => {
-    controller.write(bytes);
-    controller.end();
-  };
-  return new ReadableStream({ type: "direct", pull }, { highWaterMark: bytes.length + 1 });
 }
 
 /** Returns the canonical path and query without the host, so that clients cannot fill the cache with copies. */
