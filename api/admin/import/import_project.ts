@@ -9,8 +9,14 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findProjectById, type ProjectRow } from "../../../sql/accounts/projects.ts";
 import { type Sql, statementErrorOf } from "../../../sql/connection/pool.ts";
-import { clearImportStage, createImportStage, insertImportLines } from "../../../sql/import/import_stage.ts";
-import { advanceStatusSequence, findDifferentRow, insertStaged } from "../../../sql/import/tracker_import.ts";
+import {
+  advanceStatusSequence,
+  clearImportStage,
+  createImportStage,
+  findDifferentRow,
+  insertImportLines,
+  insertStaged,
+} from "../../../sql/tracker/tracker_import.ts";
 import { addProject } from "../../accounts/organizations/project_changes.ts";
 import { AdminError, OPERATOR } from "../command/command.ts";
 import { findProjectOwner } from "../command/lookups.ts";

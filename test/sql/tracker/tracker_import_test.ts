@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { clearImportStage, createImportStage, insertImportLines } from "../../../sql/import/import_stage.ts";
+import {
+  clearImportStage,
+  createImportStage,
+  insertImportLines,
+} from "../../../sql/tracker/tracker_import.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 test("insertImportLines() keeps every line as it is, and clearImportStage() drops them", async () => {

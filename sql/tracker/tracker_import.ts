@@ -1,12 +1,12 @@
 /**
- * Inserts staged lines into the tracker tables. Column names come from the list of exported columns and are the only text
- * that is concatenated into statements here.
+ * Imports rows into the tracker tables: lines are staged in a temporary table, then inserted. Column names come from the list of
+ * exported columns and are the only text that is concatenated into statements here.
  */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
-import { quoteName } from "../tracker/tracker_tables.ts";
+import { allowBackfill, quoteName } from "./tracker_tables.ts";
 
 /** SQL types for reading values; the columns check the rest. */
 const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
@@ -18,6 +18,26 @@ const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
   timestamp: "timestamptz(3)",
   json: "jsonb",
 };
+
+/** Creates the temporary table for imported lines, one JSON document each, for the current transaction. Call inside a transaction. */
+export async function createImportStage(tx: Sql): Promise<void> {
+  // Imported rows keep their times.
+  await allowBackfill(tx);
+  await tx`create temporary table import_stage (doc json not null) on commit drop`;
+}
+
+/** Empties the temporary table for the next dataset. */
+export async function clearImportStage(tx: Sql): Promise<void> {
+  await tx`truncate import_stage`;
+}
+
+/** Adds lines of NDJSON to the temporary table. */
+export async function insertImportLines(tx: Sql, lines: readonly string[]): Promise<void> {
+  await tx`
+    insert into import_stage (doc)
+    select line::json
+    from string_to_table(${lines.join("\n")}, ${"\n"}) as line`;
+}
 
 /** Staged rows of one dataset of one project. */
 export interface StagedRows {
