@@ -127,7 +127,9 @@ export const restoreOrgCommand = defineCommand({
   name: "org restore",
   about: "Takes the deletion of an organization back.",
   flags: { org: { placeholder: "S", required: true, about: "slug of the organization" } },
-  async run({ sql }, { org: slug }) {
+  async run({ sql, warn }, { org: slug }) {
+    const { deletesAt } = await requireOrg(sql, slug);
+    if (deletesAt === null) warn(`Note: organization "${slug}" is not deleted. Nothing was changed.`);
     return changeEnd(sql, slug, cancelOrgDeletion);
   },
 });

@@ -1,5 +1,10 @@
 /** `project create`, `list`, `rename`, `delete` and `restore`. */
-import { listProjects, PROJECT_RESTORE_DAYS, type ProjectRow } from "../../sql/accounts/projects.ts";
+import {
+  listProjects,
+  lockProject,
+  PROJECT_RESTORE_DAYS,
+  type ProjectRow,
+} from "../../sql/accounts/projects.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import {
   addProject,
@@ -93,7 +98,14 @@ export const restoreProjectCommand = defineCommand({
   name: "project restore",
   about: "Restores a deleted project, however long ago it was deleted.",
   flags: PROJECT_FLAGS,
-  run: ({ sql }, key) => changeProject(sql, key, undeleteProject),
+  run: ({ sql, warn }, key) =>
+    changeProject(sql, key, async (tx, value) => {
+      const before = await lockProject(tx, { orgId: value.org.id, project: value.project });
+      if (before?.deletedAt === null) {
+        warn(`Note: project "${before.slug}" is not deleted. Nothing was changed.`);
+      }
+      return undeleteProject(tx, value);
+    }),
 });
 
 export const listProjectsCommand = defineCommand({

@@ -63,3 +63,15 @@ test("org update has the rules of PATCH /orgs/{slug}", async () => {
     expect([exitCode, err]).toEqual([2, "--website must be an http or https URL\n"]);
   }
 });
+
+test("org restore says so if the organization is not deleted", async () => {
+  await using db = await openTestDatabase();
+  await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
+  const restore = () => runCommand(db.url, ["org", "restore", "--org", "acme"]);
+  expect(await restore()).toMatchObject({
+    exitCode: 0,
+    err: 'Note: organization "acme" is not deleted. Nothing was changed.\n',
+  });
+  await runJson(db.url, ["org", "delete", "--org", "acme", "--confirm", "acme"]);
+  expect(await restore()).toMatchObject({ exitCode: 0, err: "" });
+});

@@ -57,3 +57,16 @@ test("project list is newest first, with deleted projects", async () => {
     { id: first.id, deletedAt },
   ]);
 });
+
+test("project restore says so if the project is not deleted", async () => {
+  await using db = await openTestDatabase();
+  await createUser(db.url, "ann");
+  await runJson(db.url, ["project", "create", "--org", "ann", "--name", "Checkout"]);
+  const restore = () => runCommand(db.url, ["project", "restore", "--org", "ann", "--project", "Checkout"]);
+  expect(await restore()).toMatchObject({
+    exitCode: 0,
+    err: 'Note: project "checkout" is not deleted. Nothing was changed.\n',
+  });
+  await runJson(db.url, ["project", "delete", "--org", "ann", "--project", "checkout"]);
+  expect(await restore()).toMatchObject({ exitCode: 0, err: "" });
+});
