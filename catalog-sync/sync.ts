@@ -2,7 +2,8 @@
 import type { Log } from "../shared/process/log.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
 import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
-import type { Pool } from "../sql/connection/pool.ts";
+import { isDatabaseFault } from "../sql/connection/database_fault.ts";
+import { isConnectionError, type Pool } from "../sql/connection/pool.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
 import { findLastGoodSync, type GoodSync, insertCatalogSync } from "../sql/models/catalog_syncs.ts";
 import { SourceError } from "./download.ts";
@@ -122,8 +123,7 @@ async function recordFailure(
   if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop" };
   const outcome: CatalogSyncOutcome = error instanceof SuspiciousDocument ? "refused" : "failed";
   const isKnown = error instanceof SuspiciousDocument || error instanceof SourceError;
-  // Messages of PostgreSQL may contain values of rows.
-  const reason = toStorable(isKnown ? error.message : "the catalog could not be stored", MAX_ERROR_LENGTH);
+  const reason = toStorable(isKnown ? error.message : describeStorageFailure(error), MAX_ERROR_LENGTH);
   const event = outcome === "refused" ? "catalog_sync.refused" : "catalog_sync.failed";
   const message = `cannot sync the model catalog from ${source.label}: ${reason}; ${describeServed(served)}`;
   // The words say everything about a source. The database's failures need the stack.
@@ -145,4 +145,10 @@ async function recordFailure(
     log.error({ event: "catalog_sync.unrecorded", err: cause }, "cannot record the failed sync");
   }
   return { outcome, error: reason };
+}
+
+/** Other messages of PostgreSQL than those about its state may contain values of rows. */
+function describeStorageFailure(error: unknown): string {
+  const isAboutState = error instanceof Error && isDatabaseFault(error) && !isConnectionError(error);
+  return `the catalog could not be stored${isAboutState ? `: ${error.message}` : ""}`;
 }

@@ -248,6 +248,21 @@ test("a connection that is lost in the middle leaves the last good catalog, and 
   }
 });
 
+test("a database that accepts no writes is reported with its reason", async () => {
+  await using db = await openTestDatabase();
+  const pool = openPool(db.url, { applicationName: "test-sync", max: 2, readOnly: true });
+  try {
+    expect(await syncFrom(pool, documentSource(makeDocument(MODELS)))).toMatchObject({
+      outcome: "failed",
+      error: expect.stringMatching(
+        /^the catalog could not be stored: cannot execute .* in a read-only transaction$/,
+      ),
+    });
+  } finally {
+    await pool.end({ timeout: 1 });
+  }
+});
+
 test("a database that is away is reported, and nothing is thrown", async () => {
   const pool = openPool("postgres://nobody@127.0.0.1:1/none", { applicationName: "test-sync", max: 2 });
   const lines: string[] = [];
