@@ -6,12 +6,10 @@ import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import { queueDeletionNotices } from "../sql/accounts/deletion_notices.ts";
 import { lockDueOrg, markOrgDeleted } from "../sql/accounts/organization_deletion.ts";
-import { deleteEndedSessions } from "../sql/accounts/sessions.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
-import { deleteOldRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
+import { deleteOldRows, listKeptRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
-import { deleteOldExportJobs } from "../sql/exports/export_retention.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 import { cancelJob } from "../sql/queue.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
@@ -34,11 +32,10 @@ export async function deleteOldRecords(
     }
   };
   const deleted: Record<string, number> = {};
-  for (const [name, rows] of Object.entries(OLD_ROWS)) {
+  for (const [name, rows] of Object.entries({ ...OLD_ROWS, ...listKeptRows(config) })) {
     deleted[name] = await all((limit) => deleteOldRows(sql, { ...rows, limit }));
   }
   Object.assign(deleted, {
-    sessions: await all((limit) => deleteEndedSessions(sql, { days: config.sessionRetentionDays, limit })),
     auditEntries: await all((limit) =>
       deleteOldAuditEntries(sql, { days: config.auditRetentionDays, limit }),
     ),
@@ -46,9 +43,6 @@ export async function deleteOldRecords(
       deleteOldExecutions(sql, { days: config.executionRetentionDays, limit }),
     ),
     events: await all((limit) => deleteOldEvents(sql, { days: config.eventRetentionDays, limit })),
-    exportJobs: await all((limit) =>
-      deleteOldExportJobs(sql, { days: config.exportJobRetentionDays, limit }),
-    ),
     trackerChanges: await all((limit) => deleteOldTrackerChanges(sql, limit)),
     // Last: one that fails stops nothing else.
     organizations: await deleteOrganizations({ sql, boss }, signal),

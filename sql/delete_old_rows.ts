@@ -1,4 +1,5 @@
 /** Which rows are deleted once they are old, and how: the oldest first, a batch at a time. */
+import type { Config } from "../shared/process/config.ts";
 import { FORGOTTEN_ACCOUNT } from "./accounts/login_delays.ts";
 import type { Sql } from "./connection/pool.ts";
 
@@ -48,6 +49,27 @@ export const OLD_ROWS = {
   },
   webhookSecrets: { table: "webhook_retired_secrets", time: "expires_at", age: "0" },
 } as const satisfies Readonly<Record<string, OldRows>>;
+
+/** Tables whose rows an operator keeps for a number of days, by their names in the log. */
+export function listKeptRows(config: Pick<Config, "sessionRetentionDays" | "exportJobRetentionDays">) {
+  return {
+    sessions: {
+      table: "sessions",
+      time: "least(expires_at, revoked_at)",
+      age: `${config.sessionRetentionDays} days`,
+    },
+    /** Those without a file. The latest job of an organization stays, because job numbers continue from it. */
+    exportJobs: {
+      table: "export_jobs",
+      time: "finished_at",
+      age: `${config.exportJobRetentionDays} days`,
+      and: `status in ('expired', 'failed')
+        and exists (
+          select from export_jobs as later where later.org_id = export_jobs.org_id and later.number > export_jobs.number
+        )`,
+    },
+  } satisfies Readonly<Record<string, OldRows>>;
+}
 
 /** Deletes up to `limit` old rows, the oldest first, and returns their number. Skips rows that other transactions lock. */
 export async function deleteOldRows(sql: Sql, rows: OldRows & { limit: number }): Promise<number> {

@@ -2,7 +2,6 @@
 import type { Credential } from "../../shared/policy.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** A valid session and its user. */
 export interface SessionCallerRow {
@@ -204,17 +203,4 @@ export async function markExcessSessionsRevoked(
       offset ${sessions.limit}
     )`;
   return count;
-}
-
-/** Deletes up to `limit` ended or expired sessions, oldest first, and returns their number. */
-export async function deleteEndedSessions(
-  sql: Sql,
-  { days, limit }: { days: number; limit: number },
-): Promise<number> {
-  return deleteOldRows(sql, {
-    table: "sessions",
-    time: "least(expires_at, revoked_at)",
-    age: `${days} days`,
-    limit,
-  });
 }

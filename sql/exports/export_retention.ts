@@ -4,7 +4,6 @@
  */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
-import { deleteOldRows } from "../delete_old_rows.ts";
 
 /** Returns when an export that is ready now expires. `hours` is `EXPORT_RETENTION_HOURS`. */
 export function expiryFromNow(sql: Sql, hours: number) {
@@ -74,24 +73,4 @@ export async function markExportJobExpired(sql: Sql, id: string): Promise<boolea
     set status = 'expired'
     where id = ${id} and status = 'ready' and ${isPastExpiry(sql)}`;
   return count === 1;
-}
-
-/**
- * Deletes up to `limit` jobs that finished more than `days` ago and have no file, and returns their number. The latest job
- * of an organization stays, because job numbers continue from it.
- */
-export async function deleteOldExportJobs(
-  sql: Sql,
-  { days, limit }: { days: number; limit: number },
-): Promise<number> {
-  return deleteOldRows(sql, {
-    table: "export_jobs",
-    time: "finished_at",
-    age: `${days} days`,
-    and: `status in ('expired', 'failed')
-      and exists (
-        select from export_jobs as later where later.org_id = export_jobs.org_id and later.number > export_jobs.number
-      )`,
-    limit,
-  });
 }
