@@ -36,8 +36,8 @@ const NEEDS: ProcessNeeds = {
   usage: USAGE,
   requests: ({ databaseUrl: url, databaseDirectUrl, databasePoolMax: max }) =>
     url === databaseDirectUrl
-      ? { url, applicationName: API_APPLICATION, max }
-      : { url, applicationName: POOLED_API_APPLICATION, max, isPooled: true },
+      ? { url, applicationName: API_APPLICATION, max, limitsLockWaits: true }
+      : { url, applicationName: POOLED_API_APPLICATION, max, isPooled: true, limitsLockWaits: true },
   exports: ({ exportStreamsMax }) => ({
     applicationName: EXPORT_APPLICATION,
     max: countExportConnections(exportStreamsMax),

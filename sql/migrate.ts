@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { hasSqlState, openSession, type Pool, type Sql } from "./connection/pool.ts";
+import { hasSqlState, LOCK_NOT_AVAILABLE, openSession, type Pool, type Sql } from "./connection/pool.ts";
 import { rehashDefinitions } from "./definitions/rehash.ts";
 import { type LockWatch, watchLockHolders } from "./lock_holders.ts";
 import { tryLockSession } from "./locks.ts";
-import { LOCK_NOT_AVAILABLE, MigrationError, toMigrationError } from "./migration_failure.ts";
+import { MigrationError, toMigrationError } from "./migration_failure.ts";
 import { type Migration, readMigrations } from "./migration_files.ts";
 import { installQueues } from "./queue.ts";
 import {

@@ -2,8 +2,6 @@
 import type { Sql } from "./connection/pool.ts";
 import { hasSqlState } from "./connection/pool.ts";
 
-/** SQLSTATE after `lock_timeout`. */
-export const LOCK_NOT_AVAILABLE = "55P03";
 const INSUFFICIENT_PRIVILEGE = "42501";
 const DUPLICATE_TABLE = "42P07";
 

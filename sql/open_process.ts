@@ -18,7 +18,7 @@ import {
   warnIfClearText,
 } from "./connection/direct_connection.ts";
 import type { Nodes } from "./connection/nodes.ts";
-import { openPool, type Pool } from "./connection/pool.ts";
+import { openPool, type Pool, type PoolOptions } from "./connection/pool.ts";
 import { openReplica, type Replica } from "./connection/replica.ts";
 import type { Boss } from "./queue.ts";
 import { requireCompatibleSchema } from "./schema_state.ts";
@@ -30,7 +30,7 @@ export interface ProcessNeeds {
   /** Printed on `--help`. */
   usage: string;
   /** Connections for everything but exports. */
-  requests(config: Config): { url: string; applicationName: string; max: number; isPooled?: boolean };
+  requests(config: Config): PoolOptions & { url: string };
   /** Connections for snapshots; as many on the replica, and on each node. */
   exports(config: Config): { applicationName: string; max: number; lanesMax?: number };
   openQueue(sql: Pool, onError: (error: unknown) => void): Promise<Boss>;

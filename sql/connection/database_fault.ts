@@ -1,7 +1,7 @@
 /** Which errors of the database pass, what to run again after them, and how a process describes them. */
 import { setTimeout as delay } from "node:timers/promises";
 import { NodeUnavailable } from "./nodes.ts";
-import { hasSqlState, isConnectionError } from "./pool.ts";
+import { hasSqlState, isConnectionError, LOCK_NOT_AVAILABLE } from "./pool.ts";
 
 const PAUSE_MS = 1000;
 
@@ -13,7 +13,7 @@ const READ_ONLY = "25006";
 /** Returns true if the error says something about the database's state, and nothing about the statement. */
 export function isDatabaseFault(error: unknown): boolean {
   if (error instanceof NodeUnavailable) return true;
-  return isConnectionError(error) || hasSqlState(error, DISK_FULL, IO_ERROR, READ_ONLY);
+  return isConnectionError(error) || hasSqlState(error, DISK_FULL, IO_ERROR, LOCK_NOT_AVAILABLE, READ_ONLY);
 }
 
 /**

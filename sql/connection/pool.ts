@@ -25,9 +25,19 @@ export interface PoolOptions {
    * the session: no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
    */
   isPooled?: boolean;
+  /** Statements give up waiting for a lock, so that those that want a locked table do not keep all connections. */
+  limitsLockWaits?: boolean;
   /** Unused connections are closed after this time; never if omitted. */
   idleSeconds?: number;
 }
+
+/**
+ * How long a read waits for a table that somebody has locked: longer than a migration waits for its lock, with everyone
+ * behind it. Behind PgBouncer, deploy/pgbouncer.ini sets it.
+ */
+const READ_LOCK_TIMEOUT_MS = 3_000;
+/** For writes, which take turns at rows. Shorter than a request may take, so that its client learns that nothing changed. */
+const WRITE_LOCK_TIMEOUT_MS = 20_000;
 
 /** Seconds of silence before TCP probes an idle connection. */
 const KEEP_ALIVE_SECONDS = 15;
@@ -66,7 +76,7 @@ const POOLED = { prepare: false, max_pipeline: 0 } as const;
  */
 export function openPool(url: string, options: PoolOptions): Pool {
   const target = parseDatabaseUrl(url);
-  return postgres({
+  const pool = postgres({
     ...toAddress(target),
     max: options.max,
     connect_timeout: 10,
@@ -86,6 +96,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
       // 0.4 s; deploy/postgresql.conf has `jit` for the sessions behind one. Numbers have all their digits in exports, which
       // do not pass it.
       ...(options.isPooled ? {} : { jit: "off", extra_float_digits: "1" }),
+      ...(options.limitsLockWaits && !options.isPooled ? { lock_timeout: READ_LOCK_TIMEOUT_MS } : {}),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
       ...target.settings,
       ...options.settings,
@@ -108,6 +119,23 @@ export function openPool(url: string, options: PoolOptions): Pool {
     },
     // The driver's type parameter describes the parsers above, which no caller needs to see.
   }) as unknown as Pool;
+  if (options.limitsLockWaits) letWritesWait(pool);
+  return pool;
+}
+
+/** Lets transactions wait longer for locks, unless they begin as `read only`. */
+function letWritesWait(pool: Pool): void {
+  const begin = pool.begin as (...given: unknown[]) => Promise<unknown>;
+  const beginPatiently = (...given: unknown[]): Promise<unknown> => {
+    const [run] = given;
+    if (typeof run !== "function") return begin(...given);
+    return begin((tx: Transaction) => {
+      // If it fails, so does every later statement.
+      tx`select set_config('lock_timeout', ${String(WRITE_LOCK_TIMEOUT_MS)}, true)`.catch(() => {});
+      return run(tx);
+    });
+  };
+  Object.assign(pool, { begin: beginPatiently });
 }
 
 /** What the URL leaves out, the driver reads from PGUSER, PGPASSWORD and PGDATABASE. */
@@ -206,6 +234,8 @@ export function violates(error: unknown, constraint: string): boolean {
 
 /** SQLSTATE of a statement that a timeout or the client has canceled. */
 export const QUERY_CANCELED = "57014";
+/** SQLSTATE after `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = "55P03";
 
 /** Returns true if `error` comes from PostgreSQL and has one of these SQLSTATEs. */
 export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {

@@ -59,14 +59,17 @@ export async function startPgBouncer(
   const file = join(directory, "pgbouncer.ini");
   await writeFile(
     file,
-    withSettings(text.replace(/^ulr = .*$/m, `${database} = host=${hostname} port=${url.port}`), {
-      listen_addr: address,
-      listen_port: port,
-      auth_file: users,
-      // If the server requires no password, the pooler has none to check.
-      ...(password ? {} : { auth_type: "trust" }),
-      ...settings,
-    }),
+    withSettings(
+      text.replace(/^ulr = host=\S+ port=\d+ dbname=\S+/m, `${database} = host=${hostname} port=${url.port}`),
+      {
+        listen_addr: address,
+        listen_port: port,
+        auth_file: users,
+        // If the server requires no password, the pooler has none to check.
+        ...(password ? {} : { auth_type: "trust" }),
+        ...settings,
+      },
+    ),
   );
   // It refuses to run as root.
   const account = process.getuid?.() === 0 ? ["-u", "nobody"] : [];

@@ -110,11 +110,13 @@ test("a list is read under settings of its own, which the next request does not 
     Array.from(
       { length: 20 },
       () => next`
-        select current_setting('statement_timeout') as timeout, current_setting('plan_cache_mode') as plans`,
+        select current_setting('statement_timeout') as timeout, current_setting('plan_cache_mode') as plans,
+          current_setting('lock_timeout') as lock_timeout`,
     ),
   );
   await next.end({ timeout: 1 });
-  for (const rows of settings) expect([...rows]).toEqual([{ timeout: "0", plans: "auto" }]);
+  for (const rows of settings)
+    expect([...rows]).toEqual([{ timeout: "0", plans: "auto", lockTimeout: "3s" }]);
 });
 
 test("datasets, a bundle and an organization's export are complete, and the same as in the database", async () => {

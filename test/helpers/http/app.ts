@@ -104,7 +104,11 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   });
   const stop = new AbortController();
   const logLines: LogLine[] = [];
-  const sql = openPool(db.url, { applicationName: API_APPLICATION, max: config.databasePoolMax });
+  const sql = openPool(db.url, {
+    applicationName: API_APPLICATION,
+    max: config.databasePoolMax,
+    limitsLockWaits: true,
+  });
   const log = createLog({
     level: "debug",
     process: "test",
