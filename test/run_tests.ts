@@ -20,6 +20,13 @@ const MAX_FILES_AGAIN = 5;
  */
 const WORKERS = availableParallelism() + 4;
 
+/**
+ * For test workers: memory that a test has freed is kept for a second, in which the next test takes it, and functions are not
+ * compiled with the most effort, because hardly one runs long enough. Together this saves a twentieth of the processor time.
+ * `spawnService` gives the service's processes their own variables, so they run as in production.
+ */
+const WORKER_ENV = { MIMALLOC_PURGE_DELAY: "1000", BUN_JSC_useFTLJIT: "0" };
+
 const TEST_USAGE = `Usage: bun run test [file or folder …] [options]
 
   --all             fail if anything is left out
@@ -114,6 +121,7 @@ async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
     args: ["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...args],
     cwd: root,
     env: {
+      ...WORKER_ENV,
       ...env,
       TEST_FOLDER: server.directory,
       ...(server.url === "" ? {} : { TEST_DATABASE_URL: server.url }),
