@@ -4,7 +4,6 @@ import type { App } from "./app.ts";
 import { clientAddress } from "./http/client_address.ts";
 import { TcpSocket } from "./http/pipeline/tcp_socket.ts";
 import type { ClientConnection } from "./http/request_context.ts";
-import { isFilePath } from "./http/route.ts";
 
 /**
  * Closes connections that send nothing, and requests whose body is still incomplete, after this time. Bun itself limits
@@ -40,14 +39,9 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
     // Bun's default outside development: two processes on one port, each with half of the connections.
     reusePort: false,
     fetch: (request, server) => {
-      // An export may be silent for longer while its reader pauses. The setting belongs to the connection, so every
-      // request sets it.
-      const isFile = isFilePath(request.url);
-      server.timeout(request, isFile ? 0 : idleTimeoutSeconds);
       const peer = server.requestIP(request);
       const address = clientAddress(request.headers, peer?.address ?? null, options.trustProxy);
-      const answer = app.handle(request, address, clientConnection(request, server, peer?.port ?? 0));
-      return isFile ? answer.then(closeAfter) : answer;
+      return app.handle(request, address, clientConnection(request, server, peer?.port ?? 0));
     },
   });
 }
@@ -88,6 +82,7 @@ function clientConnection(
       while (isOpen()) await delay(OVER_POLL_MS);
       return !request.signal.aborted;
     },
+    mayBeSilent: () => server.timeout(request, 0),
     acknowledgedBytes: () => (isOpen() ? socket.acknowledgedBytes() : null),
     reset() {
       if (!isOpen()) return;
@@ -96,10 +91,4 @@ function clientConnection(
       server.timeout(request, CLOSE_SECONDS);
     },
   };
-}
-
-/** Ends the connection with the response: kept by a client that has vanished, it would stay open without a timeout. */
-function closeAfter(answer: Response): Response {
-  answer.headers.set("Connection", "close");
-  return answer;
 }

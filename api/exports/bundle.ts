@@ -31,6 +31,7 @@ export const exportBundle = operation(
     uncheckedQuery: BUNDLE_QUERY,
     response: { 200: { description: "The archive", files: BUNDLE_ARCHIVE } },
     responseHeaders: FILE_HEADERS,
+    download: true,
     fails: [...BUNDLE_FAILURES, "EXPORT_TOO_LARGE"],
   },
   async ({ params, request, caller }, deps) => {

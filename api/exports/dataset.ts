@@ -72,6 +72,7 @@ export const exportDataset = operation(
       },
     },
     responseHeaders: FILE_HEADERS,
+    download: true,
     fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", WRONG_TIME, SHARE_USED_UP],
     documentedAs: EXPORT_DATASET_NAMES.flatMap(listForms),
   },

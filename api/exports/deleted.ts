@@ -59,6 +59,7 @@ const BASE = {
     "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
     "Ordered by dataset, time and id.",
   responseHeaders: FILE_HEADERS,
+  download: true,
   fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP],
 } as const;
 

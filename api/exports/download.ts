@@ -47,6 +47,7 @@ export const downloadExportJob = operation(
       ETag: { description: "SHA-256 of the file", schema: Text },
       "Repr-Digest": { description: "SHA-256 of the file, as in RFC 9530", schema: Text },
     },
+    download: true,
     fails: [
       "EXPORT_JOB_NOT_FOUND",
       "KEY_KIND_FORBIDDEN",

@@ -129,6 +129,8 @@ interface Declaration<
   fails?: readonly Failure[];
   /** A POST that only reads: its query is too long for a URL. */
   reads?: true;
+  /** Sends a file: without a time limit, and for as long as its reader needs. */
+  download?: true;
   /** The request or response holds a secret, so no response is stored for repeated requests. */
   secret?: true;
   /** Ignores the session cookie: browsers also send expired ones, which must not block a new sign-in. */

@@ -13,6 +13,8 @@ export interface ClientConnection {
   isOpen(): boolean;
   /** Resolves when the connection is not open any more: to false if it was lost before the whole response was taken. */
   whenOver(): Promise<boolean>;
+  /** Lets the response be silent for longer, as an export is while its reader pauses. The connection must end with it. */
+  mayBeSilent(): void;
   /** Returns the bytes that the client has acknowledged on this connection; null if the system does not tell. */
   acknowledgedBytes(): number | null;
   /** Resets the connection within some seconds: neither side can take it for complete, and nothing of it is kept. */

@@ -27,21 +27,12 @@ export interface Route {
   writes: boolean;
   /** The query parameters that replace JSON fields if the body is YAML; null if only JSON is accepted. */
   yamlQuery: Query | null;
+  /** True for files, which have no time limit and may send nothing for a while. */
+  isDownload: boolean;
   /** True if the response holds a secret, so that it is not stored. */
   holdsSecret: boolean;
   /** Checks a body against the route's schema; null if the route does so by itself. */
   checkBody: CheckBody | null;
   /** Called once access and body are checked. */
   respond(request: Request, params: Readonly<Record<string, string>>): Promise<Response>;
-}
-
-/**
- * Paths of files, which have no time limit and may send nothing for a while. Anchored at the start, so that a query cannot turn
- * another response into a download without time limits.
- */
-const FILE_PATH = /^(?:https?:\/\/[^/?#]*)?\/api\/v1\/export\/(?:projects\/|jobs\/[^/?#]+\/download)/;
-
-/** Returns true for the URL or path of a dataset, a bundle or an artifact. */
-export function isFilePath(url: string): boolean {
-  return FILE_PATH.test(url);
 }

@@ -82,6 +82,7 @@ export function toPageRoute(
     maxBodyBytes: options.maxFormBytes ?? FORM_MAX_BYTES,
     writes: method === "POST",
     yamlQuery: null,
+    isDownload: false,
     holdsSecret: false,
     checkBody: null,
     async respond(request, params) {

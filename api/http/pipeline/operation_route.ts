@@ -30,6 +30,7 @@ export function toOperationRoute(operation: AnyOperation, deps: OperationDeps): 
     maxBodyBytes: operation.maxBodyBytes ?? maxBodyBytes(operation.path),
     writes: method !== "GET" && !reads,
     yamlQuery: operation.yamlQuery ?? null,
+    isDownload: operation.download ?? false,
     holdsSecret: operation.secret ?? false,
     checkBody: method === "GET" || uncheckedBody ? null : createBodyCheck(body),
     async respond(request, value) {

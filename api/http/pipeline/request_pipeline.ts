@@ -51,6 +51,7 @@ export type Handle = (request: Request, address: string, connection?: ClientConn
 const NO_CONNECTION: ClientConnection = {
   isOpen: () => false,
   whenOver: async () => true,
+  mayBeSilent: () => {},
   acknowledgedBytes: () => null,
   reset: () => {},
 };

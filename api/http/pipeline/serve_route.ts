@@ -11,7 +11,7 @@ import { unavailable } from "../error_handler.ts";
 import { type CallApi, type RequestContext, requestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { notFound } from "../require_visible.ts";
-import { API_PREFIX, isFilePath, type JsonObject, type Route } from "../route.ts";
+import { API_PREFIX, type JsonObject, type Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import type { RespondOnce } from "./idempotency.ts";
@@ -67,8 +67,13 @@ export async function serveRoute(
   }
   return deps.respondOnce({ request: context.request, url, route, context }, async () => {
     route.checkBody?.(context.body);
-    const response = route.respond(request, params);
-    return isFilePath(url.pathname) ? response : inTime(response, route, remainingMs(context));
+    if (route.isDownload) {
+      context.connection.mayBeSilent();
+      // Kept by a client that has vanished, it would stay open without a timeout.
+      context.responseHeaders["Connection"] = "close";
+      return route.respond(request, params);
+    }
+    return inTime(route.respond(request, params), route, remainingMs(context));
   });
 }
 

@@ -19,6 +19,7 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     connection: {
       isOpen: () => true,
       whenOver: async () => true,
+      mayBeSilent: () => {},
       acknowledgedBytes: () => null,
       reset: () => {},
     },
