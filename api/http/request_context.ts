@@ -145,7 +145,17 @@ function newOutcome() {
 
 /** Returns the context of an API call that a page makes: the page's caller, ids and time limit. */
 export function callContext(page: RequestContext, request: Request, url: URL): RequestContext {
-  return { ...page, request, url, method: request.method, mayWrite: page.writes, ...newOutcome() };
+  // A file is never sent to a page, so the page's own connection keeps its timeout.
+  const connection = { ...page.connection, mayBeSilent: () => {} };
+  return {
+    ...page,
+    connection,
+    request,
+    url,
+    method: request.method,
+    mayWrite: page.writes,
+    ...newOutcome(),
+  };
 }
 
 const contexts = new WeakMap<Request, RequestContext>();

@@ -1,13 +1,16 @@
 /** Clients that break the rules of HTTP, or of time: over a real socket, byte by byte. */
 import { describe, expect, test } from "bun:test";
 import { type ListenOptions, listen } from "../../../api/listen.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { openTestApp, type TestApp, type TestAppOptions } from "../../helpers/http/app.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { sendRaw } from "../../helpers/network/send_raw.ts";
 
-async function openSlow(options: Partial<ListenOptions>) {
-  const api: TestApp = await openTestApp({ routes: probeRoutes() });
+async function openSlow(
+  options: Partial<ListenOptions>,
+  appOptions: TestAppOptions = { routes: probeRoutes() },
+) {
+  const api: TestApp = await openTestApp(appOptions);
   const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: 0, ...options });
   return {
     api,
@@ -42,6 +45,20 @@ describe("a client that is slow", () => {
       ["info", "VALIDATION_ERROR"],
       ["info", "VALIDATION_ERROR"],
     ]);
+  });
+
+  test.concurrent("is cut off after a page that has checked an export for it, but sent none", async () => {
+    await using open = await openSlow({ idleTimeoutSeconds: 4 }, {});
+    const { user, org } = await open.api.make.person();
+    const project = await open.api.make.project({ orgId: org.id, ownerId: user.id });
+    const { token } = await open.api.make.session({ userId: user.id });
+    const path = `/dashboard/exports/projects/${project.id}/file?dataset=issues`;
+    const received = await sendRaw(
+      open.port,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nCookie: ulr_session=${token}\r\n\r\n`,
+    );
+    expect(received).toStartWith("HTTP/1.1 303 ");
+    expect(received).not.toContain("Connection: close");
   });
 });
 
