@@ -1,8 +1,8 @@
 /**
- * Counts requests per user or address and minute in this process; pipeline/rate_limits.ts decides whose and how many. Windows are
- * fixed and begin with a key's first request: one counter per key, constant time, and an exact `X-RateLimit-Reset`. A
- * client can send up to twice the limit around the end of a window; that is acceptable, because this limit shares load
- * and protects no secret.
+ * Counts requests per user or address and minute in this process; pipeline/rate_limits.ts decides whose and how many.
+ * Windows are fixed and begin with a key's first request: one counter per key, constant time, and an exact
+ * `X-RateLimit-Reset`. A client can send up to twice the limit around the end of a window; that is acceptable, because
+ * this limit shares load and protects no secret.
  */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
