@@ -23,7 +23,8 @@ const WORKERS = availableParallelism() + 4;
 /**
  * For test workers: memory that a test has freed is kept for a second, in which the next test takes it, and functions are not
  * compiled with the most effort, because hardly one runs long enough. Together this saves a twentieth of the processor time.
- * `spawnService` gives the service's processes their own variables, so they run as in production.
+ * `spawnService` gives the service's processes their own variables, so they run as in production. Commands and `bun run start`
+ * inherit these.
  */
 const WORKER_ENV = { MIMALLOC_PURGE_DELAY: "1000", BUN_JSC_useFTLJIT: "0" };
 

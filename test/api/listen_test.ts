@@ -160,23 +160,22 @@ test("a request of HTTP/1.0 needs no host: health checks of load balancers name 
 });
 
 test("a connection without a timeout, for an export, is closed after it; others are kept", async () => {
-  await using api = await openTestApp();
-  const server = listen(api.app, { host: "127.0.0.1", port: 0, trustProxy: 0, idleTimeoutSeconds: 30 });
-  const { key, org, user } = await api.make.person();
-  const { id } = await api.make.project({ orgId: org.id, ownerId: user.id });
+  await using live = await openListeningApp();
+  const { key, org, user } = await live.app.make.person();
+  const { id } = await live.app.make.project({ orgId: org.id, ownerId: user.id });
+  const path = `/api/v1/export/projects/${id}`;
   const head = `HTTP/1.1\r\nHost: db\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  const ask = (file: string) =>
-    sendRaw(server.port ?? 0, `GET /api/v1/export/projects/${id}/${file} ${head}`);
+  const ask = (file: string) => sendRaw(live.port, `GET ${path}/${file} ${head}`);
   let isKept = true;
-  const kept = ask("estimate").then(() => {
+  void ask("estimate").then(() => {
     isKept = false;
   });
+  await waitFor(() => live.app.logLines.length === 1);
   expect(await ask("issues")).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
   // Another name is no file, but it has the same route.
   expect(await ask("nothing")).toMatch(/^HTTP\/1\.1 404 .*\r\nConnection: close\r\n/s);
+  expect(live.app.logLines[0]).toMatchObject({ status: 200 });
   expect(isKept).toBe(true);
-  await server.stop(true);
-  await kept;
 });
 
 describe("a stream over a socket", () => {

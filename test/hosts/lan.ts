@@ -54,7 +54,7 @@ export async function openLan(): Promise<Lan> {
   const id = `ulr${high}x${low}`;
   const address = `${stem}.1`;
   const namespaces: string[] = [];
-  const addAddress = (added: string) => ip("route", "add", "local", added, "dev", id, "src", address);
+  const addLocalRoute = (to: string) => ip("route", "add", "local", to, "dev", id, "src", address);
   // Set explicitly: by default it is the lowest of the hosts' addresses, and changes when that host is cut off.
   const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
   await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
@@ -65,7 +65,7 @@ export async function openLan(): Promise<Lan> {
   };
   try {
     await ip("link", "set", id, "addrgenmode", "none", "up");
-    await addAddress(address);
+    await addLocalRoute(address);
     await ip("route", "add", `${stem}.0/24`, "dev", id, "src", address);
   } catch (error) {
     await dispose();
@@ -76,10 +76,10 @@ export async function openLan(): Promise<Lan> {
     network: `${stem}.0/24`,
     async addAddress(number) {
       const added = `${stem}.${number}`;
-      await addAddress(added);
+      await addLocalRoute(added);
       return {
         address: added,
-        reconnect: () => addAddress(added),
+        reconnect: () => addLocalRoute(added),
         cutOff: () => ip("route", "delete", "local", added, "dev", id),
       };
     },
