@@ -62,9 +62,10 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
   };
 }
 
-/** Returns false if a server or a proxy ignored the range: it then sends the object from its start. */
+/** A server or a proxy that ignores the range sends the object from its start, and names no range. */
 function beginsAt(first: number, headers: Headers): boolean {
-  return headers.get("content-range")?.startsWith(`bytes ${first}-`) ?? false;
+  const range = headers.get("content-range");
+  return range === null ? first === 0 : range.startsWith(`bytes ${first}-`);
 }
 
 /** Returns null if there is no such object. */
