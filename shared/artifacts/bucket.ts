@@ -28,7 +28,13 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
   return {
     write: (name, content, signal = new AbortController().signal) =>
       uploadObject(bucket, { key: prefix + name, type: "application/zip", content, signal }),
-    exists: async (name) => (await ifThere(bucket.send({ method: "HEAD", key: prefix + name }))) !== null,
+    async exists(name) {
+      // With HEAD, a web page could not be told from the bucket's response.
+      const headers = { Range: "bytes=0-0" };
+      const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers }));
+      await found?.body.cancel();
+      return found !== null;
+    },
     async read(name, { bytes, range = { first: 0, last: bytes - 1 }, signal, isOver }) {
       const headers = { Range: `bytes=${range.first}-${range.last}` };
       const open = async () => {

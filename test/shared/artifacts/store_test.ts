@@ -315,6 +315,7 @@ test("a web page in place of the bucket is a failure of the storage, and never t
     for (const request of [
       () => store.write("a.zip", noise(1)),
       () => store.write("b.zip", noise(9)),
+      () => store.exists("a.zip"),
       () => store.read("a.zip", { bytes: MIB, signal, isOver }),
       () => store.read("a.zip", { bytes: MIB, range, signal, isOver }),
       () => names(store),
