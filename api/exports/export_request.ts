@@ -119,12 +119,7 @@ export async function requireExportProject(
   const project = await findProject(sql, access);
   const { credential } = access.caller;
   requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
-  const verdict = access.policy({
-    credential,
-    role: project.role,
-    tier: project.subscriptionTier,
-  });
-  if (!verdict.ok) throw new ApiError(verdict.code, verdict.details ? { details: verdict.details } : {});
+  requireAllowed(access.policy({ credential, role: project.role, tier: project.subscriptionTier }));
   return project;
 }
 

@@ -33,12 +33,15 @@ export async function sendExport<Parameters extends ExportParameters>(
   describe: (opened: OpenExport<Parameters>) => ExportFile,
 ) {
   const kind = requestContext(exportRequest.request).method === "HEAD" ? "head" : "file";
+  let isNoted = false;
   const sent = await withOpenExport(deps, { ...exportRequest, kind }, async (opened) => {
     const file = describe(opened);
     const { asOf, parameters } = opened;
     const rows = await countWithinLimit(opened, file);
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
-    if (kind === "file") await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
+    // An export that the replica breaks off before its first byte is opened again.
+    if (kind === "file" && !isNoted) await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
+    isNoted = true;
     // A ZIP is compressed already.
     const isCompressed = file.kind === "bundle" || FORMATS[parameters.format].isCompressed;
     const accepted = exportRequest.request.headers.get("accept-encoding");

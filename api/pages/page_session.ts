@@ -1,4 +1,7 @@
-/** The session of a page: who is signed in, and where a visitor without one is led. */
+/**
+ * The session of a page: who is signed in, and where a visitor without one is led (by page.ts). A cookie whose session is
+ * over was deleted before, and its visitor is anonymous (http/pipeline/rate_limits.ts).
+ */
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { getMe } from "../accounts/me.ts";

@@ -24,7 +24,7 @@ import {
 } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
 import { type CheckedVersion, checkVersions, type VersionCheck } from "../warnings.ts";
-import { type Batch, findInBatch, formatCircle, makeBatch, sortBatch } from "./order.ts";
+import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order.ts";
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
 
@@ -46,8 +46,8 @@ interface BatchOptions {
   publish: boolean;
   /** Goes on after errors, to find all of them. The transaction must be rolled back. */
   isDryRun: boolean;
-  /** Rejects documents that need each other in a circle, although they stay drafts. */
-  rejectsCircles: boolean;
+  /** Rejects documents that need each other in a cycle, although they stay drafts. */
+  rejectsCycles: boolean;
 }
 
 /** Returns the documents that could be read, as a batch. */
@@ -73,8 +73,8 @@ export async function applyBatch(
   });
   if (added.length === 0) return [];
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
-  const { sorted, circles } = await sortBatch(batch);
-  if (options.rejectsCircles) noteCircles(read, circles);
+  const { sorted, cycles } = await sortBatch(batch);
+  if (options.rejectsCycles) noteDraftCycles(read, cycles);
   const written = await addDrafts(tx, writer, { read, options });
   if (!options.isDryRun) await requireStillWriter(tx, writer);
   const positions = new Map(sorted.map((document, position) => [document, position]));
@@ -100,12 +100,12 @@ async function collect(items: readonly SubmittedItem[], step: () => Promise<void
   }
 }
 
-function noteCircles(items: readonly ReadItem[], circles: readonly WrittenDocument[][]): void {
-  for (const circle of circles) {
-    const cycle = formatCircle(circle);
+function noteDraftCycles(items: readonly ReadItem[], cycles: readonly WrittenDocument[][]): void {
+  for (const documents of cycles) {
+    const cycle = formatCycle(documents);
     const message = `These documents depend on each other: ${cycle.join(" → ")}`;
     const error: DocumentError = { code: "DEPENDENCY_CYCLE", message, details: { cycle } };
-    items.find(({ document }) => document === circle[0])?.errors.push(error);
+    items.find(({ document }) => document === documents[0])?.errors.push(error);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The order of a batch: dependencies come before the documents that need them. */
+/** The order of a batch, dependencies before the documents that need them, and its cycles, which have none. */
 import { nameKey } from "../../../shared/definitions/name.ts";
 import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import type { DefinitionReference } from "../../../shared/definitions/references.ts";
@@ -47,16 +47,16 @@ const RANGES_PER_TURN = 20;
 const REFERENCES_PER_TURN = 1000;
 
 /**
- * Sorts the documents so that each comes after those it needs. Also lists circles, at most one per starting document: in a
- * circle, each document needs the next and the last needs the first. Documents of a circle are in no particular order.
+ * Sorts the documents so that each comes after those it needs. Also lists cycles, at most one per starting document: in a
+ * cycle, each document needs the next and the last needs the first. Documents of a cycle are in no particular order.
  */
 export async function sortBatch(
   batch: Batch,
-): Promise<{ sorted: WrittenDocument[]; circles: WrittenDocument[][] }> {
+): Promise<{ sorted: WrittenDocument[]; cycles: WrittenDocument[][] }> {
   const needed = new Map<WrittenDocument, Set<WrittenDocument>>();
   for (const document of batch.documents) needed.set(document, await listNeeded(batch, document));
   const sorted: WrittenDocument[] = [];
-  const circles = new Map<WrittenDocument, WrittenDocument[]>();
+  const cycles = new Map<WrittenDocument, WrittenDocument[]>();
   const done = new Set<WrittenDocument>();
   const chain: WrittenDocument[] = [];
   // A batch has at most 200 documents, so the recursion is at most 200 deep.
@@ -64,7 +64,7 @@ export async function sortBatch(
     if (done.has(document)) return;
     const start = chain.indexOf(document);
     if (start >= 0) {
-      if (!circles.has(document)) circles.set(document, chain.slice(start));
+      if (!cycles.has(document)) cycles.set(document, chain.slice(start));
       return;
     }
     chain.push(document);
@@ -74,7 +74,7 @@ export async function sortBatch(
     sorted.push(document);
   };
   for (const document of batch.documents) visit(document);
-  return { sorted, circles: [...circles.values()] };
+  return { sorted, cycles: [...cycles.values()] };
 }
 
 async function listNeeded(batch: Batch, { references }: WrittenDocument): Promise<Set<WrittenDocument>> {
@@ -91,7 +91,7 @@ async function listNeeded(batch: Batch, { references }: WrittenDocument): Promis
   return needed;
 }
 
-/** Formats a circle for a message: `agent a@1.0.0 → agent b@1.0.0 → agent a@1.0.0`. */
-export function formatCircle(circle: readonly WrittenDocument[]): string[] {
-  return [...circle, ...circle.slice(0, 1)].map(({ type, name, version }) => `${type} ${name}@${version}`);
+/** Formats a cycle for a message: `agent a@1.0.0 → agent b@1.0.0 → agent a@1.0.0`. */
+export function formatCycle(cycle: readonly WrittenDocument[]): string[] {
+  return [...cycle, ...cycle.slice(0, 1)].map(({ type, name, version }) => `${type} ${name}@${version}`);
 }

@@ -39,7 +39,7 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
   await requireQuota(deps.sql, writer.org, { drafts: submissions.length, lines: 0, yamlBytes });
   const items = await readSubmissions(deps, writer, submissions);
   requireNoErrors(items);
-  const options = { publish, isDryRun: false, rejectsCircles: !publish };
+  const options = { publish, isDryRun: false, rejectsCycles: !publish };
   const store = () =>
     deps.sql.begin(async (tx) => {
       await limitStatements(tx, STATEMENT_TIMEOUT_MS);
@@ -83,11 +83,11 @@ interface Tried extends Pick<Report, "warnings" | "references"> {
 /** Tries to store the documents, rolls back, and returns a report for each. */
 export async function tryBatch(
   deps: OperationDeps,
-  { rejectsCircles, ...given }: SubmitRequest & { rejectsCircles: boolean },
+  { rejectsCycles, ...given }: SubmitRequest & { rejectsCycles: boolean },
 ): Promise<{ item: SubmittedItem; report: Report }[]> {
   const { writer, request, submissions, publish } = given;
   const items = await readSubmissions(deps, writer, submissions);
-  const options = { publish, isDryRun: true, rejectsCircles };
+  const options = { publish, isDryRun: true, rejectsCycles };
   const errors = items.map((item) => [...item.errors]);
   const attempt = () =>
     dryRun(deps.sql, async (tx) => {

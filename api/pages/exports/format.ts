@@ -1,12 +1,8 @@
 /** Numbers and times as the exports pages show them. Scripts turn times into the reader's own zone. */
 import type { VisibilityFlag } from "../../../shared/exports/datasets.ts";
 import { type Html, html } from "../html.ts";
+import { formatInstant } from "../parts.ts";
 
-const INSTANT = new Intl.DateTimeFormat("en-GB", {
-  dateStyle: "medium",
-  timeStyle: "short",
-  timeZone: "UTC",
-});
 const DISTANCE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
@@ -52,5 +48,5 @@ export function formatDistance(iso: string, now: number): string {
 
 /** An instant, in UTC until a script makes it local. */
 export function timeTag(iso: string): Html {
-  return html`<time datetime="${iso}" data-local>${INSTANT.format(new Date(iso))} UTC</time>`;
+  return html`<time datetime="${iso}" data-local>${formatInstant(iso)}</time>`;
 }

@@ -15,6 +15,7 @@ import { openTestApp, type TestApp, testRequest } from "../../helpers/http/app.t
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { openReplicatedServer, type ReplicatedServer } from "../../helpers/postgres/replicated_server.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { startApi } from "../../helpers/process/api_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
@@ -79,7 +80,7 @@ async function lastAsked(app: TestApp): Promise<string> {
 }
 
 /** Sessions of exports in the app's database on the replica that wait for a lock. */
-async function listWaiting(app: TestApp): Promise<number[]> {
+async function listWaitingOnReplica(app: TestApp): Promise<number[]> {
   const rows = await server.replica<{ pid: number }[]>`
     select pid from pg_stat_activity
     where datname = ${databaseOf(app)} and application_name = ${EXPORT_APPLICATION} and wait_event_type = 'Lock'`;
@@ -100,7 +101,7 @@ function databaseOf(app: TestApp): string {
 
 /** Runs `act` while a table is locked on the primary and, because locks are replayed, on the replica. */
 async function whileLocked(app: TestApp, table: string, act: () => Promise<void>): Promise<void> {
-  await app.db.sql.begin(async (tx) => {
+  await app.db.owner.begin(async (tx) => {
     await tx`lock table ${tx(table)} in access exclusive mode`;
     await act();
   });
@@ -245,10 +246,10 @@ test("a client that leaves ends its query on the replica", async () => {
     const url = `http://localhost/api/v1/export/projects/${project.id}/issues?as_of=${AFTER_ALL}`;
     const request = new Request(testRequest(url, { key: person.key }), { signal: leaving.signal });
     const pending = app.app.handle(request, "192.0.2.1");
-    await waitFor(async () => (await listWaiting(app)).length === 1);
+    await waitFor(async () => (await listWaitingOnReplica(app)).length === 1);
     leaving.abort();
     await pending;
-    expect(await listWaiting(app)).toEqual([]);
+    expect(await listWaitingOnReplica(app)).toEqual([]);
   });
   expect((await exportDataset(app, { person, project }, "issues")).status).toBe(200);
   expect(app.deps.replica?.isUsed()).toBe(true);
@@ -262,7 +263,7 @@ test("an export that the replica cancels before the first byte is read from the 
   await whileLocked(app, "issues", async () => {
     pending = exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`);
     const [pid = 0] = await waitFor(async () => {
-      const waiting = await listWaiting(app);
+      const waiting = await listWaitingOnReplica(app);
       return waiting.length > 0 ? waiting : null;
     });
     await server.replica`select pg_terminate_backend(${pid})`;
@@ -274,6 +275,25 @@ test("an export that the replica cancels before the first byte is read from the 
   const { ids: made } = exported;
   expect(new Set(ids)).toEqual(new Set([made["open issue"], made["completed issue"]]));
   expect(await count()).toEqual({ primary: 1, replica: 1 });
+});
+
+test("an export that the replica breaks off once it is in the audit log is there once", async () => {
+  await using app = await openReplicatedApp();
+  const count = snapshotCounter(app);
+  const exported = await makeExportProject(app);
+  let pending: Promise<Response> | undefined;
+  await whileLocked(app, "audit_log", async () => {
+    pending = exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`);
+    await waitFor(async () => (await listWaiting(app.db.admin, "audit_log")).length > 0);
+    await server.replica`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = ${databaseOf(app)} and application_name = ${EXPORT_APPLICATION}`;
+  });
+  expect((await pending)?.status).toBe(200);
+  expect(await count()).toEqual({ primary: 1, replica: 1 });
+  const entries = await app.db.sql`
+    select id from audit_log where action = 'export.dataset' and subject_id = ${exported.project.id}`;
+  expect(entries).toHaveLength(1);
 });
 
 test("a replica gives both connections of its snapshot", async () => {

@@ -12,15 +12,15 @@ function documentOf(name: string, needs: readonly string[], version = "1.0.0"): 
   return { type: "agent", name, version, references } as unknown as WrittenDocument;
 }
 
-test("documents come after those they need, and a circle is listed once", async () => {
+test("documents come after those they need, and a cycle is listed once", async () => {
   const documents = [documentOf("a", ["b@^1.0.0"]), documentOf("b", ["c@1.0.0"]), documentOf("c", [])];
-  const { sorted, circles } = await sortBatch(makeBatch("demo", documents));
-  expect([sorted.map(({ name }) => name), circles]).toEqual([["c", "b", "a"], []]);
+  const { sorted, cycles } = await sortBatch(makeBatch("demo", documents));
+  expect([sorted.map(({ name }) => name), cycles]).toEqual([["c", "b", "a"], []]);
   const [a, b] = [documentOf("a", ["b@^1.0.0"]), documentOf("b", ["a@1.0.0"])];
-  expect((await sortBatch(makeBatch("demo", [a, b]))).circles).toEqual([[a, b]]);
+  expect((await sortBatch(makeBatch("demo", [a, b]))).cycles).toEqual([[a, b]]);
 });
 
-test("of 200 documents that all need each other, at most one circle is listed for each", async () => {
+test("of 200 documents that all need each other, at most one cycle is listed for each", async () => {
   const names = Array.from({ length: 200 }, (_, n) => `d${n}`);
   const documents = names.map((name) =>
     documentOf(
@@ -28,10 +28,10 @@ test("of 200 documents that all need each other, at most one circle is listed fo
       names.filter((other) => other !== name).map((other) => `${other}@^1.0.0`),
     ),
   );
-  const { sorted, circles } = await sortBatch(makeBatch("demo", documents));
+  const { sorted, cycles } = await sortBatch(makeBatch("demo", documents));
   expect(sorted).toHaveLength(200);
-  expect(circles.length).toBeGreaterThan(0);
-  expect(new Set(circles.map(([first]) => first)).size).toBe(circles.length);
+  expect(cycles.length).toBeGreaterThan(0);
+  expect(new Set(cycles.map(([first]) => first)).size).toBe(cycles.length);
 });
 
 test("1,000 references to a line with 199 versions are resolved in turns, and each range once", async () => {

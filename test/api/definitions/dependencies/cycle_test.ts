@@ -108,7 +108,7 @@ test("a batch that refers to a hidden definition blocks nothing either", async (
   );
 });
 
-test("a circle of references that their authors could resolve is refused across organizations", async () => {
+test("a cycle of references that their authors could resolve is refused across organizations", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, one, { name: "tool", visibility: "public" });
