@@ -4,11 +4,13 @@ import { countDroppedLines } from "../process/log.ts";
 
 /** How often the event loop is measured. */
 const LAG_INTERVAL_MS = 100;
+/** The library's own measurement is not used; by default it would wake the process a hundred times a second. */
+const UNUSED_LAG_INTERVAL_MS = 3_600_000;
 
 /** Creates a registry with the standard process metrics and the lag of the event loop. Call it once per process. */
 export function createProcessRegistry(): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: UNUSED_LAG_INTERVAL_MS });
   // Metrics named after the runtime would reveal it.
   for (const { name } of registry.getMetricsAsArray()) {
     if (!name.startsWith("process_")) registry.removeSingleMetric(name);
