@@ -100,7 +100,7 @@ export async function openFolder(
 ): Promise<string> {
   const parent = dirname(location);
   const unfinished = `${basename(location)}-unfinished-`;
-  // Where the folder exists too: the programs of a killed start may have gone on for a moment.
+  // Even if the folder exists: the programs of a killed start may have gone on for a moment.
   for (const name of readdirSync(parent).filter((name) => name.startsWith(unfinished))) {
     rmSync(join(parent, name), { recursive: true, force: true });
   }

@@ -69,7 +69,7 @@ export async function serveRoute(
     route.checkBody?.(context.body);
     if (route.isDownload) {
       context.connection.mayBeSilent();
-      // Kept by a client that has vanished, it would stay open without a timeout.
+      // A connection that a vanished client keeps would stay open for ever.
       context.responseHeaders["Connection"] = "close";
       return route.respond(request, params);
     }
