@@ -22,9 +22,13 @@ export function renderInstant(instant: string): Html {
   return html`<time datetime="${instant}">${formatInstant(instant)}</time>`;
 }
 
-/** Renders the day of an instant in UTC. */
+/** Returns the UTC day of an ISO 8601 instant: `2026-11-20`. */
+export function formatDay(instant: string): string {
+  return instant.slice(0, 10);
+}
+
 export function renderDay(instant: string): Html {
-  return html`<time datetime="${instant}">${instant.slice(0, 10)}</time>`;
+  return html`<time datetime="${instant}">${formatDay(instant)}</time>`;
 }
 
 /** Renders a short label. `look` is its class: `good`, `busy`, `bad`, or `kind` with the type of a definition. */

@@ -9,7 +9,6 @@ import type { Page, PageResult } from "../page.ts";
 import {
   CAPABILITY_LABELS,
   formatCapability,
-  formatDay,
   formatPrice,
   formatTokens,
   NOT_STATED,
@@ -146,8 +145,8 @@ const TAIL_FIELDS: readonly Field[] = [
   ["Input modalities", ({ modalities }) => modalities.input.join(", ") || UNKNOWN],
   ["Output modalities", ({ modalities }) => modalities.output.join(", ") || UNKNOWN],
   ["Open weights", ({ openWeights }) => (openWeights ? "yes" : "no")],
-  ["Released", ({ releaseDate }) => formatDay(releaseDate)],
-  ["Knowledge cutoff", ({ knowledgeCutoff }) => formatDay(knowledgeCutoff)],
+  ["Released", ({ releaseDate }) => releaseDate ?? UNKNOWN],
+  ["Knowledge cutoff", ({ knowledgeCutoff }) => knowledgeCutoff ?? UNKNOWN],
 ];
 
 /** Renders the models as columns. What is unknown of all of them has no row. */

@@ -1,6 +1,5 @@
-/** How prices, numbers of tokens, dates and capabilities read on the pages about models. */
+/** How prices, numbers of tokens and capabilities read on the pages about models. */
 import type { ModelCapability } from "../../../shared/vocabulary.ts";
-import { type Html, html } from "../html.ts";
 import type { ModelItem } from "./model_responses.ts";
 
 const PRICE = new Intl.NumberFormat("en-US", {
@@ -13,12 +12,6 @@ const PRICE = new Intl.NumberFormat("en-US", {
 const TOKENS = new Intl.NumberFormat("en-US", {
   notation: "compact",
   maximumSignificantDigits: 3,
-});
-const DAY = new Intl.DateTimeFormat("en-US", {
-  day: "numeric",
-  month: "short",
-  year: "numeric",
-  timeZone: "UTC",
 });
 /** Shown for an unknown value. */
 export const UNKNOWN = "–";
@@ -33,15 +26,6 @@ export function formatPrice(usd: number | null | undefined): string {
 /** Formats a number of tokens to three digits: `128K`, `1.05M`. */
 export function formatTokens(tokens: number | null | undefined): string {
   return tokens === null || tokens === undefined ? UNKNOWN : TOKENS.format(tokens);
-}
-
-/** Formats the UTC day of a date or an instant: `Nov 20, 2026`. */
-export function formatDay(date: string | number | null): string {
-  return date === null ? UNKNOWN : DAY.format(new Date(date));
-}
-
-export function dayTag(date: string): Html {
-  return html`<time datetime="${date}">${formatDay(date)}</time>`;
 }
 
 /** The names of prices on pages. */

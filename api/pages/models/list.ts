@@ -6,8 +6,7 @@ import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { countOf, emptyState, pager } from "../parts.ts";
-import { dayTag } from "./format.ts";
+import { countOf, emptyState, pager, renderDay } from "../parts.ts";
 import { listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
 import { type Held, loadProviderNames, type ModelPage, type ProviderNames } from "./model_responses.ts";
@@ -82,11 +81,11 @@ ${pager({ ...list, shown: models.length }, (to) => withQuery("/models", changed(
 
 /** Says that the source has a catalog which is not shown, because it would take too much from this one. */
 function renderWaiting({ firstSeenAt, rejected }: NonNullable<Held["document"]>): Html {
-  return html`<p class="notice">Since ${dayTag(firstSeenAt)}, the source’s catalog lacks too many models or prices to be used. You see the previous one. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
+  return html`<p class="notice">Since ${renderDay(firstSeenAt)}, the source’s catalog lacks too many models or prices to be used. You see the previous one. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
 }
 
 function describeOrigin({ catalog: { source, dataDate } }: ModelPage): Html {
   if (source === null) return html`not synced yet`;
   const from = source === "bundled" ? "the bundled catalog" : source === "file" ? "a file" : source;
-  return html`from ${from}${dataDate !== null && html`, data of ${dayTag(dataDate)}`}`;
+  return html`from ${from}${dataDate !== null && html`, data of ${renderDay(dataDate)}`}`;
 }

@@ -9,7 +9,7 @@ import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { badge, renderDay } from "../parts.ts";
 import { computeCost, costSection } from "./cost_form.ts";
-import { dayTag, formatPrice, priceLabel } from "./format.ts";
+import { formatPrice, priceLabel } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
 import { type FullModel, type Held, loadProviderNames, type ProviderNames } from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
@@ -75,9 +75,9 @@ function doubts(model: FullModel, held: Held["prices"]): Content {
   const waiting = held.find((one) => modelName(one) === modelName(model));
   return [
     staleSince !== undefined &&
-      html`<p class="notice">The source's entry for this model has been unreadable since ${dayTag(staleSince)}. You see the last values that could be read.</p>`,
+      html`<p class="notice">The source's entry for this model has been unreadable since ${renderDay(staleSince)}. You see the last values that could be read.</p>`,
     waiting &&
-      html`<p class="notice">Since ${dayTag(waiting.firstSeenAt)}, the source has ${waiting.changes
+      html`<p class="notice">Since ${renderDay(waiting.firstSeenAt)}, the source has ${waiting.changes
         .map(
           ({ field, oldValue, newValue }) =>
             `${priceLabel(field).toLowerCase()} ${priceOrUnknown(newValue)} instead of ${priceOrUnknown(oldValue)}`,

@@ -3,8 +3,8 @@ import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import type { Alias } from "../../models/schemas.ts";
 import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { formatCount } from "../parts.ts";
-import { CAPABILITY_LABELS, dayTag, formatCapability } from "./format.ts";
+import { formatCount, renderDay } from "../parts.ts";
+import { CAPABILITY_LABELS, formatCapability } from "./format.ts";
 import type { FullModel } from "./model_responses.ts";
 
 interface Facts {
@@ -82,7 +82,7 @@ function tokens(limit: number | undefined): string | null {
 }
 
 function day(date: string | null): Html | null {
-  return date === null ? null : dayTag(date);
+  return date === null ? null : renderDay(date);
 }
 
 function aliasList(aliases: readonly Alias[]): Content {

@@ -1,7 +1,7 @@
 /** Prices over time, drawn as SVG: a step plot with axes, whose page has a table with the same numbers, and a small picture for a cell. */
 import { type Html, html } from "../html.ts";
-import { countOf } from "../parts.ts";
-import { formatDay, formatPrice } from "./format.ts";
+import { countOf, formatDay } from "../parts.ts";
+import { formatPrice } from "./format.ts";
 import { type Period, type PriceStep, priceRange } from "./price_steps.ts";
 
 export interface PriceSeries {
@@ -66,6 +66,10 @@ function makeScale(series: readonly PriceSeries[], { from, until }: Period): Sca
   };
 }
 
+function dayOf(at: number): string {
+  return formatDay(new Date(at).toISOString());
+}
+
 function priceAxis({ left, y, prices }: Scale): Html[] {
   return prices.map((price) => {
     const at = round(y(price));
@@ -77,7 +81,7 @@ function timeAxis({ x }: Scale, period: Period): Html[] {
   const anchors = ["start", "middle", "end"];
   return timeTicks(period, anchors.length).map(
     (at, index) =>
-      html`<text class="tick" x="${round(x(at))}" y="${HEIGHT - 8}" text-anchor="${anchors[index]}">${formatDay(at)}</text>`,
+      html`<text class="tick" x="${round(x(at))}" y="${HEIGHT - 8}" text-anchor="${anchors[index]}">${dayOf(at)}</text>`,
   );
 }
 
@@ -86,7 +90,7 @@ function drawSeries(steps: readonly PriceStep[], scale: Scale, index: number): H
   const { x, y } = scale;
   const dots = steps.slice(1).map(({ at, price }, i) => {
     const before = steps[i]?.price ?? null;
-    return html`<circle cx="${round(x(at))}" cy="${round(y(price ?? before ?? 0))}" r="${DOT}"><title>${formatDay(at)}: ${formatPrice(before)} → ${formatPrice(price)}</title></circle>`;
+    return html`<circle cx="${round(x(at))}" cy="${round(y(price ?? before ?? 0))}" r="${DOT}"><title>${dayOf(at)}: ${formatPrice(before)} → ${formatPrice(price)}</title></circle>`;
   });
   return html`<g class="series series-${(index % STYLES) + 1}"><path d="${stepPath(steps, scale)}"/>${dots}</g>`;
 }

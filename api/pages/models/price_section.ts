@@ -1,8 +1,8 @@
 /** The prices of a model: current ones, a plot of each, and the changes as a table. */
 import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { dataTable, emptyState, formatCount, numberHeading } from "../parts.ts";
-import { dayTag, formatPrice, priceLabel } from "./format.ts";
+import { dataTable, emptyState, formatCount, numberHeading, renderDay } from "../parts.ts";
+import { formatPrice, priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
@@ -51,7 +51,7 @@ function tiers({ cost }: FullModel): Html | null {
 }
 
 function describeAge({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Html {
-  const day = dayTag(pricesKnownSince);
+  const day = renderDay(pricesKnownSince);
   return changes.length === 0 ? html`No change since ${day}.` : html`Known since ${day}.`;
 }
 
@@ -59,7 +59,7 @@ function changeTable(model: FullModel, changes: readonly PriceChange[]): Html | 
   if (changes.length === 0) return null;
   const rows = changes.slice(0, MAX_ROWS).map(
     ({ field, oldValue, newValue, changedAt }) => html`<tr>
-<td>${dayTag(changedAt)}</td><th scope="row">${priceLabel(field)}</th>
+<td>${renderDay(changedAt)}</td><th scope="row">${priceLabel(field)}</th>
 <td class="number">${formatPrice(oldValue)}</td><td class="number">${formatPrice(newValue)}</td><td class="number">${relative(oldValue, newValue)}</td></tr>`,
   );
   const all = `/api/v1${modelPath(model).replace("/models/", "/models/history/")}`;

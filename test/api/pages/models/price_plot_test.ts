@@ -22,10 +22,10 @@ test("one change is a step down with a dot, and the description says the same", 
     ],
   });
   expect(pathsOf(text)).toEqual(["M56 12H204V82H352"]);
-  expect(text).toContain("<title>Oct 1, 2026: $4.00 → $2.00</title></circle>");
+  expect(text).toContain("<title>2026-10-01: $4.00 → $2.00</title></circle>");
   expect(text).toContain('<desc id="p-desc">GPT-5: $4.00 at first, 1 change, now $2.00.</desc>');
   expect(text).toContain('<title id="p-title">Input, in US dollars per million tokens</title>');
-  for (const tick of ["$0.00", "$2.00", "$4.00", "Sep 1, 2026", "Oct 1, 2026", "Oct 31, 2026"]) {
+  for (const tick of ["$0.00", "$2.00", "$4.00", "2026-09-01", "2026-10-01", "2026-10-31"]) {
     expect(text).toContain(`>${tick}</text>`);
   }
 });
