@@ -92,7 +92,7 @@ async function compose(
       ["As of", inWords(job.asOf)],
       ["Available until", inWords(expiresAt)],
     ],
-    notes: ["You receive this mail because you started the export. Sign in to download it."],
+    notes: ["You are receiving this email because you started the export. Sign in to download it."],
   });
   return { id, to: user.email, ...content };
 }

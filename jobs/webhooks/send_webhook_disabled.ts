@@ -3,7 +3,7 @@ import type { JobPayloads } from "../../shared/background_jobs.ts";
 import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
-import { composeMail } from "../compose_mail.ts";
+import { composeMail, inWords, subjectName } from "../compose_mail.ts";
 import { type MailMessage, sendMail } from "../mailer.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
@@ -20,7 +20,7 @@ export async function sendWebhookDisabled(
   else log.info({ event: "webhook_mail.skipped" }, "the mail is no longer wanted");
 }
 
-async function compose({ sql }: RunnerDeps, webhookId: string): Promise<MailMessage | null> {
+async function compose({ sql, config }: RunnerDeps, webhookId: string): Promise<MailMessage | null> {
   const webhook = await findAnyWebhook(sql, webhookId);
   if (!webhook?.disabledAt) return null;
   const ownerId = await findFirstOwnerId(sql, webhook.orgId);
@@ -31,12 +31,28 @@ async function compose({ sql }: RunnerDeps, webhookId: string): Promise<MailMess
   if (!org || !owner || owner.disabledAt !== null) return null;
   const { origin } = new URL(webhook.url);
   const content = composeMail({
-    subject: `A webhook of ${org.slug} is disabled`,
+    subject: `A webhook of ${subjectName(org.name)} is disabled`,
     intro: [
-      `Events could not be delivered to ${origin} for three days, so the webhook ${webhookId} of the organization ${org.slug} is disabled.`,
-      `GET /api/v1/orgs/${org.slug}/webhooks/${webhookId}/deliveries shows why. To enable it again, PATCH the webhook with {"enabled": true}. GET /api/v1/events has the events that it missed.`,
+      [
+        "A webhook of the organization ",
+        { name: org.name },
+        ` is disabled, because events could not be delivered to ${origin} for three days.`,
+      ],
+      "Its page shows why the deliveries failed. Correct the receiver, then enable the webhook there:",
     ],
-    notes: [],
+    button: {
+      label: "Open the webhook",
+      url: `${config.publicUrl}/orgs/${encodeURIComponent(org.slug)}/webhooks/${webhookId}`,
+    },
+    facts: [
+      ["Organization", org.slug],
+      ["Webhook", webhookId],
+      ["Disabled", inWords(webhook.disabledAt)],
+    ],
+    notes: [
+      "Events that the webhook missed are not delivered later. GET /api/v1/events lists them.",
+      "You are receiving this email because you own the organization.",
+    ],
   });
   return { id: `${webhookId}-${Date.parse(webhook.disabledAt)}`, to: owner.email, ...content };
 }

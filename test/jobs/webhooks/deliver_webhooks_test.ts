@@ -325,9 +325,10 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   };
   await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, { webhookId: id });
   expect(mails).toMatchObject([
-    { to: owner.user.email, subject: `A webhook of ${owner.org.slug} is disabled` },
+    { to: owner.user.email, subject: `A webhook of ${owner.org.name} is disabled` },
   ]);
-  expect(mails[0]?.text).toContain(new URL(receiver.url).origin);
+  expect(mails[0]?.text).toContain(`delivered to ${new URL(receiver.url).origin} for three days.`);
+  expect(mails[0]?.text).toContain(`/orgs/${owner.org.slug}/webhooks/${id}\n`);
   const sent = receiver.received.length;
   await addEvent(app, owner);
   receiver.respond = () => new Response(null, { status: 204 });
