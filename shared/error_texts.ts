@@ -3,7 +3,8 @@
 /** Ends a text that names the organization of the request. */
 export const OTHER_ORG_ADVICE = "Set X-Org-Slug to use another organization.";
 
-const WAIT = "Retry after the time in Retry-After.";
+/** Ends a text of an error that has the header. */
+export const WAIT_ADVICE = "Retry after the time in Retry-After.";
 
 function count(number: number): string {
   return number.toLocaleString("en-US");
@@ -263,7 +264,8 @@ export const TEXTS = {
       `Cannot start another ${one}. You are running ${limit}, the maximum per user. Wait until one ends or stop it, then retry.`,
     factors:
       "Too many wrong codes within a day. Codes from apps are not accepted until the day is over. Use a passkey or a recovery code.",
-    invitations: (limit: number) => `You have sent ${limit} invitations within an hour, the maximum. ${WAIT}`,
+    invitations: (limit: number) =>
+      `You have sent ${limit} invitations within an hour, the maximum. ${WAIT_ADVICE}`,
     lists: (limit: number) =>
       `You are downloading ${limit} lists of models, the maximum. Wait until one ends, then retry.`,
     requests: ({ limit, seconds }: { limit: number; seconds: number }) =>
@@ -295,7 +297,7 @@ export const TEXTS = {
     outcomeUnknown: "The outcome is unknown. Check whether the change was applied before retrying.",
     overtaken: (tries: number) =>
       `Cannot apply this change. Others changed the definition first, ${tries} times in a row. Nothing was written. Retry in 1 second.`,
-    signIns: (waiting: number) => `Too many sign-ins at once: ${waiting} are waiting. ${WAIT}`,
+    signIns: (waiting: number) => `Too many sign-ins at once: ${waiting} are waiting. ${WAIT_ADVICE}`,
     tracker:
       "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.",
     unread: ({ mebibytes, seconds }: { mebibytes: number; seconds: number }) =>

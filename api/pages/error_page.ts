@@ -1,8 +1,8 @@
 /** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
-import { OTHER_ORG_ADVICE } from "../../shared/error_texts.ts";
 import { requestUrl } from "../../shared/network/request_url.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import { explainError } from "./explain_error.ts";
 import { html } from "./html.ts";
 import { renderPage } from "./layout.ts";
 import { HTML_HEADERS } from "./page.ts";
@@ -62,10 +62,7 @@ export async function toErrorPage(
   const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
   const { title, text } = TEXTS[status] ?? {
     title: OTHER_TITLES[status] ?? "Request not accepted",
-    text: error.message.replace(
-      OTHER_ORG_ADVICE,
-      "You can choose another organization at the top of the page.",
-    ),
+    text: explainError(error),
   };
   const page = renderPage({
     title,

@@ -2,6 +2,7 @@
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Problem } from "../http/validation_problems.ts";
+import { explainError } from "./explain_error.ts";
 import { type Content, type Html, html } from "./html.ts";
 import type { PageSession } from "./page_session.ts";
 
@@ -71,10 +72,11 @@ export async function findProblems(write: () => Promise<unknown>): Promise<FormP
   return outcome.ok ? null : outcome.problems;
 }
 
-function toProblems({ status, code, message, details = {} }: ApiError): FormProblems {
+function toProblems(error: ApiError): FormProblems {
+  const { status, code, details = {} } = error;
   const errors = (details["errors"] ?? []) as readonly Problem[];
   const fields = new Map(errors.map((problem) => [problem.path, problem.message]));
-  return { status, code, message, details, fields };
+  return { status, code, message: explainError(error), details, fields };
 }
 
 /** Returns a problem of one field, as the API reports it. */

@@ -4,8 +4,8 @@ import type { PageOrg } from "../chosen_org.ts";
 import { type Html, html } from "../html.ts";
 
 /** Says which role is required. */
-export function needsRole({ role }: PageOrg): string {
-  return `You need the publisher role to export this organization. Your role: ${role}. Your operator can change it.`;
+export function needsRole({ role, name }: PageOrg): string {
+  return `You need the publisher role to export this organization. Your role: ${role}. An owner or admin of ${name} can change it.`;
 }
 
 /** Says which tier is required; `what` begins the sentence: "Exports require". */

@@ -13,11 +13,6 @@ import { profileInputs } from "../profile_inputs.ts";
 import { orgPage } from "./org_page.ts";
 
 type Org = (typeof OrgDetail.static)["data"];
-/** What an owner must do first, by the code of the error. */
-const NEEDS_OWN_FACTOR: Readonly<Record<string, string>> = {
-  SECOND_FACTOR_REQUIRED: "First confirm with your own second factor, in your settings.",
-  UNPROCESSABLE_ENTITY: "You have no second factor. First add one in your settings.",
-};
 
 type Fields = Record<"name" | "description" | "websiteUrl", string>;
 
@@ -48,9 +43,7 @@ export async function saveEdit(page: SignedInPage, { slug }: { slug: string }): 
 
 async function requireFactor(page: SignedInPage, slug: string, isRequired: boolean): Promise<PageResult> {
   const body = { requireSecondFactor: isRequired };
-  const refused = await findProblems(() => page.call(updateOrganization, { params: { slug }, body }));
-  // The API names its own endpoints; the section below links to the page.
-  const problems = refused && { ...refused, message: NEEDS_OWN_FACTOR[refused.code] ?? refused.message };
+  const problems = await findProblems(() => page.call(updateOrganization, { params: { slug }, body }));
   if (!problems) return seeOtherWith(orgPath(slug, "edit"), "factor");
   const org = await loadEditable(page, slug);
   return renderPage(page, org, { fields: fieldsOf(org), problems });

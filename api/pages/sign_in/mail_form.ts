@@ -1,10 +1,10 @@
 /** Pages whose mail goes to a person who is not signed in, and pages that links in mails open. */
 import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
+import { describeWait } from "../explain_error.ts";
 import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
-import { countOf } from "../parts.ts";
 
 export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`;
 
@@ -55,15 +55,12 @@ export async function findLimitedProblems(write: () => Promise<unknown>): Promis
       await write();
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 429) throw error;
-      throw new ApiError(error.code, { message: describeWait(error), headers: error.headers });
+      throw new ApiError(error.code, { message: tooManyAttempts(error), headers: error.headers });
     }
   });
 }
 
 /** Says how long to wait after too many attempts. */
-export function describeWait({ message, headers }: ApiError): string {
-  const seconds = Number(headers["Retry-After"]);
-  if (!(seconds > 0)) return message;
-  if (seconds >= 120) return `Too many attempts. Try again in ${Math.ceil(seconds / 60)} minutes.`;
-  return `Too many attempts. Try again in ${countOf(seconds, "second")}.`;
+export function tooManyAttempts({ headers }: ApiError): string {
+  return `Too many attempts. ${describeWait(Number(headers["Retry-After"]))}`;
 }

@@ -6,7 +6,7 @@ import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../fact
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { describeWait } from "./mail_form.ts";
+import { tooManyAttempts } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 interface SecondStep {
@@ -66,5 +66,5 @@ export function renderSecondStep({ url }: Page, { loginToken, methods, problem }
 }
 
 function describe(problem: ApiError): string {
-  return problem.status === 429 ? describeWait(problem) : problem.message;
+  return problem.status === 429 ? tooManyAttempts(problem) : problem.message;
 }

@@ -7,7 +7,7 @@ import { CLEARED_ORG } from "../chosen_org.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { describeWait } from "./mail_form.ts";
+import { tooManyAttempts } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
 
@@ -87,5 +87,5 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
 
 function describe(problem: ApiError): string {
   if (problem.status === 401) return "Wrong email or password.";
-  return problem.status === 429 ? describeWait(problem) : problem.message;
+  return problem.status === 429 ? tooManyAttempts(problem) : problem.message;
 }

@@ -166,7 +166,7 @@ describe("what /dashboard/exports keeps to itself: it", () => {
     const viewer = await openMember(api, "viewer");
     const page = await (await openPage(api, HOME, viewer.token)).text();
     expect(page).toContain("You need the publisher role to export this organization. Your role: viewer.");
-    expect(page).toContain("Your operator can change it.");
+    expect(page).toContain(`An owner or admin of ${viewer.org.name} can change it.`);
     expect(page).not.toContain("Start export");
     const free = await openMember(api, "publisher", "free");
     const other = await (await openPage(api, HOME, free.token)).text();

@@ -154,10 +154,10 @@ test("an owner without a second factor is told to add one before members need it
   const given = { token: owner.token, heading: "factor-title", fields: {} };
   const sent = await submitForm(api, `/orgs/${org.slug}/edit`, given);
   const page = await sent.text();
-  expect([sent.status, page.includes("You have no second factor. First add one in your settings.")]).toEqual([
-    422,
-    true,
-  ]);
+  expect([
+    sent.status,
+    page.includes("You have no second factor. Add one under Settings, Second factor."),
+  ]).toEqual([422, true]);
   expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
 });
 

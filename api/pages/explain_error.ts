@@ -1,0 +1,32 @@
+/** What an error of the API says on a page, where people send no headers and call no endpoints. */
+import { OTHER_ORG_ADVICE, WAIT_ADVICE } from "../../shared/error_texts.ts";
+import type { ApiError, ErrorCode } from "../../shared/errors.ts";
+import { countOf } from "./parts.ts";
+
+/** A sentence that names an endpoint. */
+const ENDPOINT_SENTENCE = /[^.?!]*(?:\b(?:GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1\/).*?\.(?=\s|$)/g;
+
+/** What to do on a page, where the API names an endpoint. */
+const PAGE_ADVICE: Partial<Record<ErrorCode, string>> = {
+  EXPORT_TOO_LARGE: "Start an organization export instead.",
+  SECOND_FACTOR_REQUIRED: "Confirm with yours under Settings, Second factor.",
+  UNPROCESSABLE_ENTITY: "Add one under Settings, Second factor.",
+};
+
+export function explainError({ code, message, headers }: ApiError): string {
+  const text = message
+    .replace(OTHER_ORG_ADVICE, "You can choose another organization at the top of the page.")
+    .replace(WAIT_ADVICE, describeWait(Number(headers["Retry-After"])));
+  const advice = PAGE_ADVICE[code];
+  const withoutEndpoints = text.replace(ENDPOINT_SENTENCE, "");
+  return withoutEndpoints === text || advice === undefined
+    ? withoutEndpoints
+    : `${withoutEndpoints} ${advice}`;
+}
+
+/** Says how long to wait: `Try again in 5 minutes.` */
+export function describeWait(seconds: number): string {
+  if (!(seconds > 0)) return "Try again later.";
+  if (seconds >= 120) return `Try again in ${countOf(Math.ceil(seconds / 60), "minute")}.`;
+  return `Try again in ${countOf(seconds, "second")}.`;
+}
