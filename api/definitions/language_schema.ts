@@ -4,7 +4,7 @@ import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/fields.ts";
 import { exampleOfKey, type Key } from "../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../shared/definitions/language/language.ts";
 import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../shared/definitions/name.ts";
-import { MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
+import { MAX_VERSION_LENGTH, VERSION } from "../../shared/definitions/versions.ts";
 import {
   DEFINITION_AGENT_TYPES,
   DEFINITION_DOMAINS,
@@ -16,7 +16,6 @@ type Schema = Readonly<Record<string, unknown>>;
 
 const UUID = "^[\\da-fA-F]{8}-[\\da-fA-F]{4}-[\\da-fA-F]{4}-[\\da-fA-F]{4}-[\\da-fA-F]{12}$";
 const TAG = { anyOf: [{ type: ["number", "boolean"] }, { type: "string", pattern: "\\S" }] };
-const PART = "(?:0|[1-9]\\d*)";
 
 /** What the service refuses in an `interface`. Everything else is accepted, and at most a warning. */
 const REFUSED: Readonly<Record<string, Schema>> = {
@@ -26,7 +25,7 @@ const REFUSED: Readonly<Record<string, Schema>> = {
     maxLength: MAX_DEFINITION_NAME_LENGTH,
     not: { pattern: UUID },
   },
-  version: { type: "string", pattern: `^${PART}\\.${PART}\\.${PART}$`, maxLength: MAX_VERSION_LENGTH },
+  version: { type: "string", pattern: VERSION.source, maxLength: MAX_VERSION_LENGTH },
   displayName: { maxLength: MAX_LENGTHS["displayName"] },
   description: { maxLength: MAX_LENGTHS["description"] },
   domain: { enum: [...DEFINITION_DOMAINS, null] },

@@ -5,9 +5,16 @@ import type { ChangeType } from "../vocabulary.ts";
 /** Maximum characters of a version. */
 export const MAX_VERSION_LENGTH = 20;
 
-/** True for three safe integers without leading zeros. */
+/** Maximum digits of each number. A pattern cannot tell which numbers of 16 digits JavaScript holds exactly. */
+export const MAX_VERSION_DIGITS = 15;
+
+const PART = `(?:0|[1-9]\\d{0,${MAX_VERSION_DIGITS - 1}})`;
+
+export const VERSION = new RegExp(`^${PART}\\.${PART}\\.${PART}$`);
+
+/** True for three numbers without leading zeros. */
 export function isVersion(text: string): boolean {
-  return text.length <= MAX_VERSION_LENGTH && /^\d+\.\d+\.\d+$/.test(text) && semver.valid(text) === text;
+  return text.length <= MAX_VERSION_LENGTH && VERSION.test(text);
 }
 
 /** Returns the change type between two versions; a first version is `major`. */

@@ -18,7 +18,7 @@ import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import { MAX_TAGS } from "../../shared/definitions/fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
-import { MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
+import { MAX_VERSION_DIGITS, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
 import { ERRORS } from "../../shared/errors.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { Environment } from "../../shared/process/config_variables.ts";
@@ -103,7 +103,7 @@ test("fixed limits are those of the code", async () => {
     "YAML keys and values": count(YAML_LIMITS.nodes),
     "YAML aliases expanded": count(YAML_LIMITS.aliasExpansions),
     "Name of a definition": `${MAX_DEFINITION_NAME_LENGTH} characters`,
-    Version: `${MAX_VERSION_LENGTH} characters`,
+    Version: `${MAX_VERSION_LENGTH} characters, each number ${MAX_VERSION_DIGITS} digits`,
     Tags: count(MAX_TAGS),
     "Search text": `${parameterBound(document, ["/definitions", "search"], "maxLength")} characters`,
     "Page of definitions": parameterBound(document, ["/definitions", "limit"], "maximum"),
