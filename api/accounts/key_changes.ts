@@ -1,5 +1,6 @@
 /** The use cases of API keys, whether their user or an operator makes and revokes them. */
 
+import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { parseInstant } from "../../shared/instant.ts";
@@ -71,7 +72,7 @@ export function parseExpiry(value: string): string {
 }
 
 function requireKeyName(name: string): void {
-  const isLong = name.length > KEY_NAME_MAX_LENGTH;
+  const isLong = isLongerThan(name, KEY_NAME_MAX_LENGTH);
   const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : lineProblem(name);
   if (message) throw invalidInput([{ path: "name", message }]);
 }

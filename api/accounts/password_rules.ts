@@ -1,6 +1,7 @@
 /** Passwords: which ones are accepted, and the only form in which they are stored. */
 import { Type } from "@sinclair/typebox";
 import { dictionary } from "@zxcvbn-ts/language-common";
+import { countCharacters, isLongerThan } from "../../shared/characters.ts";
 
 export const PASSWORD_MIN_LENGTH = 8;
 /** Long enough for any passphrase; bounds the work that hashing one can cause. */
@@ -31,7 +32,7 @@ export interface PasswordOwner {
  * full-width letters.
  */
 export function passwordProblem(password: string, { username, email }: PasswordOwner): string | null {
-  if (password.length < PASSWORD_MIN_LENGTH || password.length > PASSWORD_MAX_LENGTH) {
+  if (countCharacters(password) < PASSWORD_MIN_LENGTH || isLongerThan(password, PASSWORD_MAX_LENGTH)) {
     return `must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`;
   }
   if (COMMON_PASSWORDS.has(plain(password)))

@@ -1,5 +1,6 @@
 /** What people may write about a user or an organization: limits, fields of a body, and why a value is refused. */
 import { Type } from "@sinclair/typebox";
+import { isLongerThan } from "../../shared/characters.ts";
 import { isAccountSlug, isProjectSlug } from "../../shared/slugs.ts";
 import { NullableText } from "../http/schemas.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
@@ -69,8 +70,7 @@ export function lineProblem(text: string): string | null {
 function lengthProblem(text: string, max: number): string | null {
   if (text.includes("\0")) return "must not contain the character NUL";
   if (!text.isWellFormed()) return "must be well-formed Unicode text";
-  // Code points, so that an emoji counts once.
-  return [...text].length > max ? `must have at most ${max} characters` : null;
+  return isLongerThan(text, max) ? `must have at most ${max} characters` : null;
 }
 
 const NAME = "At most 200 characters";

@@ -1,5 +1,6 @@
 /** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON, CSV or Parquet. */
 import { Type } from "@sinclair/typebox";
+import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import {
@@ -203,7 +204,7 @@ function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
 function findFilterProblem(filter: ExportFilter, value: string): string | null {
   if (filter.values && !filter.values.includes(value)) return `must be one of ${filter.values.join(", ")}`;
   if (filter.type === "uuid" && !isUuid(value)) return "must be a UUID";
-  if (value.length > MAX_FILTER_LENGTH) return `must have at most ${MAX_FILTER_LENGTH} characters`;
+  if (isLongerThan(value, MAX_FILTER_LENGTH)) return `must have at most ${MAX_FILTER_LENGTH} characters`;
   if (value.includes("\0")) return "must not hold a NUL character";
   return value.isWellFormed() ? null : "must be well-formed Unicode";
 }

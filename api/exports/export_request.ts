@@ -1,5 +1,6 @@
 /** The request of an export: the project and the caller's access to it, and the parameters that every export has. */
 import { Type } from "@sinclair/typebox";
+import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import {
@@ -137,7 +138,7 @@ async function findProject(
     return found;
   }
   const { orgId, slug } = await resolveOrg(sql, caller, request);
-  if (name.length > MAX_PROJECT_NAME_LENGTH || name.includes("\0")) {
+  if (isLongerThan(name, MAX_PROJECT_NAME_LENGTH) || name.includes("\0")) {
     throw notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: null, slug }));
   }
   const project = await findVisibleProjectByName(sql, { name, userId, orgId });

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { CheckBody } from "./route.ts";
-import { describeSchemaErrors } from "./validation_problems.ts";
+import { requireValid } from "./validation_problems.ts";
 
 /** The body of a route that takes none. */
 export const NO_FIELDS = Type.Object({}, { additionalProperties: false });
@@ -16,7 +16,7 @@ export function createBodyCheck(schema: TSchema): CheckBody {
   let check: TypeCheck<TSchema> | undefined;
   return (body) => {
     check ??= TypeCompiler.Compile(schema);
-    if (!check.Check(body)) throw describeSchemaErrors(check.Errors(body));
+    requireValid(check, body);
   };
 }
 

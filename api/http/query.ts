@@ -1,4 +1,5 @@
 /** Query parameters: each is declared once, and both its parser and its description in OpenAPI follow from that. */
+import { isLongerThan } from "../../shared/characters.ts";
 import { FLAG, ID, type JsonSchema, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { invalidInput, type Problem } from "./validation_problems.ts";
@@ -240,7 +241,7 @@ export function words<const Word extends string>(known: readonly Word[], descrip
 
 /** Limits the length, because searching for a long text is expensive. */
 function rejectLong(value: string, maxLength: number, addProblem: AddProblem): void {
-  if (value.length > maxLength) addProblem(`must have at most ${maxLength} characters`);
+  if (isLongerThan(value, maxLength)) addProblem(`must have at most ${maxLength} characters`);
 }
 
 export function mapped<Value, Result>(

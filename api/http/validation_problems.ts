@@ -1,6 +1,7 @@
 /** Describes what is wrong with an invalid query, body or path. */
 import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
+import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
@@ -15,6 +16,7 @@ export interface Problem {
 interface SchemaError {
   type?: ValueErrorType;
   schema?: TSchema;
+  value?: unknown;
   path?: string;
   message?: string;
   /** For a union, the errors of each branch. */
@@ -40,16 +42,24 @@ function withShortPath(problem: Problem): Problem {
   return { ...problem, path: `${problem.path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…` };
 }
 
-/** Converts TypeBox's errors into VALIDATION_ERROR. */
-export function describeSchemaErrors(errors: Iterable<SchemaError>): ApiError {
-  return invalidInput(listSchemaProblems(errors));
+/** A schema that TypeBox has compiled. */
+interface SchemaCheck {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): Iterable<SchemaError>;
 }
 
-/** Converts TypeBox's errors: one problem per path, and no more than `max`. Reads only as many as it needs. */
-export function listSchemaProblems(errors: Iterable<SchemaError>, max = MAX_PROBLEMS): Problem[] {
+/** Throws VALIDATION_ERROR for a value that breaks the schema. */
+export function requireValid(check: SchemaCheck, value: unknown): void {
+  const problems = listSchemaProblems(check, value);
+  if (problems.length > 0) throw invalidInput(problems);
+}
+
+/** Lists what is wrong with a value: one problem per path, and no more than `max`. Reads only as many errors as it needs. */
+export function listSchemaProblems(check: SchemaCheck, value: unknown, max = MAX_PROBLEMS): Problem[] {
+  if (check.Check(value)) return [];
   const problems = new Map<string, Problem>();
-  for (const error of errors) {
-    for (const found of withinNullable(error)) {
+  for (const error of check.Errors(value)) {
+    for (const found of withinNullable(error).filter(isProblem)) {
       const path = (found.path ?? "").slice(1).replaceAll("/", ".");
       if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
     }
@@ -57,6 +67,11 @@ export function listSchemaProblems(errors: Iterable<SchemaError>, max = MAX_PROB
     if (problems.size >= max || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...problems.values()].slice(0, max).map(withShortPath);
+}
+
+/** TypeBox counts UTF-16 units, of which an emoji has two. */
+function isProblem({ type, schema, value }: SchemaError): boolean {
+  return type !== ValueErrorType.StringMaxLength || isLongerThan(String(value), schema?.["maxLength"]);
 }
 
 /** Returns the errors of a nullable value's other branch, which the error of the union leaves out. */

@@ -110,10 +110,13 @@ function listOfItems(body: JsonObject): readonly unknown[] {
 
 function readItem(value: unknown, catalog: Catalog): ItemLookup | ItemError {
   itemCheck ??= TypeCompiler.Compile(CostItem);
-  if (!itemCheck.Check(value)) return invalidItem(listSchemaProblems(itemCheck.Errors(value), MAX_PROBLEMS));
-  const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = value;
-  const problems = findUnstorable(value);
-  const { asOf, knownAt } = readInstants(value, problems);
+  const mistakes = listSchemaProblems(itemCheck, value, MAX_PROBLEMS);
+  if (mistakes.length > 0) return invalidItem(mistakes);
+  // Checked.
+  const item = value as CostItem;
+  const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = item;
+  const problems = findUnstorable(item);
+  const { asOf, knownAt } = readInstants(item, problems);
   const isAlias = alias !== undefined && provider === undefined && modelId === undefined;
   if (!isAlias && (alias !== undefined || provider === undefined || modelId === undefined)) {
     problems.push({ path: "", message: "must have either provider and modelId, or alias" });

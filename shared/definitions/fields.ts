@@ -1,4 +1,5 @@
 /** Reads the fields of `interface` that the registry stores in columns, with defaults for missing ones. */
+import { countCharacters, isLongerThan } from "../characters.ts";
 import {
   DEFINITION_AGENT_TYPES,
   DEFINITION_DOMAINS,
@@ -27,10 +28,8 @@ export const MAX_LENGTHS: Readonly<Record<string, number>> = { displayName: 200,
 /** Returns an error message if the text is too long for the field, else null. */
 export function tooLong(key: string, text: string): string | null {
   const limit = MAX_LENGTHS[key];
-  if (limit === undefined || text.length <= limit) return null;
-  const length = [...text].length;
-  if (length <= limit) return null;
-  return `${key} has ${length} characters; the maximum is ${limit}.`;
+  if (limit === undefined || !isLongerThan(text, limit)) return null;
+  return `${key} has ${countCharacters(text)} characters; the maximum is ${limit}.`;
 }
 
 /**

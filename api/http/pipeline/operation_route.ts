@@ -10,7 +10,7 @@ import { type RequestContext, requestContext } from "../request_context.ts";
 import { bytesResponse } from "../response/bytes_response.ts";
 import { isKnownTag } from "../response/etag.ts";
 import type { Route } from "../route.ts";
-import { describeSchemaErrors } from "../validation_problems.ts";
+import { requireValid } from "../validation_problems.ts";
 
 interface AnyReply extends ReplyOptions {
   status: number;
@@ -57,7 +57,7 @@ function createParamsCheck({ path, params: properties }: AnyOperation) {
     // Elysia decodes a parameter but not the rest of a path.
     const params = rest === undefined ? given : { ...given, [rest]: decodeURIComponent(encoded) };
     check ??= TypeCompiler.Compile(Type.Object(properties ?? {}));
-    if (!check.Check(params)) throw describeSchemaErrors(check.Errors(params));
+    requireValid(check, params);
     return params;
   };
 }

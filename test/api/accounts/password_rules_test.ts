@@ -35,7 +35,7 @@ test("hashPassword() salts each hash, and verifyPassword() accepts it", async ()
 });
 
 test("passwordProblem() refuses lengths out of bounds and common passwords in any case", () => {
-  for (const password of ["", "short", "a".repeat(1025)]) {
+  for (const password of ["", "short", "🐴🔋📎🪝", "a".repeat(1025)]) {
     expect(passwordProblem(password, ANN)).toBe("must have 8 to 1024 characters");
   }
   for (const password of [
@@ -48,7 +48,7 @@ test("passwordProblem() refuses lengths out of bounds and common passwords in an
   ]) {
     expect(passwordProblem(password, ANN)).toStartWith("is one of the 10,000 most common passwords");
   }
-  for (const password of ["correct horse", "a".repeat(1024), "pass word 1 of mine"]) {
+  for (const password of ["correct horse", "a".repeat(1024), "🐴".repeat(1024), "pass word 1 of mine"]) {
     expect(passwordProblem(password, ANN)).toBeNull();
   }
 });

@@ -39,3 +39,16 @@ test("a path that says its format takes none in the query, and unknown endings a
     expect([path, ...(await get(path))]).toEqual([path, 404, "NOT_FOUND"]);
   }
 });
+
+test("a project is found by the longest name, whose characters are counted and not its UTF-16 units", async () => {
+  await using app = await openTestApp();
+  const person = await app.make.person({ role: "publisher" });
+  await app.make.project({ orgId: person.org.id, ownerId: person.user.id, name: "😀".repeat(200) });
+  const get = async (length: number) => {
+    const name = encodeURIComponent("😀".repeat(length));
+    const headers = { "X-Org-Slug": person.org.slug };
+    return app.request(`/api/v1/export/projects/${name}/runs`, { key: person.key, headers });
+  };
+  expect((await get(200)).status).toBe(200);
+  expect(await errorOf(await get(201))).toEqual([404, "PROJECT_NOT_FOUND"]);
+});

@@ -1,6 +1,35 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createBodyCheck } from "../../../api/http/body_schema.ts";
+import { ApiError } from "../../../shared/errors.ts";
+
+/** The problems for which a body is refused. */
+function problemsOf(check: (body: Record<string, unknown>) => void, body: Record<string, unknown>): unknown {
+  try {
+    check(body);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return error.details?.["errors"];
+  }
+}
+
+test("the length of a text is counted in characters, also within a nullable list", () => {
+  const short = Type.String({ maxLength: 2 });
+  const people = Type.Array(
+    Type.Object({ name: Type.Union([short, Type.Null()]) }, { additionalProperties: false }),
+    { maxItems: 2 },
+  );
+  const check = createBodyCheck(
+    Type.Object({ title: short, people: Type.Union([people, Type.Null()]) }, { additionalProperties: false }),
+  );
+  expect(problemsOf(check, { title: "😀😀", people: [{ name: "😀😀" }, { name: null }] })).toEqual([]);
+  expect(problemsOf(check, { title: "😀😀😀", people: null })).toMatchObject([{ path: "title" }]);
+  expect(problemsOf(check, { title: "😀😀", people: [{ name: "abc" }] })).toMatchObject([
+    { path: "people.0.name" },
+  ]);
+  expect(problemsOf(check, { title: "😀😀", people: "abc" })).toMatchObject([{ path: "people" }]);
+});
 
 test("an open schema is rejected", () => {
   const closed = { additionalProperties: false };

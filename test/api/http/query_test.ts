@@ -74,6 +74,19 @@ describe("a query", () => {
     });
   });
 
+  test("counts the characters of a text", () => {
+    const given = { search: "😀😀😀😀😀", tag: "😀😀😀" };
+    const parsed = parseQuery(QUERY, new URLSearchParams({ ...given, from: "7" }));
+    expect(parsed).toMatchObject({ ...given, tag: [given.tag] });
+    expect(problemsOf("from=7&search=😀😀😀😀😀😀&tag=😀😀😀😀")).toEqual([
+      "VALIDATION_ERROR",
+      [
+        { path: "search", message: "must have at most 5 characters" },
+        { path: "tag", message: "must have at most 3 characters" },
+      ],
+    ]);
+  });
+
   test("is rejected with every problem in the order of the declaration, unknown parameters last", () => {
     const given =
       "colour=red&color=blue&order=&full=1&size=0&owner=me&search=abcdef&tag=abcd&part=foot&part=hand";

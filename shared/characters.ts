@@ -1,0 +1,13 @@
+/** The length of a text as people count it. */
+
+/**
+ * True for a text of more than `max` characters. They are code points, as in JSON Schema and PostgreSQL, so an emoji counts
+ * once.
+ */
+export function isLongerThan(text: string, max: number): boolean {
+  return text.length > max && countCharacters(text) > max;
+}
+
+export function countCharacters(text: string): number {
+  return [...text].length;
+}
