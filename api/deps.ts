@@ -14,7 +14,7 @@ import type { Documents } from "./documents/documents.ts";
 import type { ExportResources } from "./exports/export_resources.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
 import type { Metrics } from "./http/metrics.ts";
-import type { StreamRules } from "./http/response/watch_stream.ts";
+import type { StreamRules } from "./http/response/stream.ts";
 import type { CatalogCache } from "./models/catalog_cache.ts";
 
 export interface Deps {

@@ -1,26 +1,18 @@
-/** Chooses the database that a build reads from: the node that holds a project, the replica while it keeps up, else the primary. */
-
+/** Opens the snapshots that a build reads from: many small projects share one. */
 import type { ExportDatasetName } from "../shared/exports/datasets.ts";
-import type { Config } from "../shared/process/config.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Replica, WalPosition } from "../sql/connection/replica.ts";
-import { type ExportSnapshot, openExportSnapshot, preferParallelCopies } from "../sql/connection/snapshot.ts";
+import { type ExportSnapshot, preferParallelCopies } from "../sql/connection/snapshot.ts";
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
-import { openOnNode, requireOneMachine } from "../sql/exports/open_on_node.ts";
+import { openSource, type SourceDatabases } from "../sql/exports/open_source.ts";
 import { findPopulatedDatasets } from "../sql/exports/project_entries.ts";
 import { areTimesChecked } from "../sql/exports/rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
-import { OWN_TRACKER_SCHEMA } from "../sql/tracker/tracker_tables.ts";
-import type { RunnerDeps } from "./runner_deps.ts";
 
 /** How old a snapshot may be when the next project is read from it. Opening one takes as long as a small project. */
 export const SHARED_MS = 1000;
 /** As many projects as can be read within that time, and the cost of looking at them stays small beside it. */
 const NEIGHBORS = 200;
-
-export type BuildDatabases = Pick<RunnerDeps, "sql" | "exportSql" | "replica" | "nodes"> & {
-  config: Pick<Config, "trackerSchema">;
-};
 
 interface Build {
   job: ExportJobRow;
@@ -56,13 +48,13 @@ interface Opened {
  * again because of the replica.
  */
 export class SourceDatabase {
-  readonly #databases: BuildDatabases;
+  readonly #databases: SourceDatabases;
   readonly #build: Build;
   readonly #replica: Replica | null;
   #position: WalPosition | null = null;
   #opened: Opened | null = null;
 
-  constructor(databases: BuildDatabases, build: Build) {
+  constructor(databases: SourceDatabases, build: Build) {
     this.#databases = databases;
     this.#build = build;
     this.#replica = build.job.attempt === 1 && build.job.faults === 0 ? databases.replica : null;
@@ -101,25 +93,21 @@ export class SourceDatabase {
   }
 
   async #open(projectId: string): Promise<Pick<Opened, "snapshot" | "shards">> {
-    const { sql, nodes, config } = this.#databases;
-    const { signal } = this.#build;
-    const isOwn = config.trackerSchema === OWN_TRACKER_SCHEMA;
-    const onNode = isOwn ? await openOnNode({ sql, nodes, projectId, signal }) : null;
-    if (onNode) return onNode;
-    const snapshot = await this.#openOnServer(signal);
-    if (isOwn) await requireOneMachine(snapshot, nodes);
-    return { snapshot, shards: null };
-  }
-
-  /** Opens a snapshot on the replica while it keeps up, otherwise on the primary. */
-  async #openOnServer(signal: AbortSignal): Promise<ExportSnapshot> {
-    const { sql, exportSql } = this.#databases;
-    this.#position ??= (await this.#replica?.readPosition()) ?? null;
-    const fromReplica = this.#position && (await this.#replica?.openSnapshot(this.#position, signal));
-    if (fromReplica) return fromReplica;
+    const replica = this.#replica;
+    const { job, signal } = this.#build;
+    const source = await openSource(
+      { ...this.#databases, replica },
+      {
+        projectId,
+        signal,
+        // It was settled when the job was queued.
+        settle: async () => job.asOf,
+        readPosition: async () => (this.#position ??= (await replica?.readPosition()) ?? null),
+      },
+    );
     // After a failover the position is meaningless.
-    this.#position = null;
-    return openExportSnapshot(exportSql, { control: sql, signal });
+    if (source.replica === null) this.#position = null;
+    return source;
   }
 
   /** Finds the project and, except on a node, its neighbors. */

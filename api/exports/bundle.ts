@@ -16,8 +16,7 @@ import {
   parseBundleParameters,
 } from "./export_request.ts";
 import { BUNDLE_ARCHIVE } from "./manifest_schema.ts";
-import type { OpenExport } from "./open_export.ts";
-import { sendExport } from "./send_export.ts";
+import { type OpenExport, sendExport } from "./send_export.ts";
 
 export const exportBundle = operation(
   {

@@ -14,7 +14,7 @@ import {
   PROJECT_EXPORT,
   parseBundleParameters,
 } from "./export_request.ts";
-import { type OpenExport, withOpenExport } from "./open_export.ts";
+import { type OpenExport, withOpenExport } from "./send_export.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;

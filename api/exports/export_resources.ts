@@ -13,7 +13,7 @@ import { measureWatermarkHold } from "../../sql/exports/settle_as_of.ts";
 import { Slots, type SlotTexts } from "../http/limits/slots.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { CutReason } from "../http/request_context.ts";
-import { STREAM_RULES, type StreamRules } from "../http/response/watch_stream.ts";
+import { STREAM_RULES, type StreamRules } from "../http/response/stream.ts";
 
 export interface ExportResources {
   /** Exports that stream; each holds a snapshot while its client reads. */

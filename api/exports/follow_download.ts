@@ -7,12 +7,7 @@ import {
   type CutReason,
   requestContext,
 } from "../http/request_context.ts";
-import {
-  ReaderPace,
-  type StreamRules,
-  type StreamWatch,
-  watchStream,
-} from "../http/response/watch_stream.ts";
+import { ReaderPace, type StreamRules, type StreamWatch, watchStream } from "../http/response/stream.ts";
 import type { ExportMetrics } from "./export_resources.ts";
 
 const SAMPLE_MS = 250;

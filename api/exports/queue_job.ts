@@ -12,7 +12,8 @@ import {
   findExportJobWait,
   insertExportJob,
 } from "../../sql/exports/jobs.ts";
-import { listNodes } from "../../sql/exports/open_on_node.ts";
+import { listNodes } from "../../sql/exports/open_source.ts";
+import { settleCutoff } from "../../sql/exports/settle_as_of.ts";
 import { enqueueJob } from "../../sql/queue.ts";
 import { requireActorRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
@@ -27,7 +28,7 @@ import { Instant } from "../http/schemas.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { ExportJob, presentExportJob, QUEUED_JOB } from "./export_job.ts";
 import { BUNDLE_QUERY, EXAMPLE_AS_OF, type ExportParameters } from "./export_request.ts";
-import { requireTracker, settleCutoff } from "./open_export.ts";
+import { requireTracker } from "./send_export.ts";
 
 /** Time for the builder, which enforces the timeout itself, to report it. */
 const EXPIRE_MARGIN_SECONDS = 120;

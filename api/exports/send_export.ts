@@ -1,16 +1,67 @@
-/** Sends the file of an export while it is generated: counts its rows, records it in the audit log, streams it. */
+/**
+ * Sends an export while it is made, from the caller's request to the last byte: access, slot, cutoff, snapshot, number of rows,
+ * audit entry, stream. Everything that can be refused is refused before the first byte.
+ */
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { NO_FILTERS } from "../../shared/exports/datasets.ts";
 import { contentDisposition, exportFileStamp, sanitizeProjectName } from "../../shared/exports/file_names.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { limitStatements, preferParallelCopies } from "../../sql/connection/snapshot.ts";
+import type { VisibleProjectRow } from "../../sql/accounts/visible_project.ts";
+import type { Node } from "../../sql/connection/nodes.ts";
+import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool.ts";
+import { type ExportLanes, limitStatements, preferParallelCopies } from "../../sql/connection/snapshot.ts";
 import { FORMATS } from "../../sql/exports/dataset_file.ts";
+import { type ExportSource, openSource } from "../../sql/exports/open_source.ts";
+import { type ExportSelection, WrongTimeError } from "../../sql/exports/rows.ts";
+import { settleCutoff } from "../../sql/exports/settle_as_of.ts";
+import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import { auditActor } from "../http/audit_actor.ts";
+import type { Caller } from "../http/caller.ts";
+import { unavailable } from "../http/error_handler.ts";
 import { type OperationDeps, reply } from "../http/operation.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import { chooseEncoding, compress } from "../http/response/content_encoding.ts";
-import { countBytes, responseStream } from "../http/response/stream.ts";
-import type { ExportParameters } from "./export_request.ts";
-import { countWithinLimit, type ExportRequest, type OpenExport, withOpenExport } from "./open_export.ts";
+import { countBytes, responseStream, type StreamWatch } from "../http/response/stream.ts";
+import {
+  type ExportParameters,
+  type ExportPolicy,
+  mayContinue,
+  requireExportProject,
+} from "./export_request.ts";
+
+/** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
+const UNREADABLE = ["42501", "42P01", "3F000"];
+/** Where too large an export is possible. */
+const ASYNC_ENDPOINT = "/api/v1/export/jobs";
+
+export interface OpenExport<Parameters = ExportParameters> extends ExportSource {
+  project: VisibleProjectRow;
+  parameters: Parameters;
+  /** All rows that the common parameters select. */
+  selection: ExportSelection;
+  /** Second connections to the snapshot's server. */
+  lanes: ExportLanes;
+  /** Aborted when the client has disconnected or the stream is cut off; cancels the running query. */
+  abort: AbortController;
+  /** Watches the export's stream. */
+  watch: StreamWatch;
+  /** Releases the slot and the connection. A second call does nothing. */
+  close(): Promise<void>;
+}
+
+export interface ExportRequest<Parameters> {
+  request: Request;
+  caller: Caller;
+  /** The project's id, slug or name. */
+  project: string;
+  /** The access check of the start, repeated while the export runs. */
+  policy: ExportPolicy;
+  /** Parses the query, once the caller may export the project. */
+  parse: () => Parameters;
+  /** Only `file` streams. The others count rows without a stream slot; `head` checks that one is free. */
+  kind: "file" | "head" | "estimate";
+}
 
 interface ExportFile {
   kind: "dataset" | "bundle";
@@ -56,6 +107,150 @@ export async function sendExport<Parameters extends ExportParameters>(
     return reply(200, null, { headers });
   });
   return sent ?? reply(200, null);
+}
+
+/**
+ * Checks access and parameters, opens an export at its cutoff, and calls `serve`, whose reply closes it; it is closed here
+ * if `serve` throws. If `serve` throws because the replica is gone, it is called once more with an export of the primary.
+ * Returns null if the client has left.
+ *
+ * Throws the errors of `requireExportProject`, `parse` and `settleCutoff`, RATE_LIMITED if the share of the caller or
+ * organization is used up, SERVICE_UNAVAILABLE if no slot is free, EXPORT_PREPARE_TIMEOUT if counting takes too long.
+ */
+export async function withOpenExport<Parameters extends ExportParameters, Answer>(
+  deps: OperationDeps,
+  exportRequest: ExportRequest<Parameters>,
+  serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
+): Promise<Answer | null> {
+  const project = await requireExportProject(deps.sql, exportRequest);
+  const parameters = exportRequest.parse();
+  const abort = new AbortController();
+  const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort };
+  try {
+    return await openAndServe(deps, opening, serve);
+  } catch (error) {
+    if (!abort.signal.aborted) throw await explainMissingTracker(deps, error);
+    announceStream(exportRequest.request)({ outcome: "aborted", bytes: 0 });
+    return null;
+  }
+}
+
+interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project"> {
+  project: VisibleProjectRow;
+  parameters: Parameters;
+  asOf: string | null;
+  abort: AbortController;
+}
+
+type AnyOpening = Opening<ExportParameters>;
+
+async function openAndServe<Parameters extends ExportParameters, Answer>(
+  deps: OperationDeps,
+  opening: Opening<Parameters>,
+  serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
+): Promise<Answer> {
+  const opened = await openExport(deps, opening);
+  try {
+    // Counting alone has a time limit; a file has none here.
+    if (opening.kind !== "file") {
+      await opened.snapshot.run((tx) => limitStatements(tx, deps.config.exportPrepareTimeoutMs));
+    }
+    return await serve(opened);
+  } catch (error) {
+    await opened.close();
+    if (opening.abort.signal.aborted) throw error;
+    if (hasSqlState(error, QUERY_CANCELED)) {
+      throw new ApiError("EXPORT_PREPARE_TIMEOUT", {
+        details: { asyncEndpoint: ASYNC_ENDPOINT },
+        cause: error,
+      });
+    }
+    if (error instanceof WrongTimeError) {
+      const details = { reason: "time", ...error.row };
+      throw new ApiError("UNPROCESSABLE_ENTITY", { message: `${error.message}.`, details, cause: error });
+    }
+    if (!opened.replica?.isToBlameFor(error)) throw error;
+    return await openAndServe({ ...deps, replica: null }, { ...opening, asOf: opened.asOf }, serve);
+  }
+}
+
+async function openExport<Parameters extends ExportParameters>(
+  deps: OperationDeps,
+  opening: Opening<Parameters>,
+): Promise<OpenExport<Parameters>> {
+  const { request, caller, policy, project, parameters, abort } = opening;
+  const { streams, counts, streamRules: rules } = deps.exports;
+  const claim = { holder: caller.userId, group: project.orgId };
+  if (opening.kind === "head") streams.requireFree(claim);
+  const permit = (opening.kind === "file" ? streams : counts).take(claim);
+  const forget = abortWhenLeft(opening);
+  try {
+    const { signal } = abort;
+    const settle = (nodes: readonly Node[]) =>
+      settleCutoff(deps, { asOf: opening.asOf, since: parameters.since, signal, nodes });
+    const source = await openSource(deps, { projectId: project.id, signal, settle });
+    const { node, replica } = source;
+    deps.exports.metrics.snapshots.inc(
+      node ? { database: "node", node: node.name } : { database: replica ? "replica" : "primary" },
+    );
+    const { lanes } = node ?? replica ?? deps.exports;
+    const close = async (): Promise<void> => {
+      forget();
+      await source.snapshot.close();
+      permit.release();
+    };
+    // Repeats the checks of the start: credential, membership, role and subscription.
+    const access = { caller, request, project: project.id, policy };
+    const requireAccess = () => requireExportProject(deps.sql, access);
+    const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, requireAccess) };
+    const selection: ExportSelection = {
+      trackerSchema: deps.config.trackerSchema,
+      shards: source.shards,
+      projectId: project.id,
+      asOf: source.asOf,
+      since: parameters.since,
+      visibility: parameters.visibility,
+      filters: NO_FILTERS,
+    };
+    return { ...source, project, parameters, selection, lanes, abort, watch, close };
+  } catch (error) {
+    forget();
+    permit.release();
+    throw error;
+  }
+}
+
+/** Counts the rows of a file, but not much further than its limit. Throws EXPORT_TOO_LARGE beyond it. */
+async function countWithinLimit(
+  { snapshot }: ExportSource,
+  { maxRows, count }: { maxRows: number; count: (tx: Sql, limit: number) => Promise<number> },
+): Promise<number> {
+  const rows = await snapshot.run((tx) => count(tx, maxRows + 1));
+  if (rows <= maxRows) return rows;
+  const details = { rows, limit: maxRows, asyncEndpoint: ASYNC_ENDPOINT };
+  throw new ApiError("EXPORT_TOO_LARGE", { details });
+}
+
+/** Aborts when the client disconnects. Returns a function that unsubscribes. */
+function abortWhenLeft({ request, abort }: AnyOpening): () => void {
+  const leave = (): void => abort.abort();
+  if (request.signal.aborted) leave();
+  request.signal.addEventListener("abort", leave);
+  return () => request.signal.removeEventListener("abort", leave);
+}
+
+/** Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. */
+export async function requireTracker({ sql, config }: OperationDeps): Promise<void> {
+  if (!(await isTrackerReadable(sql, config.trackerSchema)))
+    throw unavailable(null, TEXTS.SERVICE_UNAVAILABLE.tracker);
+}
+
+/** Returns SERVICE_UNAVAILABLE for a query that failed because the tracker's tables were removed, or else `error` itself. */
+async function explainMissingTracker({ sql, config }: OperationDeps, error: unknown): Promise<unknown> {
+  if (!hasSqlState(error, ...UNREADABLE)) return error;
+  return (await isTrackerReadable(sql, config.trackerSchema))
+    ? error
+    : unavailable(error, TEXTS.SERVICE_UNAVAILABLE.tracker);
 }
 
 type Sent = Pick<ExportRequest<unknown>, "request" | "caller"> & {

@@ -26,8 +26,8 @@ export function csvCell(value: CsvValue): string {
 /** As code points, for PostgreSQL's ascii(). */
 const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
 
-/** Returns the SQL of a text as a cell, for files that COPY writes; it adds the quotes. */
-export function csvCellSql(text: string): string {
+/** Returns the SQL of a text with its formula escaped, for cells that COPY writes; it adds the quotes. */
+export function escapeFormulaSql(text: string): string {
   // ascii() returns the code point of the first character. It is cheaper than left(), which allocates a string.
   return `case when ascii(${text}) in (${FORMULA_CODES}) then '''' || ${text} else ${text} end`;
 }

@@ -1,6 +1,6 @@
 /** The file of a dataset: what each format is, from the SQL of a value to the bytes, and how a file is streamed. */
 import type { ExportColumn } from "../../shared/exports/column.ts";
-import { BYTE_ORDER_MARK, csvCellSql } from "../../shared/exports/csv_cell.ts";
+import { BYTE_ORDER_MARK, escapeFormulaSql } from "../../shared/exports/csv_cell.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
@@ -8,10 +8,17 @@ import type { Sql } from "../connection/pool.ts";
 import type { ExportLanes, ExportSnapshot } from "../connection/snapshot.ts";
 import { isoText } from "../iso_text.ts";
 import { type CopyOptions, type CopyPart, copyLanes, copyRows, type RowMeter } from "./copy_rows.ts";
-import { literal } from "./literal.ts";
 import { encodeParquet } from "./parquet/encode_parquet.ts";
 import { storedType } from "./parquet/page.ts";
-import { allOf, type ExportSelection, ofProject, type RowLine, selectLines, tableOf } from "./rows.ts";
+import {
+  allOf,
+  type ExportSelection,
+  literal,
+  ofProject,
+  type RowLine,
+  selectLines,
+  tableOf,
+} from "./rows.ts";
 
 type Chunks = AsyncGenerator<Uint8Array, void, void>;
 type Columns = readonly ExportColumn[];
@@ -94,7 +101,7 @@ function csvValue({ column, type, values }: ExportColumn): string {
   if (type === "boolean") return `${value}::text`;
   if (type === "json") return jsonText(value);
   if (type !== "text" || values) return value;
-  return csvCellSql(value);
+  return escapeFormulaSql(value);
 }
 
 /** JSON null is null, because NDJSON has one null only. */

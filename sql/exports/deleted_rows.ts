@@ -6,7 +6,6 @@ import type { Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { copyRows, type RowMeter } from "./copy_rows.ts";
 import { FORMATS, rowLine } from "./dataset_file.ts";
-import { isOfProject, literal } from "./literal.ts";
 import {
   allOf,
   changesOfOlderRows,
@@ -16,6 +15,8 @@ import {
   type Increment,
   isBetween,
   isLastChange,
+  isOfProject,
+  literal,
   logged,
   ownVisibility,
   tableOf,

@@ -1,6 +1,7 @@
 /**
  * Which rows an export has: those that the cutoff, flags and filters select, or in an increment those of them that changed
- * after `since` (docs/increments.md). COPY takes no parameters, so the SQL text contains values as literals.
+ * after `since` (docs/increments.md). COPY takes no parameters, so the SQL text contains values as literals; ids and times were
+ * parsed before.
  */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import {
@@ -14,7 +15,6 @@ import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vo
 import type { Sql } from "../connection/pool.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
-import { isOfProject, literal, literals } from "./literal.ts";
 
 export interface ExportSelection {
   /** Where the tracker tables, or views, are. */
@@ -360,4 +360,20 @@ export function changesTableOf({ shards }: ExportSelection): string {
 
 function parentKey(parent: ParentTable): "issue_id" | "run_id" {
   return parent === "issues" ? "issue_id" : "run_id";
+}
+
+/** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */
+export function literal(value: string): string {
+  if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/** Returns text literals, separated by commas. */
+export function literals(values: readonly string[]): string {
+  return values.map(literal).join(", ");
+}
+
+/** Returns the condition that a row is of the project, whose id is a literal too. It comes first in keys and indexes. */
+export function isOfProject(row: string, { projectId }: { projectId: string }): string {
+  return `${row}.project_id = ${literal(projectId)}`;
 }

@@ -8,13 +8,19 @@
  * therefore trusted only after it was seen waiting for its client at a time after the cutoff: any later transaction of
  * it starts after the cutoff. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
+import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { addMilliseconds } from "../../shared/instant.ts";
+import type { Config } from "../../shared/process/config.ts";
+import type { Log } from "../../shared/process/log.ts";
 import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, trackerRelations, trackerTables } from "../tracker/tracker_tables.ts";
 import { type AbandonedWrite, listAbandonedWrites } from "./abandoned_writes.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";
+import { isChangeLogKept, SINCE_DAYS } from "./tracker_changes.ts";
 
 /** How long short transactions are waited for without `as_of`, so that the cutoff is as recent as possible. */
 const FRESHNESS_WAIT_MS = 100;
@@ -23,11 +29,14 @@ const SETTLE_TIMEOUT_MS = 5000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
 
+/** An older cutoff is logged: a transaction was probably left open. */
+const NOTEWORTHY_LAG_MS = 5000;
+
 /** The pid of prepared transactions, which have no session. */
-export const NO_SESSION = 0;
+const NO_SESSION = 0;
 
 /** A session that holds back the watermark, for the log. */
-export interface WatermarkBlocker {
+interface WatermarkBlocker {
   pid: number;
   applicationName: string;
   /** When its transaction started; null if the database hides it. */
@@ -51,6 +60,109 @@ export interface SettleOptions {
   nodes?: readonly Node[];
   /** Aborted when the result is no longer needed. */
   signal?: AbortSignal;
+}
+
+interface CutoffDeps {
+  sql: Sql;
+  log: Log;
+  config: Pick<Config, "exportIgnoreApplications" | "trackerSchema">;
+}
+
+interface CutoffOptions {
+  /** Null for the newest settled watermark. */
+  asOf: string | null;
+  /** Start of an increment; null for a full export. */
+  since: string | null;
+  signal?: AbortSignal;
+  nodes?: readonly Node[];
+}
+
+/**
+ * Settles `asOf`, or chooses the newest settled watermark if it is null. Throws VALIDATION_ERROR if `asOf` is in the
+ * future or an increment from `since` cannot be exact, SERVICE_UNAVAILABLE if it does not settle. Call it outside a
+ * transaction.
+ */
+export async function settleCutoff(
+  deps: CutoffDeps,
+  { asOf: wanted, since, ...options }: CutoffOptions,
+): Promise<string> {
+  const asOf = await requireWatermark(deps, wanted, options);
+  if (since !== null) await requireSince(deps, { since, asOf });
+  return asOf;
+}
+
+async function requireWatermark(
+  deps: CutoffDeps,
+  asOf: string | null,
+  { signal, nodes = [] }: Pick<CutoffOptions, "signal" | "nodes">,
+): Promise<string> {
+  const result = await settleAsOf(deps.sql, {
+    ignoredApplications: deps.config.exportIgnoreApplications,
+    trackerSchema: deps.config.trackerSchema,
+    nodes,
+    ...(asOf === null ? {} : { asOf }),
+    ...(signal ? { signal } : {}),
+  });
+  report(deps, result, asOf === null);
+  if (result.ok) return result.asOf;
+  if (result.reason === "future") {
+    throw invalidParameter("as_of", "must not be in the future");
+  }
+  const { hidden, open } = TEXTS.SERVICE_UNAVAILABLE.cutoff;
+  throw new ApiError("SERVICE_UNAVAILABLE", {
+    message: isBlind(result.blockers) ? hidden : open,
+    retryAfter: RETRY_AFTER.build,
+  });
+}
+
+/**
+ * Returns true if the database hides sessions, so that waiting does not help. Prepared transactions have no session.
+ */
+function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
+  return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
+}
+
+/** Logs what holds back the watermark (docs/watermark.md). */
+function report(deps: CutoffDeps, result: AsOfResult, isChosen: boolean): void {
+  // By the database's clock alone: the difference to this machine's would look like a lag.
+  const lagMs = result.ok && isChosen ? Date.parse(result.observedAt) - Date.parse(result.asOf) : 0;
+  const isUnsettled = !result.ok && result.reason === "unsettled";
+  if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
+  const { blockers } = result;
+  const fields = { event: "export.watermark_held_back", lagMs, blockers };
+  if (isBlind(blockers)) {
+    const hint = "grant pg_read_all_stats to the database role of the service";
+    deps.log.warn({ ...fields, hint }, "sessions that the database hides hold back the cutoff of exports");
+  } else {
+    deps.log.warn(fields, "open transactions hold back the cutoff of exports");
+  }
+}
+
+/**
+ * Throws VALIDATION_ERROR if an increment from `since` to `asOf` cannot be exact, so that the caller has to take a full
+ * export: with `details.reason: "since_too_old"`, or without if changes are not logged at all.
+ */
+async function requireSince(
+  { sql, config }: CutoffDeps,
+  { since, asOf }: { since: string; asOf: string },
+): Promise<void> {
+  if (config.trackerSchema !== OWN_TRACKER_SCHEMA) {
+    const message = "is not available: this service does not log changes of its tracker. Take a full export";
+    throw invalidParameter("since", message);
+  }
+  const reason = "since_too_old";
+  if (since > asOf) throw invalidParameter("since", `must not be later than the cutoff, ${asOf}`, reason);
+  if (!(await isChangeLogKept(sql, since))) {
+    const message = `must be within the last ${SINCE_DAYS} days, because older changes are deleted. Take a full export`;
+    throw invalidParameter("since", message, reason);
+  }
+}
+
+function invalidParameter(path: "as_of" | "since", message: string, reason?: string): ApiError {
+  return new ApiError("VALIDATION_ERROR", {
+    message: TEXTS.VALIDATION_ERROR.problem({ path, message }),
+    details: { ...(reason === undefined ? {} : { reason }), errors: [{ path, message }] },
+  });
 }
 
 interface SessionRow {

@@ -3,7 +3,7 @@ import type { Sql } from "../connection/pool.ts";
 import { isTrackerDistributed } from "../tracker/distribute_tracker.ts";
 
 /** Maximum age of the start of an increment, in days. */
-const SINCE_DAYS = 90;
+export const SINCE_DAYS = 90;
 /** Days that entries are kept: longer, for increments that have been accepted and are still being built. */
 const KEPT_DAYS = SINCE_DAYS + 1;
 

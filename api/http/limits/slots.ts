@@ -1,7 +1,33 @@
-/** Slots of work that takes long: how many run at once, and the error response for a caller who gets none. */
+/**
+ * Slots of work that takes long: how many run at once for a holder, a group of holders, and in total, and the error response
+ * for a caller who gets none.
+ */
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import { type Claim, type Permit, Semaphore, type SemaphoreLimits, type Shortage } from "./semaphore.ts";
+
+export interface SemaphoreLimits {
+  max: number;
+  perHolder: number;
+  perGroup: number;
+}
+
+export interface Claim {
+  /** A user, or the network of an anonymous caller. */
+  holder: string;
+  /** Holders that share a limit, such as an organization; null for none. */
+  group: string | null;
+  /** Slots or bytes; 1 if omitted. */
+  amount?: number;
+  /** Returns true if the work has ended without a release; never if omitted. */
+  isOver?: () => boolean;
+}
+
+export interface Permit {
+  /** Returns true if another holder lacked what this permit holds within the last `withinMs`. */
+  isContended(withinMs: number): boolean;
+  /** Releases the amount; a second call does nothing. */
+  release(): void;
+}
 
 /** What is said to a caller when a limit is reached. */
 export interface SlotTexts {
@@ -58,5 +84,81 @@ export class Slots {
       message: all({ limit: max, seconds: retryAfter }),
       retryAfter,
     });
+  }
+}
+
+/** The limit that is reached: the holder's, the group's, or the total. */
+export type Shortage = "holder" | "group" | "all";
+
+type TakeResult = { ok: true; permit: Permit } | { ok: false; shortage: Shortage };
+
+interface Held extends Required<Claim> {
+  contendedAt: number;
+}
+
+/** Counts what is held of something limited: slots, or bytes. */
+export class Semaphore {
+  readonly limits: SemaphoreLimits;
+  /** The only state; usage is summed from it, so no counter can drift. */
+  readonly #held = new Set<Held>();
+
+  constructor(limits: SemaphoreLimits) {
+    this.limits = limits;
+  }
+
+  /** The amount in use. */
+  get used(): number {
+    this.#forgetEnded();
+    return this.#sum(() => true);
+  }
+
+  /** Takes the amount unless a limit is reached. A first claim may exceed the holder's limit on its own. */
+  take(claim: Claim): TakeResult {
+    const shortage = this.findShortage(claim);
+    if (shortage === null) return { ok: true, permit: this.hold(claim) };
+    this.#noteContention(claim, shortage);
+    return { ok: false, shortage };
+  }
+
+  /** Takes the amount whatever the limits: for work that can no longer be rejected but must count. */
+  hold({ holder, group, amount = 1, isOver = () => false }: Claim): Permit {
+    const held: Held = { holder, group, amount, isOver, contendedAt: Number.NEGATIVE_INFINITY };
+    this.#held.add(held);
+    return {
+      isContended: (withinMs) => performance.now() - held.contendedAt <= withinMs,
+      release: () => void this.#held.delete(held),
+    };
+  }
+
+  /** Returns the limit that `take` would run into now; null for none. */
+  findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
+    this.#forgetEnded();
+    const { max, perHolder, perGroup } = this.limits;
+    const isShort = (limit: number, counts: (held: Held) => boolean) => {
+      const used = this.#sum(counts);
+      return used > 0 && used + amount > limit;
+    };
+    if (isShort(perHolder, (held) => held.holder === holder)) return "holder";
+    if (group !== null && isShort(perGroup, (held) => held.group === group)) return "group";
+    return isShort(max, () => true) ? "all" : null;
+  }
+
+  /** Marks the permits that hold what this claim lacks. */
+  #noteContention({ holder, group }: Claim, shortage: Shortage): void {
+    const now = performance.now();
+    for (const held of this.#held) {
+      const isShared = shortage === "all" || (shortage === "group" && held.group === group);
+      if (isShared && held.holder !== holder) held.contendedAt = now;
+    }
+  }
+
+  #sum(counts: (held: Held) => boolean): number {
+    let sum = 0;
+    for (const held of this.#held) if (counts(held)) sum += held.amount;
+    return sum;
+  }
+
+  #forgetEnded(): void {
+    for (const held of this.#held) if (held.isOver()) this.#held.delete(held);
   }
 }

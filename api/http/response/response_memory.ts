@@ -3,7 +3,7 @@ import { Gauge } from "prom-client";
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import { Semaphore } from "../limits/semaphore.ts";
+import { Semaphore } from "../limits/slots.ts";
 import type { Metrics } from "../metrics.ts";
 import type { RequestContext } from "../request_context.ts";
 

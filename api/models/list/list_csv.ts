@@ -16,8 +16,7 @@ import {
   compress,
   encodedTag,
 } from "../../http/response/content_encoding.ts";
-import { countBytes, responseStream } from "../../http/response/stream.ts";
-import { STREAM_RULES } from "../../http/response/watch_stream.ts";
+import { countBytes, responseStream, STREAM_RULES } from "../../http/response/stream.ts";
 import type { Catalog } from "../catalog.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
 import { presentCost } from "../price_json.ts";

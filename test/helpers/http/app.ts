@@ -8,7 +8,7 @@ import { openDocuments } from "../../../api/documents/documents.ts";
 import { canonicalPath } from "../../../api/http/canonical_path.ts";
 import { createCredentialCache } from "../../../api/http/credential_cache.ts";
 import { createMetrics } from "../../../api/http/metrics.ts";
-import type { StreamRules } from "../../../api/http/response/watch_stream.ts";
+import type { StreamRules } from "../../../api/http/response/stream.ts";
 import { CatalogCache } from "../../../api/models/catalog_cache.ts";
 import { type Config, readConfig } from "../../../shared/process/config.ts";
 import { createLog } from "../../../shared/process/log.ts";

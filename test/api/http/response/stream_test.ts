@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { Semaphore } from "../../../../api/http/limits/semaphore.ts";
+import { Semaphore } from "../../../../api/http/limits/slots.ts";
 import {
   type ResponseStreamOptions,
   responseStream,
   type StreamOutcome,
+  type StreamRules,
+  type StreamWatch,
 } from "../../../../api/http/response/stream.ts";
-import type { StreamRules, StreamWatch } from "../../../../api/http/response/watch_stream.ts";
 
 /** Endless chunks, and whether their generator was closed. */
 function openChunks() {

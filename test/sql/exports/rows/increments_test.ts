@@ -13,10 +13,10 @@ import type { ExportFormat } from "../../../../shared/vocabulary.ts";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Node, Nodes } from "../../../../sql/connection/nodes.ts";
 import { openPool } from "../../../../sql/connection/pool.ts";
-import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
+import type { ExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { streamDatasetFile } from "../../../../sql/exports/dataset_file.ts";
 import { countDeletedRows, streamDeletedFile } from "../../../../sql/exports/deleted_rows.ts";
-import { openOnNode } from "../../../../sql/exports/open_on_node.ts";
+import { openSource } from "../../../../sql/exports/open_source.ts";
 import { countDatasetRows, type ExportSelection } from "../../../../sql/exports/rows.ts";
 import { settleAsOf } from "../../../../sql/exports/settle_as_of.ts";
 import { openNodes } from "../../../../sql/tracker/tracker_shards.ts";
@@ -104,22 +104,17 @@ interface Source {
 }
 
 /** Settles a watermark and opens a snapshot where the project is: on a cluster, on its node. */
-async function openSource(db: ExportDatabase, projectId: string, asOf?: string): Promise<Source> {
-  const settle = async (nodes: readonly Node[] = []): Promise<string> => {
+async function openAt(db: ExportDatabase, projectId: string, asOf?: string): Promise<Source> {
+  const settle = async (nodes: readonly Node[]): Promise<string> => {
     const settled = await settleAsOf(db.sql, asOf === undefined ? { nodes } : { asOf, nodes });
     if (!settled.ok) throw new Error("Cannot settle a watermark");
     return settled.asOf;
   };
   const { signal } = new AbortController();
-  const from = { trackerSchema: OWN_TRACKER_SCHEMA, projectId };
-  let settled = "";
-  const { sql, nodes } = db;
-  const onNode = await openOnNode({ sql, nodes, projectId, signal }, async (node) => {
-    settled = await settle([node]);
-  });
-  if (onNode) return { snapshot: onNode.snapshot, from: { ...from, shards: onNode.shards, asOf: settled } };
-  const here = { ...from, shards: null, asOf: await settle() };
-  return { snapshot: await openExportSnapshot(db.sql, { control: db.sql, signal }), from: here };
+  const config = { trackerSchema: OWN_TRACKER_SCHEMA };
+  const databases = { ...db, exportSql: db.sql, replica: null, config };
+  const { snapshot, shards, asOf: settled } = await openSource(databases, { projectId, signal, settle });
+  return { snapshot, from: { ...config, projectId, shards, asOf: settled } };
 }
 
 /** Updates the copy, and returns the rows that only the copy or only a full export has. */
@@ -152,7 +147,7 @@ async function takeStep(
   copies: Copy[],
   projectId: string,
 ): Promise<{ asOf: string; different: string[] }> {
-  const source = await openSource(db, projectId);
+  const source = await openAt(db, projectId);
   try {
     const different: string[] = [];
     for (const copy of copies) different.push(...(await follow(source, copy)));
@@ -300,7 +295,7 @@ test("a row that changed again after the cutoff comes with the next increment, a
 
 /** The issues and notes in an increment. */
 async function followTo(db: ExportDatabase, projectId: string, since: string | null, to?: string) {
-  const { snapshot, from } = await openSource(db, projectId, to);
+  const { snapshot, from } = await openAt(db, projectId, to);
   const selection = { ...from, since, visibility: toVisibility({}), filters: NO_FILTERS };
   const read = async (name: "issues" | "issue-notes") => {
     const lines = streamDatasetFile(snapshot, EXPORT_DATASETS[name], { selection, format: "ndjson" });

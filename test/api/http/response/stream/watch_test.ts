@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ReaderPace, STREAM_RULES } from "../../../../api/http/response/watch_stream.ts";
+import { ReaderPace, STREAM_RULES } from "../../../../../api/http/response/stream.ts";
 
 const KIB = 1024;
 const RULE = { slowWindowMs: 60_000, minBytesPerSecond: 16 * KIB, socketBytes: 0 };

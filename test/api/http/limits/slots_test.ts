@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Claim, type Permit, Semaphore, type Shortage } from "../../../../api/http/limits/semaphore.ts";
+import { type Claim, type Permit, Semaphore, type Shortage } from "../../../../api/http/limits/slots.ts";
 
 const LIMITS = { max: 4, perHolder: 2, perGroup: 3 };
 

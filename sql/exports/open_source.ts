@@ -1,0 +1,121 @@
+/**
+ * Where an export reads: on the node that holds the project, if the tracker tables are distributed (docs/scaling.md); else on
+ * the replica while it keeps up (docs/replica.md); else on the primary.
+ */
+import type { Config } from "../../shared/process/config.ts";
+import { type Node, type Nodes, NodeUnavailable } from "../connection/nodes.ts";
+import { hasSqlState, type Pool, type Sql } from "../connection/pool.ts";
+import type { Replica, WalPosition } from "../connection/replica.ts";
+import { type ExportSnapshot, openExportSnapshot } from "../connection/snapshot.ts";
+import {
+  findTrackerPlace,
+  hasDistributedFunctions,
+  listTrackerNodes,
+  type TrackerShards,
+} from "../tracker/tracker_shards.ts";
+import { OWN_TRACKER_SCHEMA } from "../tracker/tracker_tables.ts";
+
+/** SQLSTATE undefined_table: the shard has moved to another node, and the old copy has been dropped. */
+const UNDEFINED_TABLE = "42P01";
+const ATTEMPTS = 3;
+
+/** The databases of a process. */
+export interface SourceDatabases {
+  sql: Pool;
+  /** The primary, for long reads. */
+  exportSql: Pool;
+  replica: Replica | null;
+  nodes: Nodes | null;
+  config: Pick<Config, "trackerSchema">;
+}
+
+/** A snapshot, and the database that it is of: `node`, or `replica`, or the primary if both are null. */
+export interface ExportSource {
+  /** What `settle` has returned for the snapshot. */
+  asOf: string;
+  snapshot: ExportSnapshot;
+  /** What to read there in place of the tracker tables; null for the tables. */
+  shards: TrackerShards | null;
+  node: Node | null;
+  replica: Replica | null;
+}
+
+interface SourceOptions {
+  projectId: string;
+  signal: AbortSignal;
+  /** Settles the cutoff before the snapshot is taken, with the nodes whose writes could hold it back. */
+  settle: (nodes: readonly Node[]) => Promise<string>;
+  /** Replaces the primary's position that the replica must have reached: by default, that after `settle`. */
+  readPosition?: () => Promise<WalPosition | null>;
+}
+
+/**
+ * Opens the snapshot of an export. Throws what `settle` throws, and NodeUnavailable if the node cannot be reached, or if the
+ * project has moved at every try.
+ */
+export async function openSource(databases: SourceDatabases, options: SourceOptions): Promise<ExportSource> {
+  const { sql, exportSql, replica, nodes, config } = databases;
+  const { signal, settle } = options;
+  const isOwn = config.trackerSchema === OWN_TRACKER_SCHEMA;
+  const onNode = isOwn && nodes ? await openOnNode(sql, nodes, options) : null;
+  if (onNode) return onNode;
+  const asOf = await settle([]);
+  // It shows everything committed before this line, and so all rows up to the cutoff.
+  const position = (await (options.readPosition?.() ?? replica?.readPosition())) ?? null;
+  const fromReplica = position && replica ? await replica.openSnapshot(position, signal) : null;
+  const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
+  if (isOwn) await requireOneMachine(snapshot, nodes);
+  return { asOf, snapshot, shards: null, node: null, replica: fromReplica ? replica : null };
+}
+
+/**
+ * Opens a snapshot on the node that holds the project; null if the tables are not distributed. After the cutoff is settled
+ * with that node, the coordinator is asked for the node again: if it is still the same, the node has all rows committed before
+ * the cutoff, even while the project is being moved.
+ */
+async function openOnNode(
+  sql: Sql,
+  nodes: Nodes,
+  { projectId, signal, settle }: SourceOptions,
+): Promise<ExportSource | null> {
+  let place = await findTrackerPlace(sql, projectId);
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    if (place === null) return null;
+    const { shards } = place;
+    const node = nodes.at(place.node);
+    const asOf = await settle([node]);
+    place = await findTrackerPlace(sql, projectId);
+    if (place === null || nodes.at(place.node) !== node) continue;
+    try {
+      const snapshot = await node.openSnapshot(Object.values(shards), signal);
+      return { asOf, snapshot, shards, node, replica: null };
+    } catch (error) {
+      if (!hasSqlState(error, UNDEFINED_TABLE)) throw error;
+    }
+  }
+  throw new NodeUnavailable("The project is being moved from one database node to another");
+}
+
+/**
+ * Closes the snapshot and throws NodeUnavailable if the tables were distributed after this process started: then it knows no
+ * nodes, and two connections to the coordinator read two snapshots.
+ */
+async function requireOneMachine(snapshot: ExportSnapshot, nodes: Nodes | null): Promise<void> {
+  if (nodes !== null || !snapshot.isDistributed) return;
+  await snapshot.close();
+  throw distributedSinceStart();
+}
+
+/**
+ * Lists the nodes whose writes hold back the watermark of all projects; none if the tables are not distributed. Throws
+ * NodeUnavailable if they were distributed after this process started.
+ */
+export async function listNodes(sql: Sql, nodes: Nodes | null): Promise<Node[]> {
+  if (nodes !== null) return (await listTrackerNodes(sql)).map((address) => nodes.at(address));
+  if (await hasDistributedFunctions(sql)) throw distributedSinceStart();
+  return [];
+}
+
+function distributedSinceStart(): NodeUnavailable {
+  return new NodeUnavailable("The tracker tables were distributed after this process started. Restart it");
+}
