@@ -4,7 +4,7 @@ import type { PriceChange } from "../sql/models/model_price_changes.ts";
 import { comparePrices } from "../sql/models/model_prices.ts";
 import { describeDoubts } from "./document_doubts.ts";
 import { describeOrigin, describeServed, toNotes } from "./notes.ts";
-import type { PlannedSync } from "./store.ts";
+import type { PlannedSync } from "./store_document.ts";
 import type { SyncReport } from "./sync.ts";
 
 /** Lines printed per kind of change; the rest is counted. */

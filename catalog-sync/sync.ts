@@ -17,7 +17,7 @@ import {
   type StoredSync,
   SuspiciousDocument,
   storeDocument,
-} from "./store.ts";
+} from "./store_document.ts";
 
 const MAX_ERROR_LENGTH = 500;
 

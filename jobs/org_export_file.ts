@@ -15,9 +15,9 @@ import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
 import { requireRightTimes } from "../sql/exports/rows.ts";
+import { BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
 import { readAhead } from "./read_ahead.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
-import { type ProjectSource, SourceDatabase } from "./source_database.ts";
 import { writeArtifact } from "./write_artifact.ts";
 
 interface OrgExport {
@@ -94,7 +94,7 @@ async function* orgEntries(
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, org, projects, meter } = options;
   const directories = nameDirectories(projects);
-  const database = new SourceDatabase(deps, { ...options, projectIds: projects.map(({ id }) => id) });
+  const database = new BuildSnapshots(deps, { ...options, projectIds: projects.map(({ id }) => id) });
   const written: ManifestProject[] = [];
   try {
     for (const { id, name } of projects) {

@@ -19,7 +19,7 @@ import {
 } from "./schema_state.ts";
 import { isTrackerDistributed } from "./tracker/distribute_tracker.ts";
 import { installDistributedFunctions, restoreFunctions } from "./tracker/tracker_shards.ts";
-import { validateTimeChecks } from "./tracker/tracker_times.ts";
+import { validateTimeChecks } from "./tracker/wrong_times.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));
 /** Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block its `create index concurrently`. */

@@ -1,6 +1,6 @@
 /** Parses, renders and edits the YAML that a client sends. */
 import type { DefinitionChanges, QualifiedName } from "../../shared/definitions/edit.ts";
-import { tooLong } from "../../shared/definitions/fields.ts";
+import { tooLong } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";

@@ -1,6 +1,6 @@
 /** The JSON Schema of each language, made from its table of keys. */
 import { parse } from "yaml";
-import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/fields.ts";
+import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { exampleOfKey, type Key } from "../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../shared/definitions/language/language.ts";
 import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../shared/definitions/name.ts";

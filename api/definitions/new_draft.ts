@@ -6,9 +6,9 @@ import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../..
 import { type AuditActor, type AuditEntry, insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { insertDefinitions, type NewDefinition } from "../../sql/definitions/changes.ts";
 import type { DefinitionContent } from "../../sql/definitions/fields.ts";
 import { insertDefinitionReferences } from "../../sql/definitions/references.ts";
+import { insertDefinitions, type NewDefinition } from "../../sql/definitions/version_changes.ts";
 import {
   findDefinitionById,
   listVersionNumbers,

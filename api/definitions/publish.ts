@@ -4,7 +4,6 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { markDefinitionsPublished } from "../../sql/definitions/changes.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { markLinesPublished } from "../../sql/definitions/lines.ts";
 import {
@@ -12,6 +11,7 @@ import {
   replaceDefinitionReferences,
   settleDefinitionReferences,
 } from "../../sql/definitions/references.ts";
+import { markDefinitionsPublished } from "../../sql/definitions/version_changes.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";

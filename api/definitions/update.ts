@@ -14,10 +14,10 @@ import {
 } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import { updateDraft } from "../../sql/definitions/changes.ts";
 import type { DefinitionContent, DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { DefinitionQuotas } from "../../sql/definitions/quotas.ts";
 import { replaceDefinitionReferences } from "../../sql/definitions/references.ts";
+import { updateDraft } from "../../sql/definitions/version_changes.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";

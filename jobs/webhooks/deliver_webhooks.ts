@@ -1,9 +1,9 @@
 /**
- * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/retry_pauses.ts
+ * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/webhook_retries.ts
  * decides when a failed delivery is tried again, and how long a failing webhook pauses.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { openNetworks } from "../../shared/network/public_address.ts";
+import { openNetworks } from "../../shared/network/webhook_address.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";

@@ -4,7 +4,7 @@ import type { DefinitionType } from "../vocabulary.ts";
 import { editYaml, type YamlChange } from "../yaml/edit.ts";
 import type { DefinitionProblem } from "../yaml/problems.ts";
 import { toRecord } from "../yaml/values.ts";
-import type { DefinitionFields } from "./fields.ts";
+import type { DefinitionFields } from "./interface_fields.ts";
 import { type DefinitionSource, parseDefinition } from "./parse_definition.ts";
 import { listEdges, parseReference } from "./references.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../yaml/problems.ts";
 import { scalarNumber } from "../yaml/scalars.ts";
 import { isRecord } from "../yaml/values.ts";
-import { type DefinitionFields, readFields } from "./fields.ts";
+import { type DefinitionFields, readFields } from "./interface_fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
 import { isVersion } from "./versions.ts";
 

@@ -1,8 +1,8 @@
 /**
- * Where our servers may send requests to on behalf of others: public addresses, and for webhooks also the operator's own
- * networks. A request to a private address would let strangers reach our network through us.
+ * Which addresses are public. Our servers send requests on behalf of others to no other ones, which would let strangers reach
+ * our network through us. Webhooks may also lead to the operator's own networks (webhook_address.ts).
  */
-import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
+import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /** IANA's registry of special-purpose addresses: this network, private, shared, loopback, link-local, documentation, multicast … */
 const SPECIAL_IPV4: readonly (readonly [network: string, prefix: number])[] = [
@@ -45,39 +45,6 @@ export function isPublicAddress(text: string): boolean {
 /** Whether a URL's host names this machine; names are not resolved. */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:localhost|.*\.localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])\.?$/.test(hostname);
-}
-
-/** Returns the networks of a comma list such as `10.1.0.0/16,fd00::/8`; null if it is malformed. */
-export function parseNetworks(text: string): BlockList | null {
-  const networks = new BlockList();
-  for (const item of text.split(",")) {
-    const [, address = "", prefix = ""] = /^\s*([0-9a-fA-F.:]+)\/(\d{1,3})\s*$/.exec(item) ?? [];
-    const family = isIP(address);
-    if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) return null;
-    networks.addSubnet(address, Number(prefix), family === 4 ? "ipv4" : "ipv6");
-  }
-  return networks;
-}
-
-/** Returns whether an IP address, with or without the brackets of a URL, is in one of the networks. */
-export function isInNetworks(networks: BlockList, text: string): boolean {
-  const address = text.replace(/^\[(.*)\]$/, "$1");
-  const family = isIP(address);
-  // BlockList treats a mapped IPv4 address as the IPv4 address.
-  if (family === 0 || /^::ffff:/i.test(address)) return false;
-  return networks.check(address, family === 4 ? "ipv4" : "ipv6");
-}
-
-/** Returns whether webhooks may be delivered to an IP address. Without TLS, only own networks are allowed. */
-export function isDeliverable(networks: BlockList, address: string, { isTls }: { isTls: boolean }): boolean {
-  return isInNetworks(networks, address) || (isTls && isPublicAddress(address));
-}
-
-/** Returns the networks of a list that `parseNetworks` accepts; none for null. */
-export function openNetworks(text: string | null): BlockList {
-  const networks = text === null ? new BlockList() : parseNetworks(text);
-  if (!networks) throw new Error("Cannot read networks: the list was not checked");
-  return networks;
 }
 
 function toBlockList(networks: typeof SPECIAL_IPV4, family: "ipv4" | "ipv6"): BlockList {

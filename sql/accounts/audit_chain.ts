@@ -1,6 +1,7 @@
 /**
- * The chain of hashes over `audit_log`: seals new entries, deletes old ones, and reads entries for verification. The database does
- * the hashing, in `audit_entry_hash` and `seal_audit_log` (sql/migrations/20261122140400_audit_chain__create.sql).
+ * The chain of hashes over `audit_log`: the hash of an entry is the SHA-256 of the hash before it and of the entry with its
+ * position. The database computes it, in `audit_entry_hash` and `seal_audit_log`
+ * (sql/migrations/20261122140400_audit_chain__create.sql).
  */
 import type { Sql } from "../connection/pool.ts";
 

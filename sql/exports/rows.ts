@@ -14,7 +14,7 @@ import {
 import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
-import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/tracker_times.ts";
+import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/wrong_times.ts";
 
 export interface ExportSelection {
   /** Where the tracker tables, or views, are. */
@@ -264,7 +264,7 @@ export function isLastChange(dataset: ExportDataset, increment: Increment): stri
   ];
 }
 
-/** Thrown for a row with a time that cannot be written (sql/tracker/tracker_times.ts). Says what to do, without a period. */
+/** Thrown for a row with a time that cannot be written (sql/tracker/wrong_times.ts). Says what to do, without a period. */
 export class WrongTimeError extends Error {
   override readonly name = "WrongTimeError";
   readonly row: WrongTime;

@@ -3,15 +3,15 @@ import type { ExportColumn, ExportColumnType } from "../../shared/exports/column
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
 import { listDistributionDifferences } from "./distribute_tracker.ts";
+import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
+import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 import {
   listMissingIndexes,
   listMissingLogTriggers,
   listMissingOwnIndexes,
   listMissingTriggers,
-} from "./tracker_parts.ts";
-import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
-import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
-import { listUnvalidatedTimes, listWrongTimes } from "./tracker_times.ts";
+} from "./tracker_triggers_and_indexes.ts";
+import { listUnvalidatedTimes, listWrongTimes } from "./wrong_times.ts";
 
 interface Relation {
   name: string;

@@ -2,7 +2,7 @@
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
-import { isGivenUp, nextAttemptAt, webhookPauseSeconds } from "./retry_pauses.ts";
+import { isGivenUp, nextAttemptAt, webhookPauseSeconds } from "./webhook_retries.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
@@ -200,7 +200,7 @@ export interface Attempt {
 }
 
 /**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long (retry_pauses.ts). Call
+ * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long (webhook_retries.ts). Call
  * it inside a transaction. Returns null if the webhook or the delivery is gone.
  */
 export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {

@@ -18,7 +18,7 @@ const SUITES = [
   "test/api/exports/deleted_test.ts",
   "test/api/exports/estimate_test.ts",
   "test/jobs/build_org_export_test.ts",
-  "test/jobs/source_database_test.ts",
+  "test/jobs/build_snapshots_test.ts",
   "test/jobs/delete_old_records_test.ts",
   "test/sql/exports/rows/increments_test.ts",
   "test/system/export_round_trip_test.ts",

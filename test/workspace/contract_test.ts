@@ -15,7 +15,7 @@ import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
-import { MAX_TAGS } from "../../shared/definitions/fields.ts";
+import { MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
 import { MAX_VERSION_DIGITS, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";

@@ -24,7 +24,7 @@ import {
 } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
 import { type CheckedVersion, checkVersions, type VersionCheck } from "../warnings.ts";
-import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order.ts";
+import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order_and_cycles.ts";
 import type { DocumentError } from "./schemas.ts";
 import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
 

@@ -14,7 +14,7 @@ import { filterRanges } from "../dependents.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import type { WrittenItem } from "./apply_batch.ts";
-import { type Batch, findInBatch } from "./order.ts";
+import { type Batch, findInBatch } from "./order_and_cycles.ts";
 import type { Report } from "./schemas.ts";
 
 /** Further broken dependents are left out. */

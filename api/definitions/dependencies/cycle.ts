@@ -1,4 +1,4 @@
-/** Whether versions that are being published would depend on themselves. batch/order.ts finds cycles within a batch. */
+/** Whether versions that are being published would depend on themselves. batch/order_and_cycles.ts finds cycles within a batch. */
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";

@@ -1,6 +1,7 @@
 /**
- * The rate limits: how many requests a minute each user has, and each address without a credential. A request is authenticated
- * here too, before anything else, because the limit depends on the caller. The login limit is in api/accounts/sign_in/.
+ * The rate limits: whose requests are counted, and against which of the numbers RATE_LIMIT_USER_PER_MINUTE and
+ * RATE_LIMIT_ANONYMOUS_PER_MINUTE (shared/process/config_variables.ts). A request is authenticated here too, before anything
+ * else, because the limit depends on the caller. The login limit is in api/accounts/sign_in/.
  */
 import { LRUCache } from "lru-cache";
 import { TEXTS } from "../../../shared/error_texts.ts";

@@ -3,7 +3,7 @@ import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { code, given, type Inline, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
-import { isSecretKey } from "./prune.ts";
+import { isSecretKey } from "./remove_secrets.ts";
 
 /** One bullet a name, such as `Input x: y`; maps and lists stay among the leftovers. */
 export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields | null): void {

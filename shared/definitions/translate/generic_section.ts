@@ -4,7 +4,7 @@ import { isRecord } from "../../yaml/values.ts";
 import type { DocumentMap, Fields } from "./field_reader.ts";
 import { code, collapse, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
-import { pruneValue } from "./prune.ts";
+import { pruneValue } from "./remove_secrets.ts";
 
 const DEEPEST_HEADING = 6;
 /** Characters; what is longer is no name, and is not taken apart. */

@@ -1,7 +1,7 @@
 /** The frame of every rendered definition: front matter, title, sections, and what no section was for. */
 import type { DefinitionType } from "../../vocabulary.ts";
 import { isRecord } from "../../yaml/values.ts";
-import { titleCase } from "../fields.ts";
+import { titleCase } from "../interface_fields.ts";
 import { Fields } from "./field_reader.ts";
 import { writeLeftovers, writeUnknownBlock } from "./generic_section.ts";
 import { collapse, type Inline, md, prose } from "./inline.ts";

@@ -1,6 +1,6 @@
 /** Organization exports that are built from a streaming replica. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { SHARED_MS } from "../../../jobs/source_database.ts";
+import { SHARED_MS } from "../../../jobs/build_snapshots.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, type ExportProject, makeExportProject } from "../../helpers/exports/export_project.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { MAX_TAGS } from "../../../shared/definitions/fields.ts";
 import { hashDefinition } from "../../../shared/definitions/hash_definition.ts";
+import { MAX_TAGS } from "../../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_BYTES, parseDefinition } from "../../../shared/definitions/parse_definition.ts";
 import { translateDefinition } from "../../../shared/definitions/translate/translate.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";

@@ -2,7 +2,7 @@
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { deleteDefinition } from "../../../definitions/delete.ts";
 import { getDependents } from "../../../definitions/dependents.ts";
-import { archiveDefinition, deprecateDefinition } from "../../../definitions/lifecycle.ts";
+import { archiveDefinition, deprecateDefinition } from "../../../definitions/deprecate_and_archive.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type FormProblems, findProblems, inputField, textField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";

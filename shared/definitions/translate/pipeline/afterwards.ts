@@ -6,7 +6,7 @@ import { code, given, type Inline, join, listed, md, type Prose, prose } from ".
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { plural, requiredOrOptional } from "../phrases.ts";
-import { withoutAddresses } from "../prune.ts";
+import { withoutAddresses } from "../remove_secrets.ts";
 
 export function writeNotifications(w: MarkdownWriter, notifications: Fields): void {
   const channels = notifications.list("channels").map((value, index) => {

@@ -6,8 +6,8 @@ import { code, given, type Inline, join, listed, md, type Prose } from "../inlin
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { requiredOrOptional } from "../phrases.ts";
-import { withoutAddresses } from "../prune.ts";
 import { readPipelineReference } from "../reference.ts";
+import { withoutAddresses } from "../remove_secrets.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 
 /** Fails with `unknown_kind`, or with `bad_reference` for a pipeline that is not named by text. */

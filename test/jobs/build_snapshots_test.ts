@@ -1,6 +1,6 @@
 /** The snapshots from which the projects of an organization export are read. */
 import { expect, test } from "bun:test";
-import { SHARED_MS, SourceDatabase } from "../../jobs/source_database.ts";
+import { BuildSnapshots, SHARED_MS } from "../../jobs/build_snapshots.ts";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
 import type { ExportJobRow } from "../../sql/exports/jobs.ts";
 import { isTrackerDistributed } from "../../sql/tracker/distribute_tracker.ts";
@@ -19,7 +19,7 @@ test("neighbors are read from one snapshot for a while, and only their datasets 
   const issue = await app.make.issue({ projectId: noted.id });
   await app.make.note({ projectId: noted.id, issueId: issue.id });
   const job = (await jobOf(await postJob(app, person))) as unknown as ExportJobRow;
-  const database = new SourceDatabase(app.deps, {
+  const database = new BuildSnapshots(app.deps, {
     job: { ...job, attempt: 1, orgId: person.org.id },
     signal: new AbortController().signal,
     projectIds: [project, empty, noted, gone, late].map(({ id }) => id),
@@ -48,12 +48,12 @@ test("a project that is deleted while a snapshot is shared stays in the file; on
   const second = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
   const job = (await jobOf(await postJob(app, person))) as unknown as ExportJobRow;
   const build = { job: { ...job, attempt: 1, orgId: person.org.id }, signal: new AbortController().signal };
-  const database = new SourceDatabase(app.deps, { ...build, projectIds: [project.id, second.id] });
+  const database = new BuildSnapshots(app.deps, { ...build, projectIds: [project.id, second.id] });
   await database.sourceOf(project.id);
   await app.db.sql`update projects set deleted_at = now() where id = ${second.id}`;
   expect((await database.sourceOf(second.id)) === null).toBe(await isTrackerDistributed(app.db.sql));
   await database.close();
-  const later = new SourceDatabase(app.deps, { ...build, projectIds: [second.id] });
+  const later = new BuildSnapshots(app.deps, { ...build, projectIds: [second.id] });
   expect(await later.sourceOf(second.id)).toBeNull();
   await later.close();
 });

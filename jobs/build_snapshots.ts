@@ -47,7 +47,7 @@ interface Opened {
  * projects need one position of the primary. Later attempts read from the primary only, so that no build fails again and
  * again because of the replica.
  */
-export class SourceDatabase {
+export class BuildSnapshots {
   readonly #databases: SourceDatabases;
   readonly #build: Build;
   readonly #replica: Replica | null;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findInBatch, makeBatch, sortBatch } from "../../../../api/definitions/batch/order.ts";
+import { findInBatch, makeBatch, sortBatch } from "../../../../api/definitions/batch/order_and_cycles.ts";
 import type { WrittenDocument } from "../../../../api/definitions/document.ts";
 import { countTurns } from "../../../helpers/count_turns.ts";
 
