@@ -50,7 +50,7 @@ export interface OpenExport<Parameters = ExportParameters> extends ExportSource 
   close(): Promise<void>;
 }
 
-export interface ExportRequest<Parameters> {
+interface ExportRequest<Parameters> {
   request: Request;
   caller: Caller;
   /** The project's id, slug or name. */

@@ -369,7 +369,7 @@ export function literal(value: string): string {
 }
 
 /** Returns text literals, separated by commas. */
-export function literals(values: readonly string[]): string {
+function literals(values: readonly string[]): string {
   return values.map(literal).join(", ");
 }
 
