@@ -132,6 +132,29 @@ test("buttons are at least 24 px high, and 44 px under a finger", async () => {
   }
 });
 
+test("on a phone, the header of a signed-in person leaves most of the screen to the page", async () => {
+  const viewport = { width: 360, height: 740 };
+  const options = { path: "/definitions", as: publisher, viewport, hasTouch: true, isMobile: true };
+  await dashboard.visit(options, async (page) => {
+    expect((await page.locator("header").boundingBox())?.height).toBeLessThan(180);
+    expect(await page.getByRole("button", { name: "Sign out" }).isVisible()).toBe(true);
+    expect(await page.getByLabel("Organization", { exact: true }).isVisible()).toBe(true);
+  });
+});
+
+test("on paper, a page has its text and nothing to click", async () => {
+  await dashboard.visit({ path: "/dashboard/exports", as: publisher, colorScheme: "dark" }, async (page) => {
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    const visible = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('nav, form, button, .button')].filter((each) => each.checkVisibility()).map((each) => each.outerHTML)",
+    );
+    expect(visible).toEqual([]);
+    expect(await page.getByRole("heading", { name: "Data exports" }).isVisible()).toBe(true);
+    const ground = await page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
+    expect(ground).toBe("rgb(245, 246, 248)");
+  });
+});
+
 test("the page of a wrong address can be left on a phone, by keyboard and without scripts", async () => {
   const options = { path: "/nowhere", viewport: WINDOWS.phone, javaScriptEnabled: false };
   await dashboard.visit(options, async (page) => {

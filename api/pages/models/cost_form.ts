@@ -108,6 +108,6 @@ function result(item: CostItem): Html {
   const list = Object.entries(charged).map(
     ([field, price]) => `${priceLabel(field).toLowerCase()} ${formatPrice(price)}`,
   );
-  return html`<p class="result" role="status"><b>$${cost}</b></p>
+  return html`<p class="result" role="status"><b>${formatPrice(cost as `${number}`)}</b></p>
 <p class="quiet">Per million tokens: ${list.join(", ")}${contextOver !== undefined && `. Prices for more than ${formatCount(contextOver)} tokens of context`}.</p>`;
 }

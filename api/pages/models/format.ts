@@ -19,7 +19,7 @@ export const UNKNOWN = "–";
 export const NOT_STATED = "–, not stated";
 
 /** Formats US dollars per million tokens: `$0.30`. */
-export function formatPrice(usd: number | null | undefined): string {
+export function formatPrice(usd: number | `${number}` | null | undefined): string {
   return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
 }
 

@@ -22,7 +22,7 @@ export function modelFacts(options: Facts): Html {
   const { model, aliases, newest } = options;
   const { limits, modalities } = model;
   return html`<aside class="side" aria-label="About this model">
-${newest && section("Newest of its family", html`<a href="${modelPath(newest)}">${newest.name}</a> <small>${model.family} stands for it</small>`)}
+${newest && section("Newest of its family", html`<a href="${modelPath(newest)}">${newest.name}</a> <small>alias <code>${model.family}</code></small>`)}
 ${aliases.length > 0 && section("Aliases", aliasList(aliases))}
 ${facts("Limits", [
   ["Context", tokens(limits?.context)],

@@ -57,7 +57,7 @@ test(
       await page.getByRole("link", { name: "One", exact: true }).click();
       await page.getByLabel("Output tokens").fill("2000000");
       await page.getByRole("button", { name: "Compute" }).click();
-      expect(await page.locator(".result").textContent()).toBe("$18.3");
+      expect(await page.locator(".result").textContent()).toBe("$18.30");
       await page.getByLabel("Output tokens").fill("many");
       await page.getByRole("button", { name: "Compute" }).click();
       expect(await page.getByLabel("Output tokens").getAttribute("aria-invalid")).toBe("true");
@@ -108,6 +108,42 @@ test(
       expect(await status.textContent()).toBe("0 of 4 selected");
       expect(await page.getByRole("button", { name: "Clear selection" }).count()).toBe(0);
     });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "by keyboard, the bar below the list covers nothing that has the focus; on a phone it waits for a selection",
+  async () => {
+    for (const viewport of [
+      { width: 1280, height: 420 },
+      { width: 360, height: 560 },
+    ]) {
+      await dashboard.visit({ path: "/models", viewport, reducedMotion: "reduce" }, async (page) => {
+        await page.getByLabel("Compare One, acme/one").check();
+        await page.getByText("1 of 4 selected").waitFor();
+        await page.evaluate("scrollTo(0, 0)");
+        const covered = [];
+        const links = page.locator("tbody :is(input, a)");
+        for (let left = await links.count(); left > 0; left--) {
+          await page.keyboard.press("Tab");
+          const isCovered = await page.evaluate(
+            `document.activeElement.matches("tbody *") && document.activeElement.getBoundingClientRect().bottom >
+              document.querySelector(".bottom-bar").getBoundingClientRect().top`,
+          );
+          covered.push(isCovered);
+        }
+        expect(covered).not.toContain(true);
+        await page.getByRole("button", { name: "Clear selection" }).click();
+        const position = await page.evaluate(
+          "getComputedStyle(document.querySelector('.bottom-bar')).position",
+        );
+        expect([viewport.width, position]).toEqual([
+          viewport.width,
+          viewport.width < 640 ? "static" : "sticky",
+        ]);
+      });
+    }
   },
   TIMEOUT_MS,
 );
