@@ -83,11 +83,33 @@ function withinNullable(error: SchemaError): readonly SchemaError[] {
   return inner.length > 0 ? inner : [error];
 }
 
+/** What a value must be, for the rules of schemas that clients break most often. */
+const RULES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
+  [ValueErrorType.Array]: () => "must be a list",
+  [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => `must have at most ${maxItems} items`,
+  [ValueErrorType.ArrayMinItems]: ({ minItems }) =>
+    `must have at least ${minItems} item${minItems === 1 ? "" : "s"}`,
+  [ValueErrorType.Boolean]: () => "must be true or false",
+  [ValueErrorType.Integer]: () => "must be a whole number",
+  [ValueErrorType.IntegerMaximum]: ({ maximum }) => `must be at most ${maximum}`,
+  [ValueErrorType.IntegerMinimum]: ({ minimum }) => `must be at least ${minimum}`,
+  [ValueErrorType.Number]: () => "must be a number",
+  [ValueErrorType.NumberMaximum]: ({ maximum }) => `must be at most ${maximum}`,
+  [ValueErrorType.NumberMinimum]: ({ minimum }) => `must be at least ${minimum}`,
+  [ValueErrorType.Object]: () => "must be an object",
+  [ValueErrorType.String]: () => "must be a string",
+  [ValueErrorType.StringMaxLength]: ({ maxLength }) => `must have at most ${maxLength} characters`,
+  [ValueErrorType.StringMinLength]: ({ minLength }) =>
+    minLength === 1 ? "must not be empty" : `must have at least ${minLength} characters`,
+};
+
 function explain({ type, schema, path = "", message = "" }: SchemaError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) return unknownField(nameAt(path), fieldsOf(schema));
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   const words = allowedWords(schema);
   if (words.length > 0) return `must be ${words.length > 1 ? "one of " : ""}${words.join(", ")}`;
+  const rule = type === undefined || !schema ? undefined : RULES[type];
+  if (rule && schema) return rule(schema);
   return `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
 

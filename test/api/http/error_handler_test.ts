@@ -111,9 +111,9 @@ describe("input that does not fit its schema", () => {
     const body = { size: -1.5, kind: "cube", tags: [{ label: "a" }, { label: 7 }] };
     expect(await problemsOf(await api.request("/api/v1/things", { key, method: "POST", body }))).toEqual([
       { path: "name", message: "is required" },
-      { path: "size", message: expect.stringMatching(/^is not valid: /) },
+      { path: "size", message: "must be a whole number" },
       { path: "kind", message: "must be one of round, flat" },
-      { path: "tags.1.label", message: expect.stringMatching(/^is not valid: /) },
+      { path: "tags.1.label", message: "must be a string" },
     ]);
   });
 
