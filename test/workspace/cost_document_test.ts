@@ -60,7 +60,7 @@ test("the program in docs/cost.md prices each execution at the prices of its day
     code: 1,
     lines,
     err: expect.stringMatching(
-      /^2026-01-01T00:00:00Z openai\/gpt-5: The prices of model "openai\/gpt-5" are known since 2026-01-02T00:00:00.000Z\. Choose a later asOf\.\n1 executions have no price\.\n$/,
+      /^2026-01-01T00:00:00Z openai\/gpt-5: The prices of model "openai\/gpt-5" are known since 2026-01-02T00:00:00.000Z\. Choose a later asOf\.\nExecutions without a price: 1\n$/,
     ),
   });
 });
