@@ -1,5 +1,4 @@
 /** Forms: hidden fields, fields with their problems, the summary of errors, writes that may be refused. */
-import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Problem } from "../http/validation_problems.ts";
 import { explainError } from "./explain_error.ts";
@@ -76,14 +75,27 @@ function toProblems(error: ApiError): FormProblems {
   const { status, code, details = {} } = error;
   const errors = (details["errors"] ?? []) as readonly Problem[];
   const fields = new Map(errors.map((problem) => [problem.path, problem.message]));
-  return { status, code, message: explainError(error), details, fields };
+  const [first] = fields;
+  const text = explainError(error);
+  const message = first && text.startsWith("Check the ") ? formMessage(...first) : text;
+  return { status, code, message, details, fields };
+}
+
+/** Names the field of the first problem as a form does, and not as the API. */
+function formMessage(path: string, problem: string): string {
+  return `Check the form: ${`${fieldWords(path)} ${problem}`.trim()}${/[.?!]$/.test(problem) ? "" : "."}`;
+}
+
+/** Returns `new password` for `newPassword`. */
+function fieldWords(path: string): string {
+  return path.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Returns a problem of one field, as the API reports it. */
 export function fieldProblem(
   path: string,
   problem: string,
-  message = TEXTS.VALIDATION_ERROR.problem({ path, message: problem }),
+  message = formMessage(path, problem),
 ): FormProblems {
   return { status: 400, code: "VALIDATION_ERROR", message, details: {}, fields: new Map([[path, problem]]) };
 }
@@ -96,7 +108,7 @@ export function problemSummary(problems: FormProblems | null): Content {
   <p>${problems.message}</p>
   ${
     list.length > 1 &&
-    html`<ul>${list.map(([path, message]) => html`<li><a href="#${fieldId(path)}">${path}</a> ${message}</li>`)}</ul>`
+    html`<ul>${list.map(([path, message]) => html`<li><a href="#${fieldId(path)}">${fieldWords(path)}</a> ${message}</li>`)}</ul>`
   }
 </div>`;
 }

@@ -74,7 +74,7 @@ async function loadResults({ call, url }: Page): Promise<{ results: Html; proble
 }
 
 function renderProblem({ message }: ApiError): Html {
-  return html`<p class="problem" role="alert">${message}. <a href="/definitions">Show all definitions</a></p>`;
+  return html`<p class="problem" role="alert">${message} <a href="/definitions">Show all definitions</a></p>`;
 }
 
 function renderResults(list: ListJson, url: URL): Html {

@@ -1,5 +1,5 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
-import { EVENT_TYPES } from "../../../shared/vocabulary.ts";
+import { EVENT_TYPES, type EventType } from "../../../shared/vocabulary.ts";
 import * as webhookOperations from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
@@ -95,7 +95,7 @@ function renderCreated({ id, url, secret }: Created, slug: string): Html {
 
 /** Renders the table of webhooks. */
 function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
-  if (webhooks.length === 0) return emptyState("No webhooks.");
+  if (webhooks.length === 0) return emptyState("No webhooks yet.");
   const rows = webhooks.map(
     (webhook) => html`<tr>
   <th scope="row"><a href="${orgPath(slug, "webhooks", webhook.id)}">${webhook.url}</a></th>
@@ -107,6 +107,17 @@ function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
   );
   return dataTable("Webhooks", ["Address", "State", "Events", "Created"], rows);
 }
+
+const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {
+  "export.ready": "The file of an organization export can be downloaded.",
+  "export.failed": "An organization export failed or was canceled.",
+  "definition.published": "A version of a definition was published.",
+  "definition.deprecated": "A version of a definition was deprecated.",
+  "definition.archived": "A version of a definition was archived.",
+  "model.added": "The catalog lists a new model, or lists one again.",
+  "model.gone": "The catalog no longer lists a model.",
+  "model.price_changed": "A price of a model changed.",
+};
 
 export interface WebhookForm {
   url: string;
@@ -124,7 +135,9 @@ export function webhookForm(
   { form, problems, action }: { form: WebhookForm; problems: FormProblems | null; action: string },
 ): Html {
   const problem = problems?.fields.has("types") ? "Choose at least one event." : undefined;
-  const types = EVENT_TYPES.map((type) => [type, type] as const);
+  const types = EVENT_TYPES.map(
+    (type) => [type, html`${type} <small>${EVENT_MEANINGS[type]}</small>`] as const,
+  );
   return html`<form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="action" value="save">
   ${inputField({ name: "url", label: "Address", hint: "A public https address.", problems }, html`type="url" maxlength="2048" required autocomplete="off" value="${form.url}"`)}
   ${choiceGroup("checkbox", { name: "types", label: "Events", problem }, types, form.types)}

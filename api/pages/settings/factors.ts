@@ -22,6 +22,13 @@ import { countOf, emptyState } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/second-factor";
+/** What forms without a secret have done, by their hidden field. */
+const NOTICES = {
+  verify: "Confirmed. You can now change your second factors and create API keys.",
+  confirm: "Authenticator app added. Your other sessions have ended.",
+  passkey: "Passkey added. Your other sessions have ended.",
+  removed: "Second factor removed. Your other sessions have ended.",
+};
 /** Less than the API allows, so that a form can be filled in. */
 const RECENT_MS = 12 * 60_000;
 /** An address of 320 characters, encoded, and the rest. */
@@ -74,7 +81,7 @@ export async function changeFactors(page: SignedInPage): Promise<PageResult> {
     return render(page, { problems: outcome.problems, secret });
   }
   const { codes, secret } = outcome.value;
-  return codes || secret ? render(page, outcome.value) : seeOtherWith(PATH, "changed");
+  return codes || secret ? render(page, outcome.value) : seeOtherWith(PATH, form.get("form") ?? "");
 }
 
 /** The secret comes back with its own form, so that a mistyped code needs no new one. */
@@ -133,7 +140,7 @@ async function render(page: SignedInPage, { problems = null, codes, secret }: Sh
     url,
     head: PASSKEY_SCRIPT,
     status: problems?.status,
-    body: html`${renderNotice(notice, { changed: "Done.", removed: "Second factor removed." })}${problemSummary(problems)}
+    body: html`${renderNotice(notice, NOTICES)}${problemSummary(problems)}
 ${codes && renderCodes(codes)}
 ${secret && renderSecret(page, secret, problems)}
 <section class="stack" aria-labelledby="factors-title">

@@ -130,11 +130,13 @@ function passwordForm(
   token: Html,
   { username, problems }: { username: string; problems: FormProblems | null },
 ): Html {
-  const field = (name: string, label: string, autocomplete: string, hint?: string) =>
-    inputField(
+  const field = (name: string, label: string, autocomplete: string, hint?: string) => {
+    const isNew = autocomplete === "new-password";
+    return inputField(
       { name, label, problems, ...(hint === undefined ? {} : { hint }) },
-      html`type="password" autocomplete="${autocomplete}" required maxlength="${PASSWORD_MAX_LENGTH}"`,
+      html`type="password" autocomplete="${autocomplete}" required${isNew && html` minlength="${PASSWORD_MIN_LENGTH}"`} maxlength="${PASSWORD_MAX_LENGTH}"`,
     );
+  };
   return html`<form method="post">${token}<input type="hidden" name="form" value="password">
   <input type="text" name="username" value="${username}" autocomplete="username" hidden>
   ${field("currentPassword", "Current password", "current-password")}

@@ -63,7 +63,7 @@ function renderVersion(report: Report, own: string | null): Content {
   }
   const { version, against, bump, isHigher } = suggested;
   return html`<h3>Version</h3>
-  <p>The changes since ${against} are ${bump}, so the suggested version is <b>${version}</b>. The document has ${given}${
+  <p>The changes since ${against} need a ${bump} version: <b>${version}</b>. The document has ${given}${
     isHigher ? ", which is lower" : ""
   }.${taken && html` Version ${given} exists; the next free one is <b>${nextAvailable}</b>.`}</p>`;
 }

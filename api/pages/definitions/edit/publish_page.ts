@@ -98,6 +98,7 @@ ${renderProblems(report.errors, yaml)}`;
   ])}
 ${renderQuarantine(definition)}
 ${renderPatch(patch, report)}
+<h2 class="visually-hidden">Result of the check</h2>
 ${renderFindings(report, { yaml, own: version, opensChanges: true })}`;
 }
 

@@ -343,7 +343,7 @@ test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
     const page = await response.text();
     expect(response.status).toBe(400);
     expect(page).toContain('role="alert"');
-    expect(page).toContain("Show all definitions");
+    expect(page).toMatch(/[^.]\. <a href="\/definitions">Show all definitions/);
   },
 );
 

@@ -73,7 +73,7 @@ test.each([
   expect(sent.status).toBe(status);
   expect(page).toContain(`id="field-url-error"`);
   expect(page).toContain(`value="${url}"`);
-  expect(page).toContain(`value="export.ready" checked`);
+  expect(page).toMatch(/value="export.ready" checked> <span>export.ready <small>[^<]+\.<\/small>/);
 });
 
 test("a webhook without events is refused", async () => {

@@ -55,6 +55,7 @@ test("an app is added, signing in takes its code, and it is removed", async () =
   clock.step();
   const verified = await send({ form: "verify", code: clock.code(secret) });
   expect([verified.status, verified.headers.get("location")]).toEqual([303, PATH]);
+  expect(verified.headers.getSetCookie().join()).toContain("done=verify");
   const remove = `${PATH}/${row?.id}/remove`;
   expect(await (await openPage(api, remove, token)).text()).toContain("Remove this second factor?");
   expect((await sendForm(api, remove, {}, { token })).status).toBe(303);

@@ -66,7 +66,7 @@ test("a check suggests a version, and lists dependents that would not get it", a
   const next = agentYaml("base", "2.0.0", { description: "Something else.", domain: "security" });
   const response = await sendForm(api, path, { type: "agent", yaml: next, action: "check" }, { token });
   const page = await response.text();
-  expect(page).toContain("so the suggested version is <b>1.");
+  expect(page).toContain("version: <b>1.");
   expect(page).toContain("1 dependent would not get this version");
   expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
 });
