@@ -27,7 +27,7 @@ import {
 import { Chance, randomNumbers } from "../../../helpers/random_numbers.ts";
 
 /** Many documents, on a machine that may be busy. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 const DOCUMENTS_PER_KEY = 30;
 const SEED = 29_004;
 const FIRST = "Alpha has a first line";
