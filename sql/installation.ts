@@ -1,5 +1,5 @@
 /** Table `installation`: tells a database from its copies. */
-import type { Sql } from "./connection/pool.ts";
+import { firstValue, onlyValue, type Sql } from "./connection/pool.ts";
 
 /**
  * Returns the id of this database, and creates it if necessary. A database that was restored from a dump or created from a
@@ -31,16 +31,15 @@ async function findPlace(sql: Sql): Promise<Place> {
 
 /** Finds the id of this database; `null` if it has none of its own yet. */
 async function findInstallation(sql: Sql, { systemIdentifier, databaseOid }: Place): Promise<string | null> {
-  const [row] = await sql<{ id: string }[]>`
+  return firstValue(sql<{ id: string }[]>`
     select id
     from installation
-    where system_identifier = ${systemIdentifier} and database_oid = ${databaseOid}`;
-  return row?.id ?? null;
+    where system_identifier = ${systemIdentifier} and database_oid = ${databaseOid}`);
 }
 
 /** Concurrent processes create one id: the second finds the row of the first. */
 async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: Place): Promise<string> {
-  const [row] = await sql<[{ id: string }]>`
+  return onlyValue(sql<[{ id: string }]>`
     insert into installation as i (system_identifier, database_oid)
     values (${systemIdentifier}, ${databaseOid})
     on conflict on constraint installation_is_only_pkey do update
@@ -51,8 +50,7 @@ async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: P
       end,
       is_copy = i.is_copy
         or (i.system_identifier, i.database_oid) <> (excluded.system_identifier, excluded.database_oid)
-    returning i.id`;
-  return row.id;
+    returning i.id`);
 }
 
 /** Returns true for a copy of another database that has not replaced it. Call `ensureInstallation` first. */
@@ -68,6 +66,5 @@ export async function markOriginal(sql: Sql): Promise<void> {
 
 /** Returns the name of the database. */
 export async function currentDatabase(sql: Sql): Promise<string> {
-  const [row] = await sql<[{ name: string }]>`select current_database() as name`;
-  return row.name;
+  return onlyValue(sql<[{ name: string }]>`select current_database() as name`);
 }

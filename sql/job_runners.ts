@@ -1,5 +1,5 @@
 /** Table `job_runners`: a row per job runner that is alive. */
-import type { Sql } from "./connection/pool.ts";
+import { onlyValue, type Sql } from "./connection/pool.ts";
 
 /** A runner that has not been seen for longer has died or cannot reach the database. */
 const ALIVE_SECONDS = 30;
@@ -21,9 +21,8 @@ export async function deleteJobRunner(sql: Sql, id: string): Promise<void> {
 
 /** Counts the runners that were seen in the last 30 s. */
 export async function countJobRunners(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ runners: number }]>`
+  return onlyValue(sql<[{ runners: number }]>`
     select count(*) as runners
     from job_runners
-    where seen_at > now() - make_interval(secs => ${ALIVE_SECONDS})`;
-  return row.runners;
+    where seen_at > now() - make_interval(secs => ${ALIVE_SECONDS})`);
 }

@@ -2,7 +2,7 @@
  * All advisory locks of the service and its tests. PostgreSQL identifies them by number only, so all numbers are declared
  * here. Hold none while waiting for the network.
  */
-import { type Fragment, fragment, type Sql } from "./connection/pool.ts";
+import { type Fragment, fragment, onlyValue, type Sql } from "./connection/pool.ts";
 
 /** Never reuse the number of a removed lock: an old process may still run. */
 export const LOCKS = {
@@ -35,9 +35,8 @@ export async function lockTransaction(tx: Sql, lock: LockName | RowLock): Promis
 
 /** Takes the lock until the transaction ends; false if another transaction holds it. Call inside a transaction. */
 export async function tryLockTransaction(tx: Sql, lock: LockName | RowLock): Promise<boolean> {
-  const [row] = await tx<[{ isLocked: boolean }]>`
-    select pg_try_advisory_xact_lock(${numberOf(lock)}) as is_locked`;
-  return row.isLocked;
+  return onlyValue(tx<[{ isLocked: boolean }]>`
+    select pg_try_advisory_xact_lock(${numberOf(lock)}) as is_locked`);
 }
 
 /** Waits for the lock, which is held until the connection ends. Not for a pool. */
@@ -47,9 +46,8 @@ export async function lockSession(connection: Sql, name: LockName): Promise<void
 
 /** Takes the lock like `lockSession`; false if another session holds it. */
 export async function tryLockSession(connection: Sql, name: LockName): Promise<boolean> {
-  const [row] = await connection<[{ isLocked: boolean }]>`
-    select pg_try_advisory_lock(${LOCKS[name]}) as is_locked`;
-  return row.isLocked;
+  return onlyValue(connection<[{ isLocked: boolean }]>`
+    select pg_try_advisory_lock(${LOCKS[name]}) as is_locked`);
 }
 
 function numberOf(lock: LockName | RowLock): Fragment {

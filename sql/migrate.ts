@@ -2,7 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { hasSqlState, LOCK_NOT_AVAILABLE, openSession, type Pool, type Sql } from "./connection/pool.ts";
+import {
+  hasSqlState,
+  LOCK_NOT_AVAILABLE,
+  onlyValue,
+  openSession,
+  type Pool,
+  type Sql,
+} from "./connection/pool.ts";
 import { rehashDefinitions } from "./definitions/rehash.ts";
 import { type LockWatch, watchLockHolders } from "./lock_holders.ts";
 import { tryLockSession } from "./locks.ts";
@@ -115,8 +122,7 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
 }
 
 async function findPid(connection: Sql): Promise<number> {
-  const [row] = await connection<[{ pid: number }]>`select pg_backend_pid() as pid`;
-  return row.pid;
+  return onlyValue(connection<[{ pid: number }]>`select pg_backend_pid() as pid`);
 }
 
 async function takeTurn({ connection, onNotice }: Migrator): Promise<void> {

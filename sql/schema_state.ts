@@ -1,6 +1,6 @@
 /** Tables `schema_migrations` and `schema_compatibility`: the state of the schema, and whether this release can use it. */
 
-import type { Sql } from "./connection/pool.ts";
+import { firstValue, onlyValue, type Sql } from "./connection/pool.ts";
 import { type Migration, readMigrations } from "./migration_files.ts";
 
 /** Names of migrations are in their order, oldest first. */
@@ -99,8 +99,7 @@ function count(names: readonly string[]): string {
 
 /** Whether a name leads to a table or an index, by the search path unless it is qualified. */
 export async function existsRelation(sql: Sql, name: string): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`select to_regclass(${name}) is not null as exists`;
-  return row.exists;
+  return onlyValue(sql<[{ exists: boolean }]>`select to_regclass(${name}) is not null as exists`);
 }
 
 async function listApplied(sql: Sql): Promise<AppliedRow[]> {
@@ -110,7 +109,6 @@ async function listApplied(sql: Sql): Promise<AppliedRow[]> {
 
 async function findRequirement(sql: Sql): Promise<string | null> {
   if (!(await existsRelation(sql, "schema_compatibility"))) return null;
-  const [row] = await sql<{ name: string | null }[]>`
-    select max(required_migration) as name from schema_compatibility`;
-  return row?.name ?? null;
+  return firstValue(sql<{ name: string | null }[]>`
+    select max(required_migration) as name from schema_compatibility`);
 }

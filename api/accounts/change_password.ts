@@ -9,21 +9,19 @@ import type { Caller } from "../http/caller.ts";
 import { coarseNetworkOf } from "../http/client_address.ts";
 import { type OperationDeps, operation, reply } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { requestBody } from "../http/schemas.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "./password_rules.ts";
 import { AUTH_TAG } from "./schemas.ts";
 import { setPassword } from "./set_password.ts";
 
-const PasswordChange = Type.Object(
+const PasswordChange = requestBody(
+  "PasswordChange",
   {
     currentPassword: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
     newPassword: PasswordField,
   },
-  {
-    title: "PasswordChange",
-    additionalProperties: false,
-    examples: [{ currentPassword: "correct horse battery staple", newPassword: "seven quiet lamps at noon" }],
-  },
+  { currentPassword: "correct horse battery staple", newPassword: "seven quiet lamps at noon" },
 );
 
 export const changePassword = operation(
@@ -47,7 +45,7 @@ export const changePassword = operation(
     const user = await findUserWithPassword(deps.sql, caller.userId);
     if (!user) throw wrongPassword();
     const problem = passwordProblem(newPassword, user);
-    if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
+    if (problem) throw invalidField("newPassword", problem);
     const { limit, passwords } = deps.signIn;
     const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
     const fromHash = user.passwordHash;

@@ -20,7 +20,7 @@ import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import { lineProblem } from "./profile_fields.ts";
 
 /** A user's keys that are neither revoked nor expired. */
@@ -68,19 +68,19 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
 export function parseExpiry(value: string): string {
   const expiresAt = parseInstant(value);
   if (expiresAt) return expiresAt;
-  throw invalidInput([{ path: "expiresAt", message: "must be an ISO 8601 instant with an offset" }]);
+  throw invalidField("expiresAt", "must be an ISO 8601 instant with an offset");
 }
 
 function requireKeyName(name: string): void {
   const isLong = isLongerThan(name, KEY_NAME_MAX_LENGTH);
   const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : lineProblem(name);
-  if (message) throw invalidInput([{ path: "name", message }]);
+  if (message) throw invalidField("name", message);
 }
 
 async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Promise<string | null> {
   if (slug === null) return null;
   const problem = lineProblem(slug);
-  if (problem) throw invalidInput([{ path: "organization", message: problem }]);
+  if (problem) throw invalidField("organization", problem);
   const membership = await findMembershipBySlug(tx, { userId: user.id, slug });
   if (membership) {
     const { orgId } = membership;

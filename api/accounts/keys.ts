@@ -9,8 +9,16 @@ import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
-import { data, Instant, listOf, Nullable, NullableInstant, NullableText } from "../http/schemas.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import {
+  data,
+  Instant,
+  listOf,
+  Nullable,
+  NullableInstant,
+  NullableText,
+  requestBody,
+} from "../http/schemas.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, parseExpiry, revokeApiKey } from "./key_changes.ts";
 import { requireRecentFactor } from "./require_proof.ts";
 import { AUTH_TAG, EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
@@ -27,7 +35,7 @@ const EXAMPLE_KEY = {
   lastUsedAt: null,
   expiresAt: EXAMPLE_SESSION.expiresAt,
   createdAt: "2026-11-20T10:00:00.000Z",
-};
+} as const;
 
 const ApiKey = Type.Object(
   {
@@ -64,7 +72,8 @@ export const listKeys = operation(
   },
 );
 
-const NewApiKey = Type.Object(
+const NewApiKey = requestBody(
+  "NewApiKey",
   {
     name: Type.Optional(
       Type.String({ minLength: 1, maxLength: KEY_NAME_MAX_LENGTH, description: "What the key is for" }),
@@ -84,11 +93,7 @@ const NewApiKey = Type.Object(
       }),
     ),
   },
-  {
-    title: "NewApiKey",
-    additionalProperties: false,
-    examples: [{ name: EXAMPLE_KEY.name, scope: EXAMPLE_KEY.scope }],
-  },
+  { name: EXAMPLE_KEY.name, scope: EXAMPLE_KEY.scope },
 );
 
 const CreatedKey = data(
@@ -184,5 +189,5 @@ export function presentKey(row: ApiKeyRow) {
 function parseFutureExpiry(value: string): string {
   const expiresAt = parseExpiry(value);
   if (Date.parse(expiresAt) > Date.now()) return expiresAt;
-  throw invalidInput([{ path: "expiresAt", message: "must be in the future" }]);
+  throw invalidField("expiresAt", "must be in the future");
 }

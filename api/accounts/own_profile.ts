@@ -4,21 +4,19 @@ import { findUserProfile } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
+import { requestBody } from "../http/schemas.ts";
 import { changeUser } from "./change_user.ts";
 import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";
 import { OneProfile, USERS_TAG } from "./schemas.ts";
 
-const ProfileUpdate = Type.Object(
+const ProfileUpdate = requestBody(
+  "ProfileUpdate",
   {
     name: Type.Optional(NullableNameField),
     bio: Type.Optional(AboutField),
     websiteUrl: Type.Optional(WebsiteField),
   },
-  {
-    title: "ProfileUpdate",
-    additionalProperties: false,
-    examples: [{ name: "Petra Lindqvist", bio: "Builds agents", websiteUrl: "https://petra.example" }],
-  },
+  { name: "Petra Lindqvist", bio: "Builds agents", websiteUrl: "https://petra.example" },
 );
 
 export const updateOwnProfile = operation(

@@ -9,7 +9,7 @@ import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import type { OperationDeps } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 
 const MAX_AGE_SECONDS = 15 * 60;
 
@@ -35,7 +35,7 @@ export async function requireProof(
 ): Promise<void> {
   if (await existsSecondFactor(sql, caller.userId)) return requireRecentFactor(sql, caller);
   if (password === undefined) {
-    throw invalidInput([{ path: "password", message: "is required, because you have no second factor yet" }]);
+    throw invalidField("password", "is required, because you have no second factor yet");
   }
   await requirePassword({ sql, signIn }, { caller, request, password });
 }

@@ -7,7 +7,7 @@ import {
   PLATFORM_ROLES,
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
-import { NullableText, oneOf, Text } from "../http/schemas.ts";
+import { dataOf, NullableText, oneOf, Text } from "../http/schemas.ts";
 
 export const AUTH_TAG = "Authentication";
 export const USERS_TAG = "Users";
@@ -55,7 +55,4 @@ export const Profile = Type.Object(
   { title: "UserProfile", description: "A public profile; unset fields are null" },
 );
 
-export const OneProfile = Type.Object(
-  { data: Profile },
-  { description: "The profile", examples: [{ data: EXAMPLE_PROFILE }] },
-);
+export const OneProfile = dataOf(Profile, "The profile", EXAMPLE_PROFILE);

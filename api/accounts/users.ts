@@ -6,7 +6,8 @@ import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
 import { operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
-import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
+import { dataOf, requestBody } from "../http/schemas.ts";
+import { findUnknownFields, invalidField, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./schemas.ts";
 
 export const getUser = operation(
@@ -23,7 +24,7 @@ export const getUser = operation(
     fails: [["NOT_FOUND", { reason: "user" }]],
   },
   async ({ params: { id } }, { sql }) => {
-    if (!isUuid(id)) throw invalidInput([{ path: "id", message: "must be a UUID" }]);
+    if (!isUuid(id)) throw invalidField("id", "must be a UUID");
     const profile = await findUserProfile(sql, id);
     if (!profile) throw notFound("user");
     return reply(200, { data: profile });
@@ -32,17 +33,16 @@ export const getUser = operation(
 
 const MAX_BATCH_IDS = 100;
 
-const UserIds = Type.Object(
+const UserIds = requestBody(
+  "UserIds",
   { ids: Type.Array(Type.String({ format: "uuid" }), { minItems: 1, maxItems: MAX_BATCH_IDS }) },
-  { title: "UserIds", additionalProperties: false, examples: [{ ids: [EXAMPLE_PROFILE.id] }] },
+  { ids: [EXAMPLE_PROFILE.id] },
 );
 
-const ProfilesById = Type.Object(
-  { data: Type.Record(Type.String(), Profile) },
-  {
-    description: "Profiles by user id in lower case; users that do not exist are left out",
-    examples: [{ data: { [EXAMPLE_PROFILE.id]: EXAMPLE_PROFILE } }],
-  },
+const ProfilesById = dataOf(
+  Type.Record(Type.String(), Profile),
+  "Profiles by user id in lower case; users that do not exist are left out",
+  { [EXAMPLE_PROFILE.id]: EXAMPLE_PROFILE },
 );
 
 export const getUsers = operation(

@@ -4,7 +4,7 @@ import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 
 export interface DefinitionAddress extends DefinitionName {
   /** The organization that the path names; `null` for a bare name. */
@@ -35,14 +35,14 @@ export function parseLineReadAddress(params: DefinitionName): DefinitionAddress 
 export function parseAddress({ type, name: text }: DefinitionName): DefinitionAddress {
   const { orgSlug, name, version } = splitAddress(text);
   if (orgSlug !== null && !isAccountSlug(orgSlug)) {
-    throw invalidInput([{ path: "name", message: "must have an organization's slug between @ and /" }]);
+    throw invalidField("name", "must have an organization's slug between @ and /");
   }
   if (isUuid(name)) {
-    throw invalidInput([{ path: "name", message: "must be a name here, such as reviewer@1.0.0, not an id" }]);
+    throw invalidField("name", "must be a name here, such as reviewer@1.0.0, not an id");
   }
-  if (!isDefinitionName(name)) throw invalidInput([{ path: "name", message: NAME_RULE }]);
+  if (!isDefinitionName(name)) throw invalidField("name", NAME_RULE);
   if (version !== null && !isVersion(version)) {
-    throw invalidInput([{ path: "name", message: "must end in @MAJOR.MINOR.PATCH, such as @1.0.0" }]);
+    throw invalidField("name", "must end in @MAJOR.MINOR.PATCH, such as @1.0.0");
   }
   return { type, orgSlug, name, version };
 }
@@ -51,14 +51,14 @@ export function parseAddress({ type, name: text }: DefinitionName): DefinitionAd
 export function parseVersionAddress(params: DefinitionName): VersionAddress {
   const { version, ...address } = parseAddress(params);
   if (version !== null) return { ...address, version };
-  throw invalidInput([{ path: "name", message: `must have a version, such as ${params.name}@1.0.0` }]);
+  throw invalidField("name", `must have a version, such as ${params.name}@1.0.0`);
 }
 
 /** Reads an address without a version. Throws VALIDATION_ERROR for one with a version. */
 export function parseLineAddress(params: DefinitionName): DefinitionAddress {
   const address = parseAddress(params);
   if (address.version === null) return address;
-  throw invalidInput([{ path: "name", message: "must not have a version" }]);
+  throw invalidField("name", "must not have a version");
 }
 
 /** Splits `@org/name@version` without checking the parts; the name is empty for a text of another form. */

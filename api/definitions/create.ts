@@ -11,7 +11,7 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
 import { choice } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { listOf, Nullable, oneOf } from "../http/schemas.ts";
+import { listOf, Nullable, oneOf, requestBody } from "../http/schemas.ts";
 import { type DefinitionAddress, parseLineAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import { findWriter, requireStillWriter } from "./find_writable.ts";
@@ -21,17 +21,14 @@ import { requireQuota } from "./quotas.ts";
 import { Definition, DOCUMENT_FAILURES, NewName, Warning, WRITE, WRITE_FAILURES } from "./schemas.ts";
 import { listSameNames } from "./warnings.ts";
 
-const NewDefinition = Type.Object(
+const NewDefinition = requestBody(
+  "NewDefinition",
   {
     yaml: Type.String({ examples: [EXAMPLE_YAML] }),
     visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
     provenance: Type.Optional(Nullable(Provenance)),
   },
-  {
-    title: "NewDefinition",
-    additionalProperties: false,
-    examples: [{ yaml: EXAMPLE_YAML, visibility: "public" }],
-  },
+  { yaml: EXAMPLE_YAML, visibility: "public" },
 );
 
 export const createDefinition = operation(

@@ -5,7 +5,7 @@ import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { operation, reply } from "../http/operation.ts";
 import { integer } from "../http/query.ts";
-import { listOf } from "../http/schemas.ts";
+import { dataOf, listOf } from "../http/schemas.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import { type DependencyNode, type DependencyTree, expandDependencies } from "./dependencies/graph.ts";
@@ -113,7 +113,7 @@ export const getDependencies = operation(
       "`unresolved`. The tree has at most 5,000 nodes, the nearest ones; `truncated` says whether anything is missing.",
     params: VersionOrId,
     query: { maxDepth: integer({ min: 1, max: 50, unset: 50 }, "Number of levels") },
-    response: { 200: Type.Object({ data: Dependencies }, { description: "The dependencies" }) },
+    response: { 200: dataOf(Dependencies, "The dependencies") },
   },
   async ({ params, query: { maxDepth }, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });

@@ -10,8 +10,9 @@ import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/defi
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { operation, reply } from "../http/operation.ts";
+import { dataOf, requestBody } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import { splitAddress } from "./address.ts";
 import { changeVersion, findVersionWriter, requireMove, type VersionWrite } from "./find_writable.ts";
 import { auditOf, requireRow } from "./new_draft.ts";
@@ -19,18 +20,15 @@ import { Definition, LINE_WRITE_FAILURES, VersionNeeded, WRITE } from "./schemas
 
 const BASE = { ...WRITE, params: VersionNeeded } as const;
 
-const Deprecation = Type.Object(
+const Deprecation = requestBody(
+  "Deprecation",
   {
     reason: Type.String({ minLength: 1, maxLength: 2000 }),
     successor: Type.Optional(
       Type.String({ description: "`name` or `@org/name` of the same type, with or without `@version`" }),
     ),
   },
-  {
-    title: "Deprecation",
-    additionalProperties: false,
-    examples: [{ reason: "Replaced by a more thorough agent", successor: "code-reviewer@1.2.0" }],
-  },
+  { reason: "Replaced by a more thorough agent", successor: "code-reviewer@1.2.0" },
 );
 
 export const deprecateDefinition = operation(
@@ -42,7 +40,7 @@ export const deprecateDefinition = operation(
     description:
       "Marks the version as deprecated, with a reason and an optional successor. It can be archived afterwards.",
     body: Deprecation,
-    response: { 200: Type.Object({ data: Definition }, { description: "Deprecated" }) },
+    response: { 200: dataOf(Definition, "Deprecated") },
     fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
   },
   async ({ params, body, caller, request }, { sql }) => {
@@ -61,7 +59,7 @@ export async function deprecateVersion(
   const { reason, successor = null } = body;
   return changeVersion(sql, options, async (tx, row) => {
     rejectUnstorable({ reason, successor });
-    if (reason.trim() === "") throw invalidInput([{ path: "reason", message: "must say why" }]);
+    if (reason.trim() === "") throw invalidField("reason", "must say why");
     if (successor !== null) requireSuccessor(successor, row);
     requireMove(row, "deprecated");
     const moved = await markDefinitionDeprecated(tx, { id: row.id, reason, successor });
@@ -78,10 +76,10 @@ function requireSuccessor(successor: string, row: DefinitionRow): void {
   const isAddress = isLetterFirstName(name) && (orgSlug === null || isAccountSlug(orgSlug));
   if (!isAddress || (version !== null && !isVersion(version))) {
     const message = "must be a name that starts with a letter, as name, name@1.0.0 or @org/name@1.0.0";
-    throw invalidInput([{ path: "successor", message }]);
+    throw invalidField("successor", message);
   }
   if ((orgSlug ?? row.orgSlug) === row.orgSlug && name === row.name && version === row.version) {
-    throw invalidInput([{ path: "successor", message: "must be another version than the deprecated one" }]);
+    throw invalidField("successor", "must be another version than the deprecated one");
   }
 }
 
@@ -92,7 +90,7 @@ export const archiveDefinition = operation(
     path: "/api/v1/definitions/{type}/{name}/archive",
     summary: "Archive a deprecated version",
     description: "Removes the version from lists and searches. It still resolves as `name@version`.",
-    response: { 200: Type.Object({ data: Definition }, { description: "Archived" }) },
+    response: { 200: dataOf(Definition, "Archived") },
     fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
   },
   async ({ params, caller, request }, { sql }) => {

@@ -12,7 +12,7 @@ import type { Documents, DocumentWork } from "../documents/documents.ts";
 import type { ReadDocument } from "../documents/read_document.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import type { CatalogCache } from "../models/catalog_cache.ts";
 import type { Warning } from "./schemas.ts";
 
@@ -112,7 +112,7 @@ export async function editDocument(
 }
 
 function invalidText(yaml: string): ApiError | null {
-  if (yaml.trim() === "") return invalidInput([{ path: "yaml", message: "must not be blank" }]);
+  if (yaml.trim() === "") return invalidField("yaml", "must not be blank");
   if (Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES) return null;
   return new ApiError("PAYLOAD_TOO_LARGE", {
     message: TEXTS.PAYLOAD_TOO_LARGE.yaml(MAX_DEFINITION_BYTES),

@@ -9,7 +9,7 @@ import {
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type AddProblem, integer, type QueryValues, word, words } from "../http/query.ts";
-import { Count, Instant, listOf } from "../http/schemas.ts";
+import { Count, dataOf, Instant, listOf } from "../http/schemas.ts";
 import { parseReadAddress } from "./address.ts";
 import { findReadTarget, requireAnyVersion } from "./find_visible.ts";
 import { READ, VersionOrId } from "./schemas.ts";
@@ -81,7 +81,7 @@ export const getExecutionStatistics = operation(
     description: "Counts cover all versions, even if the path names one.",
     params: VersionOrId,
     query: EXECUTIONS_QUERY,
-    response: { 200: Type.Object({ data: ExecutionStatistics }, { description: "The statistics" }) },
+    response: { 200: dataOf(ExecutionStatistics, "The statistics") },
   },
   async ({ params, query, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });

@@ -7,7 +7,7 @@ import type { Config } from "../../shared/process/config.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
 import { operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
-import { Count, data, listOf, oneOf, Text } from "../http/schemas.ts";
+import { Count, data, dataOf, listOf, oneOf, Text } from "../http/schemas.ts";
 import { jsonSchemaOf } from "./language_schema.ts";
 
 const DESCRIPTIONS: Readonly<Record<DefinitionType, string>> = {
@@ -111,7 +111,7 @@ export const getLanguage = operation(
     summary: "Get a definition language with its JSON Schema",
     description: "The schema accepts what the service accepts, as `/schemas/{type}.json` says.",
     params: { id: Type.String({ description: "Id of the language", examples: ["adl"] }) },
-    response: { 200: Type.Object({ data: LanguageWithSchema }, { description: "The language" }) },
+    response: { 200: dataOf(LanguageWithSchema, "The language") },
     fails: [["NOT_FOUND", { reason: "language" }]],
   },
   async ({ params }, { config }) => {

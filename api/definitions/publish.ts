@@ -1,5 +1,4 @@
 /** POST …/publish: a draft becomes immutable, and its name resolves to it. */
-import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
@@ -16,6 +15,7 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
+import { requestBody } from "../http/schemas.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
 import { ExpectedUpdatedAt, requireUnchanged } from "./edit_conflict.ts";
@@ -40,10 +40,7 @@ import {
 } from "./schemas.ts";
 import { type CheckedVersion, checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
 
-const Publishing = Type.Object(
-  { expectedUpdatedAt: ExpectedUpdatedAt },
-  { title: "Publication", additionalProperties: false, examples: [{}] },
-);
+const Publishing = requestBody("Publication", { expectedUpdatedAt: ExpectedUpdatedAt }, {});
 
 export const publishDefinition = operation(
   {

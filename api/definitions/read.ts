@@ -17,7 +17,7 @@ import {
 } from "../http/operation.ts";
 import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
-import { Text } from "../http/schemas.ts";
+import { dataOf, Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
 import { resolveReferences } from "./dependencies/resolve_references.ts";
 import { readerWork } from "./document.ts";
@@ -112,7 +112,7 @@ export const getDefinition = operation(
     uncheckedQuery: READ_QUERY,
     response: {
       200: {
-        json: Type.Object({ data: Definition }, { description: "The definition" }),
+        json: dataOf(Definition, "The definition"),
         orFile: true,
       },
     },

@@ -11,14 +11,15 @@ import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf } from "../http/resolve_org.ts";
-import { Text } from "../http/schemas.ts";
+import { dataOf, requestBody, Text } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
 import { definitionNotFound, findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { VersionOrId } from "./schemas.ts";
 
-const NewExecution = Type.Object(
+const NewExecution = requestBody(
+  "NewExecution",
   {
     source: Type.String({
       minLength: 1,
@@ -33,11 +34,7 @@ const NewExecution = Type.Object(
       }),
     ),
   },
-  {
-    title: "NewExecution",
-    additionalProperties: false,
-    examples: [{ source: "cli", runId: "run-2026-11-20-0042" }],
-  },
+  { source: "cli", runId: "run-2026-11-20-0042" },
 );
 
 const EXAMPLE = {
@@ -79,14 +76,8 @@ export const recordExecution = operation(
     params: VersionOrId,
     body: NewExecution,
     response: {
-      200: Type.Object(
-        { data: RecordedExecution },
-        {
-          description: "Already recorded",
-          examples: [{ data: { ...EXAMPLE, recorded: false, duplicate: true } }],
-        },
-      ),
-      201: Type.Object({ data: RecordedExecution }, { description: "Recorded" }),
+      200: dataOf(RecordedExecution, "Already recorded", { ...EXAMPLE, recorded: false, duplicate: true }),
+      201: dataOf(RecordedExecution, "Recorded"),
     },
     fails: ["ROLE_REQUIRED", "INSUFFICIENT_SCOPE", "NOT_FOUND", "ORG_ACCESS_DENIED"],
   },
@@ -95,7 +86,7 @@ export const recordExecution = operation(
     requireAllowed(mayRecordExecutions(caller.platformRole));
     const { source, runId } = body;
     rejectUnstorable({ source, runId });
-    if (source.trim() === "") throw invalidInput([{ path: "source", message: "must not be blank" }]);
+    if (source.trim() === "") throw invalidField("source", "must not be blank");
     const seesAll = "id" in address && boundOrgOf(caller) === null;
     const target = await findReadTarget(sql, address, { caller, request, seesAll });
     const row = await requireRecordable(sql, target);

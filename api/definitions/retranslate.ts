@@ -12,7 +12,7 @@ import { lockLine } from "../../sql/definitions/lines.ts";
 import { updateDefinitionRuntime } from "../../sql/definitions/version_changes.ts";
 import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
-import { data, Nullable, Text } from "../http/schemas.ts";
+import { data, Nullable, requestBody, Text } from "../http/schemas.ts";
 import {
   type DefinitionDeps,
   type EditedDocument,
@@ -54,9 +54,10 @@ export const getTranslatorVersion = operation(
   async () => reply(200, { data: { translatorVersion: TRANSLATOR_VERSION } }),
 );
 
-const Retranslation = Type.Object(
+const Retranslation = requestBody(
+  "Retranslation",
   { createNewVersion: Type.Optional(Type.Boolean()) },
-  { title: "Retranslation", additionalProperties: false, examples: [{ createNewVersion: true }] },
+  { createNewVersion: true },
 );
 const RetranslatedDefinition = Type.Object(
   {

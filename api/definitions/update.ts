@@ -23,9 +23,9 @@ import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { choice, text, texts } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { Nullable, oneOf } from "../http/schemas.ts";
+import { Nullable, oneOf, requestBody } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import {
   type DefinitionDeps,
   type EditedDocument,
@@ -51,7 +51,8 @@ import {
   WRITE,
 } from "./schemas.ts";
 
-const DefinitionUpdate = Type.Object(
+const DefinitionUpdate = requestBody(
+  "DefinitionUpdate",
   {
     yaml: Type.Optional(Type.String()),
     visibility: Type.Optional(oneOf(DEFINITION_VISIBILITIES)),
@@ -70,13 +71,7 @@ const DefinitionUpdate = Type.Object(
     ),
     expectedUpdatedAt: ExpectedUpdatedAt,
   },
-  {
-    title: "DefinitionUpdate",
-    additionalProperties: false,
-    examples: [
-      { description: "Reviews a change before it is merged.", tags: ["review"], changeType: "patch" },
-    ],
-  },
+  { description: "Reviews a change before it is merged.", tags: ["review"], changeType: "patch" },
 );
 
 type DefinitionUpdate = Static<typeof DefinitionUpdate>;
@@ -224,7 +219,7 @@ function requireTierRole({ caller, org }: Writer, tier: DefinitionUpdate["tier"]
   requireAllowed(maySetDefinitionTier({ tier, platformRole: caller.platformRole }));
   const natural = naturalTier(org);
   if (tier === "pro" || tier === natural) return;
-  throw invalidInput([{ path: "tier", message: `must be ${natural} in this organization, or pro` }]);
+  throw invalidField("tier", `must be ${natural} in this organization, or pro`);
 }
 
 /** Returns the new document of the draft, or null if it stays unchanged. */

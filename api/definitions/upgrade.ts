@@ -9,7 +9,7 @@ import { type DefinitionRow, EXAMPLE_YAML } from "../../sql/definitions/fields.t
 import { lockLine } from "../../sql/definitions/lines.ts";
 import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
-import { Text } from "../http/schemas.ts";
+import { requestBody, Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseAddress } from "./address.ts";
 import {
   type DefinitionDeps,
@@ -32,10 +32,7 @@ import {
   WRITE,
 } from "./schemas.ts";
 
-const Upgrade = Type.Object(
-  { yaml: Type.String() },
-  { title: "Upgrade", additionalProperties: false, examples: [{ yaml: EXAMPLE_YAML }] },
-);
+const Upgrade = requestBody("Upgrade", { yaml: Type.String() }, { yaml: EXAMPLE_YAML });
 
 const UpgradedDefinition = Type.Object(
   {

@@ -17,7 +17,7 @@ import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { limit, once, words } from "../http/query.ts";
 import { data, listOf } from "../http/schemas.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import { EVENT, type Event } from "./event_schemas.ts";
 
 /** One block: eight zero bytes, which prove that the cursor is ours, and the position. */
@@ -91,7 +91,7 @@ function presentEvent({ id, type, createdAt, organization, data }: EventRow): Ev
 }
 
 function invalidCursor(): ApiError {
-  return invalidInput([{ path: "after", message: INVALID_CURSOR }]);
+  return invalidField("after", INVALID_CURSOR);
 }
 
 function cursorTooOld(): ApiError {

@@ -1,5 +1,12 @@
 /** TypeBox schemas that several routes use. */
-import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import {
+  type SchemaOptions,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from "@sinclair/typebox";
 
 export const Text = Type.String();
 export const Count = Type.Integer({ minimum: 0, examples: [1] });
@@ -28,9 +35,24 @@ export function each<const Name extends string, Schema extends TSchema>(
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 }
 
+/** The body of a request. Unknown fields are errors: a misspelled one would be ignored, and the rest written. */
+export function requestBody<Fields extends TProperties>(
+  title: string,
+  fields: Fields,
+  example: Static<TObject<Fields>>,
+) {
+  return Type.Object(fields, { title, additionalProperties: false, examples: [example] });
+}
+
 /** A response whose fields are wrapped in `data`. */
-export function data<Fields extends TProperties>(fields: Fields, description: string) {
-  return Type.Object({ data: Type.Object(fields) }, { description });
+export function data<Fields extends TProperties>(fields: Fields, description: string, example?: object) {
+  return dataOf(Type.Object(fields), description, example);
+}
+
+/** The same for a schema with a title of its own. */
+export function dataOf<Schema extends TSchema>(schema: Schema, description: string, example?: object) {
+  const examples = example === undefined ? {} : { examples: [{ data: example }] };
+  return Type.Object({ data: schema }, { description, ...examples });
 }
 
 /**

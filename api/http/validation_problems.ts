@@ -37,6 +37,11 @@ export function invalidInput(value: readonly Problem[]): ApiError {
   });
 }
 
+/** As `invalidInput`, with one problem. */
+export function invalidField(path: string, message: string): ApiError {
+  return invalidInput([{ path, message }]);
+}
+
 function withShortPath(problem: Problem): Problem {
   if (problem.path.length <= MAX_PATH_LENGTH) return problem;
   return { ...problem, path: `${problem.path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…` };

@@ -6,6 +6,7 @@ import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import type { PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { createBodyCheck } from "../http/body_schema.ts";
 import type { JsonObject } from "../http/route.ts";
+import { requestBody } from "../http/schemas.ts";
 import { findUnstorable } from "../http/storable_text.ts";
 import { listSchemaProblems, type Problem } from "../http/validation_problems.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
@@ -57,13 +58,10 @@ const CostItem = Type.Object(
   { additionalProperties: false, title: "Usage" },
 );
 
-export const CostBody = Type.Object(
+export const CostBody = requestBody(
+  "UsageItems",
   { items: Type.Array(CostItem, { minItems: 1, maxItems: MAX_ITEMS }) },
-  {
-    additionalProperties: false,
-    title: "UsageItems",
-    examples: [{ items: [{ provider: "openai", modelId: "gpt-5", inputTokens: 2000, outputTokens: 1000 }] }],
-  },
+  { items: [{ provider: "openai", modelId: "gpt-5", inputTokens: 2000, outputTokens: 1000 }] },
 );
 
 type CostItem = Static<typeof CostItem>;

@@ -1,12 +1,21 @@
 /** Schemas and examples of the webhook routes. */
 import { Type } from "@sinclair/typebox";
-import { EVENT_TYPES, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
+import { EVENT_TYPES, type EventType, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
 import { OrgParams } from "../accounts/organizations/schemas.ts";
-import { data, Instant, listOf, Nullable, NullableInstant, oneOf } from "../http/schemas.ts";
+import {
+  data,
+  dataOf,
+  Instant,
+  listOf,
+  Nullable,
+  NullableInstant,
+  oneOf,
+  requestBody,
+} from "../http/schemas.ts";
 
 const EXAMPLE_ID = "3c9e0a52-61c4-4f57-8d3b-1f2f9d3e7a10";
 const EXAMPLE_URL = "https://ci.example.com/hooks/definitions";
-const EXAMPLE_TYPES = ["definition.published", "export.ready"];
+const EXAMPLE_TYPES: EventType[] = ["definition.published", "export.ready"];
 
 export const WebhookAddress = {
   ...OrgParams,
@@ -42,29 +51,27 @@ const secret = Type.String({
 
 const Webhook = Type.Object(fields, { title: "Webhook" });
 
-export const NewWebhook = Type.Object(
+export const NewWebhook = requestBody(
+  "NewWebhook",
   { url: Url, types: Types },
-  {
-    title: "NewWebhook",
-    additionalProperties: false,
-    examples: [{ url: EXAMPLE_URL, types: EXAMPLE_TYPES }],
-  },
+  { url: EXAMPLE_URL, types: EXAMPLE_TYPES },
 );
 
-export const WebhookUpdate = Type.Object(
+export const WebhookUpdate = requestBody(
+  "WebhookUpdate",
   {
     url: Type.Optional(Url),
     types: Type.Optional(Types),
     enabled: Type.Optional(Type.Boolean({ description: "True enables it again, from now on" })),
   },
-  { title: "WebhookUpdate", additionalProperties: false, examples: [{ enabled: true }] },
+  { enabled: true },
 );
 
-export const OneWebhook = Type.Object({ data: Webhook }, { description: "The webhook" });
+export const OneWebhook = dataOf(Webhook, "The webhook");
 
-export const CreatedWebhook = Type.Object(
-  { data: Type.Object({ ...fields, secret }, { title: "CreatedWebhook" }) },
-  { description: "Created" },
+export const CreatedWebhook = dataOf(
+  Type.Object({ ...fields, secret }, { title: "CreatedWebhook" }),
+  "Created",
 );
 
 const previousSecretExpiresAt = Instant({
@@ -72,9 +79,9 @@ const previousSecretExpiresAt = Instant({
   examples: ["2026-11-21T10:00:00.000Z"],
 });
 
-export const RotatedWebhook = Type.Object(
-  { data: Type.Object({ ...fields, secret, previousSecretExpiresAt }, { title: "RotatedWebhook" }) },
-  { description: "Rotated" },
+export const RotatedWebhook = dataOf(
+  Type.Object({ ...fields, secret, previousSecretExpiresAt }, { title: "RotatedWebhook" }),
+  "Rotated",
 );
 
 export const WebhookList = data({ webhooks: listOf(Webhook) }, "Oldest first");
@@ -108,17 +115,13 @@ const WebhookDelivery = Type.Object(
   { title: "WebhookDelivery" },
 );
 
-export const DeliveryList = Type.Object(
-  { data: Type.Object({ deliveries: Type.Array(WebhookDelivery) }) },
-  { description: "The last 100, newest first", examples: [{ data: { deliveries: [EXAMPLE_DELIVERY] } }] },
-);
+export const DeliveryList = data({ deliveries: Type.Array(WebhookDelivery) }, "The last 100, newest first", {
+  deliveries: [EXAMPLE_DELIVERY],
+});
 
 const EXAMPLE_TEST = {
   ...{ ...EXAMPLE_DELIVERY, type: "webhook.test" as const, attempts: 0, lastAttemptAt: null },
   ...{ nextAttemptAt: EXAMPLE_DELIVERY.createdAt, responseStatus: null, error: null },
 };
 
-export const OneDelivery = Type.Object(
-  { data: WebhookDelivery },
-  { description: "Queued", examples: [{ data: EXAMPLE_TEST }] },
-);
+export const OneDelivery = dataOf(WebhookDelivery, "Queued", EXAMPLE_TEST);

@@ -3,7 +3,7 @@ import type { BlockList } from "node:net";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { findAddressProblem } from "../../shared/network/webhook_address.ts";
-import { invalidInput } from "../http/validation_problems.ts";
+import { invalidField } from "../http/validation_problems.ts";
 
 const MAX_LENGTH = 2048;
 
@@ -14,12 +14,10 @@ const MAX_LENGTH = 2048;
 export function parseWebhookUrl(text: string, networks: BlockList): string {
   const url = text.length <= MAX_LENGTH ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.hash !== "") {
-    throw invalidInput([
-      { path: "url", message: "must be an https URL of up to 2,048 characters without a fragment" },
-    ]);
+    throw invalidField("url", "must be an https URL of up to 2,048 characters without a fragment");
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalidInput([{ path: "url", message: "must not have a user or password" }]);
+    throw invalidField("url", "must not have a user or password");
   }
   const reason = findAddressProblem(url, networks);
   if (reason === null) return url.href;

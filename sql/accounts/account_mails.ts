@@ -1,6 +1,6 @@
 /** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
 import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
-import { columnList, firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
 
@@ -86,7 +86,7 @@ async function insertAccountMail(
   const { kind, email, userId = null, orgId = null, details = {}, network = null } = mail;
   const isRecent = sql`
     kind = ${kind} and not is_over_limit and created_at > clock_timestamp() - interval '1 hour'`;
-  const [row] = await sql<[{ id: string; isOverLimit: boolean }]>`
+  return onlyRow(sql<[{ id: string; isOverLimit: boolean }]>`
     insert into account_mails (kind, email, user_id, org_id, details, network, is_over_limit)
     values (
       ${kind}, ${email}, ${userId}, ${orgId}, ${sql.json(details)}, ${network},
@@ -98,8 +98,7 @@ async function insertAccountMail(
         false
       )
     )
-    returning id, is_over_limit`;
-  return row;
+    returning id, is_over_limit`);
 }
 
 /**
@@ -142,14 +141,13 @@ export async function updateAccountMailLink(
   sql: Sql,
   link: { id: string; tokenHash: Buffer; minutes: number; userId: string | null },
 ): Promise<string | null> {
-  const [row] = await sql<{ expiresAt: string }[]>`
+  return firstValue(sql<{ expiresAt: string }[]>`
     update account_mails
     set token_hash = ${link.tokenHash},
       expires_at = clock_timestamp() + make_interval(mins => ${link.minutes}),
       user_id = coalesce(${link.userId}, user_id)
     where id = ${link.id} and used_at is null and ended_at is null
-    returning expires_at`;
-  return row?.expiresAt ?? null;
+    returning expires_at`);
 }
 
 /** Records that a mail server has accepted the mail. */

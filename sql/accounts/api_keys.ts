@@ -1,6 +1,6 @@
 /** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
-import { columnList, firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 export interface ApiKeyRow {
   id: string;
@@ -65,11 +65,10 @@ export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]
 
 /** Counts the keys of a user that are neither revoked nor expired. */
 export async function countLiveApiKeys(sql: Sql, userId: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
     from api_keys
-    where user_id = ${userId} and revoked_at is null and (expires_at is null or expires_at > now())`;
-  return row.count;
+    where user_id = ${userId} and revoked_at is null and (expires_at is null or expires_at > now())`);
 }
 
 export interface NewApiKey {
@@ -85,14 +84,13 @@ export interface NewApiKey {
 
 /** Stores a key by its hash; `mintApiKey` in api/http/credentials.ts creates it. */
 export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow> {
-  const [row] = await sql<[ApiKeyRow]>`
+  return onlyRow(sql<[ApiKeyRow]>`
     insert into api_keys (user_id, org_id, kind, scope, name, prefix, key_hash, expires_at)
     values (
       ${key.userId}, ${key.orgId}, ${key.kind}, ${key.scope},
       ${key.name}, ${key.prefix}, ${key.keyHash}, ${key.expiresAt}
     )
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Updates `lastUsedAt` of a key, at most once a minute across all processes. */

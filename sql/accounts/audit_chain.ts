@@ -3,7 +3,7 @@
  * position. The database computes it, in `audit_entry_hash` and `seal_audit_log`
  * (sql/migrations/20261122140400_audit_chain__create.sql).
  */
-import type { Sql } from "../connection/pool.ts";
+import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 /** The newest entry of the chain. */
 export interface AuditHead {
@@ -26,21 +26,19 @@ export interface AuditChainRow {
 
 /** Finds the two ends of the chain. */
 export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
-  const [row] = await sql<[AuditChainRow]>`
+  return onlyRow(sql<[AuditChainRow]>`
     select
       deleted_position, encode(deleted_hash, 'hex') as deleted_hash,
       sealed_position, encode(sealed_hash, 'hex') as sealed_hash
-    from audit_chain`;
-  return row;
+    from audit_chain`);
 }
 
 /** Counts the unsealed entries and returns the age of the oldest. */
 export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt: string | null }> {
-  const [row] = await sql<[{ count: number; oldestAt: string | null }]>`
+  return onlyRow(sql<[{ count: number; oldestAt: string | null }]>`
     select count(*)::int as count, min(occurred_at) as oldest_at
     from audit_log
-    where position is null`;
-  return row;
+    where position is null`);
 }
 
 /** An entry for verification. */
@@ -74,8 +72,7 @@ export async function listChainedEntries(
  * Seals up to `limit` committed entries, oldest first, and returns their number; 0 while another process is sealing.
  */
 export async function sealAuditLog(sql: Sql, limit: number): Promise<number> {
-  const [row] = await sql<[{ sealed: number }]>`select seal_audit_log(${limit}) as sealed`;
-  return row.sealed;
+  return onlyValue(sql<[{ sealed: number }]>`select seal_audit_log(${limit}) as sealed`);
 }
 
 /**
@@ -86,7 +83,6 @@ export async function deleteOldAuditEntries(
   sql: Sql,
   { days, limit }: { days: number; limit: number },
 ): Promise<number> {
-  const [row] = await sql<[{ deleted: number }]>`
-    select delete_old_audit_entries(${limit}, ${days}) as deleted`;
-  return row.deleted;
+  return onlyValue(sql<[{ deleted: number }]>`
+    select delete_old_audit_entries(${limit}, ${days}) as deleted`);
 }

@@ -1,5 +1,5 @@
 /** Table `factor_challenges`: sign-ins and new factors that wait a few minutes for their second step. */
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
 export type SessionPurpose = "verify" | "add_totp" | "add_passkey";
@@ -20,14 +20,13 @@ export interface NewPendingSignIn {
 
 /** Stores a sign-in by the hash of its token, and returns when it expires. */
 export async function insertPendingSignIn(sql: Sql, signIn: NewPendingSignIn): Promise<string> {
-  const [row] = await sql<[{ expiresAt: string }]>`
+  return onlyValue(sql<[{ expiresAt: string }]>`
     insert into factor_challenges (user_id, purpose, token_hash, password_digest, expires_at)
     values (
       ${signIn.userId}, 'sign_in', ${signIn.tokenHash}, sha256(convert_to(${signIn.passwordHash}, 'UTF8')),
       now() + make_interval(mins => ${signIn.minutes})
     )
-    returning expires_at`;
-  return row.expiresAt;
+    returning expires_at`);
 }
 
 /**
@@ -105,7 +104,7 @@ export interface NewSessionChallenge {
 /** Stores what a session has begun, in place of what it had begun before, and returns when it expires. */
 export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChallenge): Promise<string> {
   const { userId, sessionId, purpose, challengeHash = null, secret, minutes } = challenge;
-  const [row] = await sql<[{ expiresAt: string }]>`
+  return onlyValue(sql<[{ expiresAt: string }]>`
     insert into factor_challenges (user_id, session_id, purpose, challenge_hash, secret, expires_at)
     values (
       ${userId}, ${sessionId}, ${purpose}, ${challengeHash}, ${secret ? Buffer.from(secret) : null},
@@ -114,8 +113,7 @@ export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChal
     on conflict on constraint factor_challenges_session_id_purpose_key do update
     set challenge_hash = excluded.challenge_hash, secret = excluded.secret, wrong_tries = 0,
       expires_at = excluded.expires_at
-    returning expires_at`;
-  return row.expiresAt;
+    returning expires_at`);
 }
 
 export interface SessionChallengeRow {

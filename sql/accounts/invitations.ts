@@ -1,6 +1,14 @@
 /** Table `organization_invitations`. Their links are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
-import { anyRow, type Fragment, firstRow, fragment, type Sql } from "../connection/pool.ts";
+import {
+  anyRow,
+  type Fragment,
+  firstRow,
+  fragment,
+  onlyRow,
+  onlyValue,
+  type Sql,
+} from "../connection/pool.ts";
 
 export interface InvitationRow {
   id: string;
@@ -64,11 +72,10 @@ export async function insertInvitation(
     update organization_invitations
     set revoked_at = now()
     where org_id = ${orgId} and email = lower(${email}) and accepted_at is null and revoked_at is null`;
-  const [row] = await tx<[Omit<InvitationRow, "invitedBy">]>`
+  return onlyRow(tx<[Omit<InvitationRow, "invitedBy">]>`
     insert into organization_invitations (org_id, email, role, invited_by)
     values (${orgId}, lower(${email}), ${role}, ${invitedBy})
-    returning id, email, role, created_at, expires_at`;
-  return row;
+    returning id, email, role, created_at, expires_at`);
 }
 
 export interface InvitationOffer extends InvitationRow {
@@ -115,15 +122,14 @@ export async function countOpenInvitations(
   sql: Sql,
   key: { orgId: string; exceptEmail: string },
 ): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
     from organization_invitations
     where org_id = ${key.orgId}
       and email <> lower(${key.exceptEmail})
       and accepted_at is null
       and revoked_at is null
-      and expires_at > now()`;
-  return row.count;
+      and expires_at > now()`);
 }
 
 /** Returns the seconds until the user may invite again, if they may send `limit` invitations an hour; 0 if they may now. */

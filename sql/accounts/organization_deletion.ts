@@ -1,5 +1,5 @@
 /** The deletion of an organization: an owner schedules it and can cancel it until then; the sweep carries it out. */
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 
 /** Days from the request of an owner until an organization is deleted. It can be restored until then. */
@@ -7,12 +7,11 @@ export const ORG_RESTORE_DAYS = 7;
 
 /** Sets when an organization is deleted; null if that is set already, or it is deleted. */
 export async function updateOrgDeletesAt(sql: Sql, orgId: string): Promise<string | null> {
-  const [row] = await sql<{ deletesAt: string }[]>`
+  return firstValue(sql<{ deletesAt: string }[]>`
     update organizations
     set deletes_at = now() + make_interval(days => ${ORG_RESTORE_DAYS}), updated_at = now()
     where id = ${orgId} and deletes_at is null and deleted_at is null
-    returning deletes_at`;
-  return row?.deletesAt ?? null;
+    returning deletes_at`);
 }
 
 /** Cancels the deletion of an organization; false if none is scheduled, or it is deleted. */

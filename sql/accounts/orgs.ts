@@ -1,6 +1,6 @@
 /** Tables `organizations` and `organization_members`. */
 import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, firstValue, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at", "deletes_at"];
 
@@ -39,11 +39,10 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
 
 /** Finds whose definitions have this slug before their names, also a deleted organization's; null if there are none. */
 export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<string | null> {
-  const [row] = await sql<{ id: string }[]>`
+  return firstValue(sql<{ id: string }[]>`
     select id
     from organizations
-    where slug = ${slug}`;
-  return row?.id ?? null;
+    where slug = ${slug}`);
 }
 
 export interface OrgListRow extends OrgRow {
@@ -75,11 +74,10 @@ export async function lockOrg(sql: Sql, orgId: string): Promise<void> {
 
 /** Finds the role of a user in an organization; null if the user is not a member. */
 export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
-  const [row] = await sql<{ role: OrgRole }[]>`
+  return firstValue(sql<{ role: OrgRole }[]>`
     select role
     from organization_members
-    where org_id = ${key.orgId} and user_id = ${key.userId}`;
-  return row?.role ?? null;
+    where org_id = ${key.orgId} and user_id = ${key.userId}`);
 }
 
 /**
@@ -88,23 +86,21 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
  * members and the deletion of organizations lock in this order.
  */
 export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
-  const [row] = await tx<{ role: OrgRole }[]>`
+  return firstValue(tx<{ role: OrgRole }[]>`
     select role
     from organization_members
     where org_id = ${key.orgId} and user_id = ${key.userId}
-    for share`;
-  return row?.role ?? null;
+    for share`);
 }
 
 /** Finds the id of the organization's longest-standing owner; null if it has no owner. */
 export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string | null> {
-  const [row] = await sql<{ userId: string }[]>`
+  return firstValue(sql<{ userId: string }[]>`
     select user_id
     from organization_members
     where org_id = ${orgId} and role = 'owner'
     order by joined_at, user_id
-    limit 1`;
-  return row?.userId ?? null;
+    limit 1`);
 }
 
 /** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
@@ -130,13 +126,12 @@ export async function listOwners(sql: Sql, orgId: string): Promise<{ id: string;
 
 /** Finds the id of the longest-standing member with the highest role; null if there are no members. */
 export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
-  const [row] = await sql<{ userId: string }[]>`
+  return firstValue(sql<{ userId: string }[]>`
     select user_id
     from organization_members
     where org_id = ${orgId}
     order by array_position(${[...ORG_ROLES]}::text[], role) desc, joined_at, user_id
-    limit 1`;
-  return row?.userId ?? null;
+    limit 1`);
 }
 
 export async function existsOrg(sql: Sql): Promise<boolean> {
@@ -154,20 +149,18 @@ export interface NewOrg {
 
 /** Counts the organizations that a user created and that are not deleted. */
 export async function countCreatedOrgs(sql: Sql, userId: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
     from organizations
-    where created_by = ${userId} and deleted_at is null`;
-  return row.count;
+    where created_by = ${userId} and deleted_at is null`);
 }
 
 /** Inserts an organization without members. Violates organizations_slug_key if the slug is taken. */
 export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
-  const [row] = await sql<[OrgRow]>`
+  return onlyRow(sql<[OrgRow]>`
     insert into organizations (slug, name, is_personal, subscription_tier, created_by)
     values (${org.slug}, ${org.name}, ${org.isPersonal}, ${org.subscriptionTier}, ${org.createdBy ?? null})
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole }): Promise<void> {
@@ -208,9 +201,8 @@ export async function updateOrgTier(
 
 /** Deletes a membership and returns its role; null if there was none. */
 export async function deleteMember(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
-  const [row] = await sql<{ role: OrgRole }[]>`
+  return firstValue(sql<{ role: OrgRole }[]>`
     delete from organization_members
     where org_id = ${key.orgId} and user_id = ${key.userId}
-    returning role`;
-  return row?.role ?? null;
+    returning role`);
 }

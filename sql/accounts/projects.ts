@@ -1,6 +1,6 @@
 /** Table `projects`. An organization owns them; runs and issues belong to them. What a caller sees is in visible_project.ts. */
 import { isUuid } from "../../shared/uuid.ts";
-import { columnList, firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = columnList("id, org_id, name, slug, created_at, deleted_at");
 
@@ -53,7 +53,7 @@ export async function lockProject(
   tx: Sql,
   { orgId, project }: { orgId: string; project: string },
 ): Promise<(ProjectRow & { isPastRestore: boolean }) | null> {
-  const [row] = await tx<(ProjectRow & { isPastRestore: boolean })[]>`
+  return firstRow(tx<(ProjectRow & { isPastRestore: boolean })[]>`
     select ${tx(COLUMNS)},
       coalesce(deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS}), false) as is_past_restore
     from projects
@@ -61,18 +61,16 @@ export async function lockProject(
       and ${isUuid(project) ? tx`id = ${project}` : tx`(slug = ${project} or name = ${project})`}
     order by slug = ${project} desc
     limit 1
-    for update`;
-  return row ?? null;
+    for update`);
 }
 
 /** Counts the projects of an organization, with the deleted ones that can be restored. */
 export async function countProjects(sql: Sql, orgId: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
     from projects
     where org_id = ${orgId}
-      and (deleted_at is null or deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS}))`;
-  return row.count;
+      and (deleted_at is null or deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS}))`);
 }
 
 /** Lists the deleted projects of an organization that can be restored, last deleted first. */
@@ -116,24 +114,22 @@ export async function updateProjectNames(
   sql: Sql,
   { id, name, slug }: { id: string; name: string; slug: string },
 ): Promise<ProjectRow> {
-  const [row] = await sql<[ProjectRow]>`
+  return onlyRow(sql<[ProjectRow]>`
     update projects
     set name = ${name}, slug = ${slug}, updated_at = now()
     where id = ${id}
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 export async function updateProjectDeleted(
   sql: Sql,
   { id, isDeleted }: { id: string; isDeleted: boolean },
 ): Promise<ProjectRow> {
-  const [row] = await sql<[ProjectRow]>`
+  return onlyRow(sql<[ProjectRow]>`
     update projects
     set deleted_at = case when ${isDeleted} then now() end, updated_at = now()
     where id = ${id}
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 export type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;

@@ -1,5 +1,5 @@
 /** Table `recovery_codes`: codes that stand in for a lost second factor, each once. Only a code's SHA-256 is stored. */
-import { anyRow, type Sql } from "../connection/pool.ts";
+import { anyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 /** Replaces all recovery codes of a user; without `hashes`, deletes them. */
 export async function replaceRecoveryCodes(
@@ -29,9 +29,8 @@ export async function markRecoveryCodeUsed(
 }
 
 export async function countRecoveryCodes(sql: Sql, userId: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
     from recovery_codes
-    where user_id = ${userId} and used_at is null`;
-  return row.count;
+    where user_id = ${userId} and used_at is null`);
 }

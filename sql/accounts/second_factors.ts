@@ -1,6 +1,6 @@
 /** Table `second_factors`: authenticator apps (TOTP) and passkeys of users. */
 import type { FactorKind } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, onlyRow, type Sql } from "../connection/pool.ts";
 
 /** A factor without its secret. */
 export interface SecondFactorRow {
@@ -31,11 +31,10 @@ export async function insertTotpFactor(
   sql: Sql,
   factor: { userId: string; name: string; secret: Uint8Array; lastStep: number },
 ): Promise<SecondFactorRow> {
-  const [row] = await sql<[SecondFactorRow]>`
+  return onlyRow(sql<[SecondFactorRow]>`
     insert into second_factors (user_id, kind, name, secret, last_step)
     values (${factor.userId}, 'totp', ${factor.name}, ${Buffer.from(factor.secret)}, ${factor.lastStep})
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 export interface NewPasskey {

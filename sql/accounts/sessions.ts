@@ -1,7 +1,7 @@
 /** Table `sessions`. Only a token's SHA-256 is compared or stored. */
 import type { Credential } from "../../shared/policy.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 
 /** A valid session and its user. */
 export interface SessionCallerRow {
@@ -75,11 +75,10 @@ export async function isSessionProven(
 
 /** Returns when a session was last proven with a second factor; null if it was not. */
 export async function findSessionFactorAt(sql: Sql, id: string): Promise<string | null> {
-  const [row] = await sql<{ factorAt: string | null }[]>`
+  return firstValue(sql<{ factorAt: string | null }[]>`
     select factor_at
     from sessions
-    where id = ${id}`;
-  return row?.factorAt ?? null;
+    where id = ${id}`);
 }
 
 /** Records that a session was just proven with a second factor, or no longer counts as proven. */
@@ -129,14 +128,13 @@ export async function insertSession(
   sql: Sql,
   session: NewSession,
 ): Promise<{ id: string; expiresAt: string }> {
-  const [row] = await sql<[{ id: string; expiresAt: string }]>`
+  return onlyRow(sql<[{ id: string; expiresAt: string }]>`
     insert into sessions (user_id, token_hash, expires_at, address, user_agent, factor_at)
     values (
       ${session.userId}, ${session.tokenHash}, ${session.expiresAt},
       ${session.address ?? null}, ${session.userAgent ?? null}, case when ${session.isProven} then now() end
     )
-    returning id, expires_at`;
-  return row;
+    returning id, expires_at`);
 }
 
 /** Updates `lastUsedAt` of a session, at most once a minute across all processes. */

@@ -1,6 +1,6 @@
 /** Table `users`. Only the functions for checking passwords return password hashes. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 
 /** An account without its password. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
@@ -109,11 +109,10 @@ export interface NewUser {
  * users_email_check if one is malformed.
  */
 export async function insertUser(sql: Sql, user: NewUser): Promise<UserRow> {
-  const [row] = await sql<[UserRow]>`
+  return onlyRow(sql<[UserRow]>`
     insert into users (id, username, email, password_hash, platform_role, name)
     values (coalesce(${user.id ?? null}::uuid, gen_random_uuid()), ${user.username}, ${user.email}, ${user.passwordHash}, ${user.platformRole}, ${user.name})
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** The fields of an account that can be changed; omitted ones stay. */
@@ -154,12 +153,11 @@ export async function updateUserDisabled(
   sql: Sql,
   user: { id: string; isDisabled: boolean },
 ): Promise<string | null> {
-  const [row] = await sql<{ disabledAt: string | null }[]>`
+  return firstValue(sql<{ disabledAt: string | null }[]>`
     update users
     set disabled_at = case when ${user.isDisabled} then coalesce(disabled_at, now()) end, updated_at = now()
     where id = ${user.id}
-    returning disabled_at`;
-  return row?.disabledAt ?? null;
+    returning disabled_at`);
 }
 
 /**

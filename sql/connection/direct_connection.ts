@@ -1,6 +1,6 @@
 /** Checks where connections lead: to PostgreSQL itself and not a pooler, to one database, and over TLS. */
 
-import { hasSqlState, type Sql } from "./pool.ts";
+import { hasSqlState, onlyValue, type Sql } from "./pool.ts";
 
 const PROTOCOL_VIOLATION = "08P01";
 
@@ -37,11 +37,10 @@ export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<voi
 }
 
 async function findIdentity(sql: Sql): Promise<string> {
-  const [row] = await sql<[{ identity: string }]>`
+  return onlyValue(sql<[{ identity: string }]>`
     select extract(epoch from pg_postmaster_start_time()) || ' ' || oid as identity
     from pg_database
-    where datname = current_database()`;
-  return row.identity;
+    where datname = current_database()`);
 }
 
 const LOOPBACK = /^127\.|^::1$|^::ffff:127\./;

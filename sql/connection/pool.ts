@@ -213,6 +213,27 @@ export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<
   return (await rows)[0] ?? null;
 }
 
+/** Returns the row of a query that always finds one. */
+export async function onlyRow<Row>(rows: PromiseLike<readonly [Row]>): Promise<Row> {
+  return (await rows)[0];
+}
+
+/** Returns the only column of the first row; null without rows. */
+export async function firstValue<Value>(
+  rows: PromiseLike<readonly Readonly<Record<string, Value>>[]>,
+): Promise<Value | null> {
+  const [row = {}] = await rows;
+  return Object.values(row)[0] ?? null;
+}
+
+/** Returns the only column of the row of a query that always finds one. */
+export async function onlyValue<Value>(
+  rows: PromiseLike<readonly [Readonly<Record<string, Value>>]>,
+): Promise<Value> {
+  const [row] = await rows;
+  return Object.values(row)[0] as Value;
+}
+
 /** Returns true if a query finds a row. */
 export async function anyRow(rows: PromiseLike<readonly unknown[]>): Promise<boolean> {
   return (await rows).length > 0;

@@ -5,7 +5,7 @@
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import { warnIfClearText } from "./direct_connection.ts";
-import { hasSqlState, isConnectionError, openPool, type Pool, type Sql } from "./pool.ts";
+import { hasSqlState, isConnectionError, onlyRow, openPool, type Pool, type Sql } from "./pool.ts";
 import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 
 /** How long a snapshot waits for a replica that is behind; a healthy one needs a millisecond or two. */
@@ -252,7 +252,7 @@ interface Comparison {
 
 /** Reads the position first and the timeline second: a replica only moves to later timelines. */
 async function compareReplica(sql: Sql, position: WalPosition): Promise<Comparison> {
-  const [row] = await sql<[Comparison]>`
+  return onlyRow(sql<[Comparison]>`
     select
       coalesce(pg_last_wal_replay_lsn() >= ${position.lsn}::pg_lsn, false) as is_replayed,
       case
@@ -266,6 +266,5 @@ async function compareReplica(sql: Sql, position: WalPosition): Promise<Comparis
         )
           then 'the replica does not stream timeline ' || ${position.timeline}::int || ' from the primary now; '
             'if it does, grant pg_read_all_stats to the role in DATABASE_REPLICA_URL'
-      end as problem`;
-  return row;
+      end as problem`);
 }

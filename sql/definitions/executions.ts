@@ -1,7 +1,7 @@
 /** Tables `definition_executions` and `definition_execution_callers`: recorded executions, and who recorded them. */
 
 import { type AuditEntry, auditInsert } from "../accounts/audit_log.ts";
-import { type Sql, tableRows } from "../connection/pool.ts";
+import { firstValue, type Sql, tableRows } from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface NewExecution {
@@ -33,7 +33,7 @@ export async function insertExecutions(
   sql: Sql,
   { lineId, executions, auditEntries }: NewExecutions,
 ): Promise<number | null> {
-  const [row] = await sql<{ executionCount: number }[]>`
+  return firstValue(sql<{ executionCount: number }[]>`
     with added as (
       insert into definition_executions (id, line_id, definition_id, run_id, source, recorded_by, recorded_at)
       select e.id, ${lineId}, e.definition_id, e.run_id, e.source, e.recorded_by, coalesce(e.recorded_at, now())
@@ -56,8 +56,7 @@ export async function insertExecutions(
     set execution_count = execution_count + (select count(*) from added),
       unique_execution_count = unique_execution_count + (select count(*) from new_callers)
     where id = ${lineId} and exists (select from added)
-    returning execution_count`;
-  return row?.executionCount ?? null;
+    returning execution_count`);
 }
 
 export async function findExecutionCount(sql: Sql, lineId: string): Promise<number> {

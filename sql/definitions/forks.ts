@@ -1,6 +1,6 @@
 /** Table `definition_forks`: the source version of each forked line. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyRow, type Sql } from "../connection/pool.ts";
 import { buildJson, type FieldValues } from "./field_type.ts";
 import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS, type NamedVersion } from "./fields.ts";
 import { type DefinitionViewer, isListed, isVisible, memberOrgIds } from "./visibility.ts";
@@ -130,7 +130,7 @@ export async function insertFork(
   sql: Sql,
   { lineId, definitionId, source, forkedBy }: NewFork,
 ): Promise<ForkRow> {
-  const [row] = await sql<[ForkRow]>`
+  return onlyRow(sql<[ForkRow]>`
     insert into definition_forks (
       line_id, definition_id, source_line_id, source_definition_id, source_org_id, source_type, source_name,
       source_version, forked_by
@@ -139,6 +139,5 @@ export async function insertFork(
       ${lineId}, ${definitionId}, ${source.lineId}, ${source.id}, ${source.orgId}, ${source.type}, ${source.name},
       ${source.version}, ${forkedBy}
     )
-    returning id, definition_id, source_definition_id, forked_at`;
-  return row;
+    returning id, definition_id, source_definition_id, forked_at`);
 }

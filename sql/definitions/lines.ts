@@ -1,6 +1,15 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
-import { anyRow, type Fragment, firstRow, fragment, rawFragment, type Sql } from "../connection/pool.ts";
+import {
+  anyRow,
+  type Fragment,
+  firstRow,
+  firstValue,
+  fragment,
+  onlyValue,
+  rawFragment,
+  type Sql,
+} from "../connection/pool.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 export interface DefinitionLineKey extends DefinitionName {
@@ -105,11 +114,10 @@ export async function countLineForks(sql: Sql, id: string): Promise<number> {
 
 /** Finds the id of the line of a name in an organization; null if there is none. */
 export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<string | null> {
-  const [row] = await sql<{ id: string }[]>`
+  return firstValue(sql<{ id: string }[]>`
     select id
     from definition_lines
-    where org_id = ${key.orgId} and type = ${key.type} and name = ${key.name}`;
-  return row?.id ?? null;
+    where org_id = ${key.orgId} and type = ${key.type} and name = ${key.name}`);
 }
 
 /** Returns names as a table `n (type, name)`. */
@@ -121,11 +129,10 @@ export function namesTable(names: readonly DefinitionName[]): Fragment {
 
 /** Returns how many of these names have a line in the organization. The names must be distinct. */
 export async function countLines(sql: Sql, orgId: string, names: readonly DefinitionName[]): Promise<number> {
-  const [row] = await sql<[{ lines: number }]>`
+  return onlyValue(sql<[{ lines: number }]>`
     select count(*) as lines
     from ${namesTable(names)}
-    join definition_lines as l on l.org_id = ${orgId} and l.type = n.type and l.name = n.name`;
-  return row.lines;
+    join definition_lines as l on l.org_id = ${orgId} and l.type = n.type and l.name = n.name`);
 }
 
 /**
@@ -136,12 +143,11 @@ export async function insertForkLine(
   sql: Sql,
   line: DefinitionLineKey & { forkedFromId: string },
 ): Promise<string | null> {
-  const [row] = await sql<{ id: string }[]>`
+  return firstValue(sql<{ id: string }[]>`
     insert into definition_lines (org_id, type, name, forked_from_id)
     values (${line.orgId}, ${line.type}, ${line.name}, ${line.forkedFromId})
     on conflict on constraint definition_lines_org_id_type_name_key do nothing
-    returning id`;
-  return row?.id ?? null;
+    returning id`);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Quarantine: operators take versions or whole lines out of the registry. */
-import type { Sql } from "../connection/pool.ts";
+import { firstValue, type Sql } from "../connection/pool.ts";
 
 /** A line or one version of it, as named by an operator. */
 export interface QuarantineTarget {
@@ -28,12 +28,11 @@ export async function lockLineQuarantine(sql: Sql, lineId: string): Promise<stri
     where line_id = ${lineId}
     order by id
     for no key update`;
-  const [row] = await sql<{ quarantinedAt: string | null }[]>`
+  return firstValue(sql<{ quarantinedAt: string | null }[]>`
     select quarantined_at
     from definition_lines
     where id = ${lineId}
-    for no key update`;
-  return row?.quarantinedAt ?? null;
+    for no key update`);
 }
 
 /**
@@ -70,9 +69,8 @@ export async function findVersionId(
   sql: Sql,
   { lineId, version }: { lineId: string; version: string },
 ): Promise<string | null> {
-  const [row] = await sql<{ id: string }[]>`
+  return firstValue(sql<{ id: string }[]>`
     select id
     from definitions
-    where line_id = ${lineId} and version = ${version}`;
-  return row?.id ?? null;
+    where line_id = ${lineId} and version = ${version}`);
 }

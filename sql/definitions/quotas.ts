@@ -1,5 +1,5 @@
 /** Counts an organization's definitions: what it has used of its quotas, and by visibility. */
-import type { Sql } from "../connection/pool.ts";
+import { onlyRow, type Sql } from "../connection/pool.ts";
 
 export interface DefinitionQuotas {
   drafts: number;
@@ -9,14 +9,13 @@ export interface DefinitionQuotas {
 }
 
 export async function countDefinitionQuotas(sql: Sql, orgId: string): Promise<DefinitionQuotas> {
-  const [row] = await sql<[DefinitionQuotas]>`
+  return onlyRow(sql<[DefinitionQuotas]>`
     select
       (select count(*) from definitions as d where d.org_id = ${orgId} and d.status = 'draft') as drafts,
       count(*) as lines,
       coalesce(sum(l.yaml_bytes), 0)::bigint as yaml_bytes
     from definition_lines as l
-    where l.org_id = ${orgId}`;
-  return row;
+    where l.org_id = ${orgId}`);
 }
 
 /** Definitions of an organization, by visibility. */
@@ -29,7 +28,7 @@ export interface DefinitionUsage {
 
 /** Counts lines by the visibility of their highest version that is not archived; archived lines do not count. */
 export async function countDefinitionUsage(sql: Sql, orgId: string): Promise<DefinitionUsage> {
-  const [row] = await sql<[DefinitionUsage]>`
+  return onlyRow(sql<[DefinitionUsage]>`
     select
       count(*) filter (where latest.visibility <> 'public') as private,
       count(*) filter (where latest.visibility = 'public') as public,
@@ -42,6 +41,5 @@ export async function countDefinitionUsage(sql: Sql, orgId: string): Promise<Def
       order by d.version_major desc, d.version_minor desc, d.version_patch desc
       limit 1
     ) as latest
-    where l.org_id = ${orgId}`;
-  return row;
+    where l.org_id = ${orgId}`);
 }

@@ -1,7 +1,7 @@
 /** Recomputes the hashes of definitions that an older release wrote. */
 import { setTimeout as delay } from "node:timers/promises";
 import { hashStoredYaml } from "../../shared/definitions/hash_definition.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import { existsRelation } from "../schema_state.ts";
 
 /** Documents in memory at once: at most 15 MB of text. */
@@ -51,9 +51,8 @@ export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions)
 }
 
 async function countOld(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    select count(*)::int as count from definitions where json_hash is distinct from hash`;
-  return row.count;
+  return onlyValue(sql<[{ count: number }]>`
+    select count(*)::int as count from definitions where json_hash is distinct from hash`);
 }
 
 /** Goes over all versions once, batch by batch. */

@@ -1,7 +1,7 @@
 /** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { type Fragment, firstRow, fragment, rawFragment, type Sql } from "../connection/pool.ts";
+import { type Fragment, firstRow, firstValue, fragment, rawFragment, type Sql } from "../connection/pool.ts";
 import { joinDefinition, type ShownTexts } from "./definition_json.ts";
 import { selectFields } from "./field_type.ts";
 import { type Definition, type DefinitionRow, ROW_FIELDS, VERSION_FIELDS, type Version } from "./fields.ts";
@@ -74,11 +74,10 @@ export async function findLatestDefinition(sql: Sql, lineId: string): Promise<De
 
 /** Returns the YAML of a version; null if it does not exist. */
 export async function findYaml(sql: Sql, id: string): Promise<string | null> {
-  const [row] = await sql<{ yaml: string }[]>`
+  return firstValue(sql<{ yaml: string }[]>`
     select yaml
     from definitions
-    where id = ${id}`;
-  return row?.yaml ?? null;
+    where id = ${id}`);
 }
 
 type VersionPlace = Pick<DefinitionRow, "orgId" | "orgSlug" | "name" | "version">;

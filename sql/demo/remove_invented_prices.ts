@@ -1,5 +1,5 @@
 /** Removes the past prices that the demo of earlier checkouts invented for the catalog's models. */
-import type { Pool } from "../connection/pool.ts";
+import { onlyValue, type Pool } from "../connection/pool.ts";
 
 /**
  * Removes invented price changes and returns their number. The demo dated its changes by a hash of the model's name, back from
@@ -7,7 +7,7 @@ import type { Pool } from "../connection/pool.ts";
  * exactly one of the demo's factors, at exactly one of these instants. No recorded change is: it would be older than its model.
  */
 export async function removeInventedPrices(sql: Pool): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     with invented as (
       select change.id, model.created_at
       from model_price_changes as change
@@ -29,6 +29,5 @@ export async function removeInventedPrices(sql: Pool): Promise<number> {
       set created_at = created_at + interval '90 days', prices_known_since = created_at + interval '90 days'
       where exists (select from removed) and created_at in (select created_at from invented)
     )
-    select count(*) from removed`;
-  return row.count;
+    select count(*) from removed`);
 }

@@ -3,7 +3,7 @@
  * `settle_events` (sql/migrations/20261122200100_event_log__create.sql).
  */
 import type { EventType } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";
 
 /** Events that one call settles: some milliseconds of work. */
@@ -118,7 +118,7 @@ export async function deleteOldEvents(
   sql: Sql,
   { days, limit }: { days: number; limit: number },
 ): Promise<number> {
-  const [row] = await sql<[{ deleted: number }]>`
+  return onlyValue(sql<[{ deleted: number }]>`
     with oldest as (
       select id, created_at
       from events
@@ -137,6 +137,5 @@ export async function deleteOldEvents(
       set deleted_position = greatest(deleted_position, (select max(position) from deleted))
       where exists (select from deleted)
     )
-    select count(*)::int as deleted from deleted`;
-  return row.deleted;
+    select count(*)::int as deleted from deleted`);
 }

@@ -1,6 +1,6 @@
 /** Table `catalog_syncs`: every sync of the model catalog and its outcome. */
 import type { CatalogSyncOutcome } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, type Sql } from "../connection/pool.ts";
+import { anyRow, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 /** Numbers of models. */
 export interface SyncCounts {
@@ -56,7 +56,7 @@ export interface CatalogVersion {
 
 /** Finds the version with three index look-ups and a small table: cheap enough to poll. */
 export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
-  const [row] = await sql<[CatalogVersion]>`
+  return onlyRow(sql<[CatalogVersion]>`
     select
       v.number,
       good.source,
@@ -71,8 +71,7 @@ export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
       where outcome in ('changed', 'unchanged')
       order by id desc
       limit 1
-    ) as good on true`;
-  return row;
+    ) as good on true`);
 }
 
 /** A sync that changed or confirmed the stored catalog. */
@@ -95,7 +94,7 @@ export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
 
 /** Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. */
 export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<number> {
-  const [row] = await sql<[{ id: number }]>`
+  return onlyValue(sql<[{ id: number }]>`
     with inserted as (
       insert into catalog_syncs (
         started_at, finished_at, source, etag, data_date, outcome, inserted, updated, gone, unchanged, skipped, held,
@@ -108,8 +107,7 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
       )
       returning id
     )
-    select id, set_config('ulr.catalog_sync', id::text, true) from inserted`;
-  return row.id;
+    select id, set_config('ulr.catalog_sync', id::text, true) from inserted`);
 }
 
 /** Sets the end of a sync to now. */

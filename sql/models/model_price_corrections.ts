@@ -1,5 +1,5 @@
 /** Table `model_price_corrections`: what an operator knows better about past prices. Recorded prices stay as they are. */
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { firstRow, onlyRow, type Sql } from "../connection/pool.ts";
 import type { ModelKey } from "./models.ts";
 
 export interface PriceCorrection {
@@ -22,11 +22,10 @@ export async function insertPriceCorrection(
   sql: Sql,
   { provider, modelId, field, value, validFrom, validTo, reason }: PriceCorrection & ModelKey,
 ): Promise<PriceCorrectionRow> {
-  const [row] = await sql<[PriceCorrectionRow]>`
+  return onlyRow(sql<[PriceCorrectionRow]>`
     insert into model_price_corrections (provider, model_id, field, value, valid_from, valid_to, reason)
     values (${provider}, ${modelId}, ${field}, ${value}, ${validFrom}, ${validTo}, ${reason})
-    returning field, value, valid_from, valid_to, reason, known_from`;
-  return row;
+    returning field, value, valid_from, valid_to, reason, known_from`);
 }
 
 /** Lists the corrections of a model, newest first. */

@@ -1,5 +1,5 @@
 /** Distributes the tracker tables over the nodes of a Citus cluster (docs/scaling.md). */
-import type { Pool, Sql, Transaction } from "../connection/pool.ts";
+import { onlyRow, type Pool, type Sql, type Transaction } from "../connection/pool.ts";
 import { existsRelation } from "../schema_state.ts";
 import { installDistributedFunctions } from "./tracker_shards.ts";
 import { allowBackfill, OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
@@ -159,10 +159,9 @@ async function distributeTable(tx: Transaction, table: string): Promise<number> 
 }
 
 async function countShards(sql: Sql): Promise<{ shards: number; nodes: number }> {
-  const [row] = await sql<[{ shards: number; nodes: number }]>`
+  return onlyRow(sql<[{ shards: number; nodes: number }]>`
     select count(*)::int as shards, count(distinct p.groupid)::int as nodes
     from pg_dist_shard as s
     join pg_dist_placement as p on p.shardid = s.shardid
-    where s.logicalrelid = 'public.runs'::regclass`;
-  return row;
+    where s.logicalrelid = 'public.runs'::regclass`);
 }

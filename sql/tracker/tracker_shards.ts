@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type NodeAddress, Nodes, type NodesOptions } from "../connection/nodes.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import type { Migration } from "../migration_files.ts";
 
 /** Names of shards by table, as SQL text. */
@@ -42,9 +42,8 @@ const FOR_ONE_MACHINE = "20261126060000_tracker_tables__functions__replace";
 
 /** Whether the database has the functions for distributed tables. */
 export async function hasDistributedFunctions(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ exists: boolean }]>`
-    select to_regproc('public.tracker_changes_relation') is not null as exists`;
-  return row.exists;
+  return onlyValue(sql<[{ exists: boolean }]>`
+    select to_regproc('public.tracker_changes_relation') is not null as exists`);
 }
 
 /** Installs the functions for distributed tables. Changes nothing if the database has them as they are in this release. */

@@ -1,6 +1,6 @@
 /** Table `webhook_deliveries`: events on their way to webhooks. */
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
 import { isGivenUp, nextAttemptAt, webhookPauseSeconds } from "./webhook_retries.ts";
 import { markPendingFailed } from "./webhooks.ts";
@@ -45,11 +45,10 @@ export async function listDeliveries(sql: Sql, webhookId: string): Promise<Deliv
 }
 
 export async function countPendingDeliveries(sql: Sql, webhookId: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
+  return onlyValue(sql<[{ count: number }]>`
     select count(*) as count
     from webhook_deliveries
-    where webhook_id = ${webhookId} and status = 'pending'`;
-  return row.count;
+    where webhook_id = ${webhookId} and status = 'pending'`);
 }
 
 /** Queues one delivery, due now. Call inside a transaction. */
@@ -59,11 +58,10 @@ export async function insertDelivery(
 ): Promise<DeliveryRow> {
   const { webhookId, eventId, type, payload } = delivery;
   await sql`update webhooks set due_at = coalesce(due_at, now()) where id = ${webhookId}`;
-  const [row] = await sql<[DeliveryRow]>`
+  return onlyRow(sql<[DeliveryRow]>`
     insert into webhook_deliveries (webhook_id, event_id, type, payload)
     values (${webhookId}, ${eventId}, ${type}, ${payload})
-    returning ${deliveryColumns(sql)}`;
-  return row;
+    returning ${deliveryColumns(sql)}`);
 }
 
 /**
@@ -71,7 +69,7 @@ export async function insertDelivery(
  * the number of webhooks. Several runners take different ones.
  */
 export async function queueDeliveries(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ webhooks: number }]>`
+  return onlyValue(sql<[{ webhooks: number }]>`
     with log as (select settled_position from event_log),
     chosen as (
       select w.id, w.org_id, w.types, w.position
@@ -138,8 +136,7 @@ export async function queueDeliveries(sql: Sql): Promise<number> {
       where w.id = r.id
       returning w.id
     )
-    select count(*)::int as webhooks from moved`;
-  return row.webhooks;
+    select count(*)::int as webhooks from moved`);
 }
 
 /** A delivery to attempt. */
@@ -262,9 +259,8 @@ async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
 
 /** Returns how long in seconds the oldest due delivery of an enabled webhook has waited; 0 if none waits. */
 export async function measureOldestDelivery(sql: Sql): Promise<number> {
-  const [row] = await sql<[{ seconds: number }]>`
+  return onlyValue(sql<[{ seconds: number }]>`
     select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds
     from webhooks
-    where due_at <= now() and disabled_at is null`;
-  return row.seconds;
+    where due_at <= now() and disabled_at is null`);
 }

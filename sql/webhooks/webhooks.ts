@@ -3,7 +3,7 @@
  * secrets, which sign beside the current one for a day.
  */
 import type { EventType } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+import { firstRow, onlyRow, type Sql } from "../connection/pool.ts";
 
 /** Secrets of a webhook that sign beside the current one, at most. */
 export const RETIRED_SECRETS_MAX = 5;
@@ -28,12 +28,11 @@ export async function insertWebhook(
   sql: Sql,
   webhook: { orgId: string; url: string; types: readonly EventType[]; secret: string },
 ): Promise<WebhookRow> {
-  const [row] = await sql<[WebhookRow]>`
+  return onlyRow(sql<[WebhookRow]>`
     insert into webhooks (org_id, url, types, secret, position)
     select ${webhook.orgId}, ${webhook.url}, ${[...webhook.types]}, ${webhook.secret}, settled_position
     from event_log
-    returning ${sql(COLUMNS)}`;
-  return row;
+    returning ${sql(COLUMNS)}`);
 }
 
 /** Lists an organization's webhooks, oldest first. */

@@ -1,5 +1,4 @@
 /** POST /auth/factors/passkeys/options and /auth/factors/passkeys: adds a passkey. */
-import { Type } from "@sinclair/typebox";
 import {
   deleteChallenge,
   lockSessionChallenge,
@@ -8,8 +7,8 @@ import {
 import { insertPasskey, lockPasskeys, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { notFound } from "../../http/require_visible.ts";
-import { data, Instant } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { data, Instant, requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { requireProof } from "../require_proof.ts";
 import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
@@ -36,10 +35,7 @@ export const beginPasskey = operation(
     description:
       "Returns the options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. They work once, for 5 minutes, in the " +
       "same session. Requires your password or, if you have a second factor, one used within 15 minutes.",
-    body: Type.Object(
-      { password: CurrentPassword },
-      { title: "PasskeyStart", additionalProperties: false, examples: [{}] },
-    ),
+    body: requestBody("PasskeyStart", { password: CurrentPassword }, {}),
     response: { 201: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },
     secret: true,
     fails: [
@@ -79,16 +75,13 @@ export const addPasskey = operation(
       "Takes the browser's response to the options. From now on, signing in requires a second factor. Ends your other " +
       "sessions. Your first factor comes with ten recovery codes.",
     maxBodyBytes: PASSKEY_MAX_BYTES,
-    body: Type.Object(
+    body: requestBody(
+      "NewPasskey",
       {
         name: FactorName,
         passkey: PasskeyText,
       },
-      {
-        title: "NewPasskey",
-        additionalProperties: false,
-        examples: [{ name: "Security key", passkey: "{}" }],
-      },
+      { name: "Security key", passkey: "{}" },
     ),
     response: { 201: data(AddedFactor, "The passkey is added") },
     secret: true,
@@ -115,9 +108,8 @@ export const addPasskey = operation(
       return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
     });
     if (result === "expired") throw notFound("options");
-    if (result === "wrong")
-      throw invalidInput([{ path: "passkey", message: "is not a response to these options" }]);
-    if (result === "taken") throw invalidInput([{ path: "passkey", message: "is already registered" }]);
+    if (result === "wrong") throw invalidField("passkey", "is not a response to these options");
+    if (result === "taken") throw invalidField("passkey", "is already registered");
     deps.callers.forget(userId);
     return reply(201, { data: result });
   },

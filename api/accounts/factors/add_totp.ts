@@ -10,8 +10,8 @@ import {
 import { insertTotpFactor, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { notFound } from "../../http/require_visible.ts";
-import { data, Instant } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { data, Instant, requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { requireProof } from "../require_proof.ts";
 import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
@@ -37,10 +37,7 @@ export const beginTotp = operation(
     description:
       "Returns a secret for the app. Confirm it with a code from the app within 15 minutes, in the same session. Requires your " +
       "password or, if you have a second factor, one used within 15 minutes.",
-    body: Type.Object(
-      { password: CurrentPassword },
-      { title: "TotpStart", additionalProperties: false, examples: [{}] },
-    ),
+    body: requestBody("TotpStart", { password: CurrentPassword }, {}),
     response: {
       201: data(
         {
@@ -101,13 +98,10 @@ export const confirmTotp = operation(
     description:
       "Takes a code from the app. From now on, signing in requires a second factor. Ends your other sessions. Your first factor " +
       "comes with ten recovery codes.",
-    body: Type.Object(
+    body: requestBody(
+      "TotpConfirmation",
       { name: FactorName, code: Type.String({ minLength: 6, maxLength: 16, description: "Six digits" }) },
-      {
-        title: "TotpConfirmation",
-        additionalProperties: false,
-        examples: [{ name: "Phone", code: "287082" }],
-      },
+      { name: "Phone", code: "287082" },
     ),
     response: { 201: data(AddedFactor, "The app is added") },
     secret: true,
@@ -145,10 +139,8 @@ export const confirmTotp = operation(
 );
 
 function wrongCode(): ApiError {
-  return invalidInput([
-    {
-      path: "code",
-      message: "is wrong: enter the code that the app shows now, and check the clock of its device",
-    },
-  ]);
+  return invalidField(
+    "code",
+    "is wrong: enter the code that the app shows now, and check the clock of its device",
+  );
 }

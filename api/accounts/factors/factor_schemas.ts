@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { lineProblem } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import type { Proof } from "./check_proof.ts";
@@ -43,7 +43,7 @@ export const FactorName = Type.String({
 /** Throws VALIDATION_ERROR for characters that cannot be shown in one line. */
 export function requireFactorName(name: string): void {
   const message = lineProblem(name);
-  if (message) throw invalidInput([{ path: "name", message }]);
+  if (message) throw invalidField("name", message);
 }
 
 export const RecoveryCodes = listOf(Type.String({ examples: ["k7qm-2p9x-w4td-r0ea"] }), {
@@ -95,5 +95,5 @@ export const PROOF_FIELDS = {
 export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
   if (code !== undefined && passkey === undefined) return { code };
   if (passkey !== undefined && code === undefined) return { passkey };
-  throw invalidInput([{ path: "code", message: "give either a code or a passkey response" }]);
+  throw invalidField("code", "give either a code or a passkey response");
 }

@@ -13,7 +13,7 @@ import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { notFound } from "../../http/require_visible.ts";
-import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
+import { Count, data, Instant, listOf, Nullable, requestBody } from "../../http/schemas.ts";
 import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
 import { queueFactorMail } from "./factor_mail.ts";
@@ -61,10 +61,7 @@ export const renameFactor = operation(
     summary: "Rename one of your second factors",
     description: "Only you see its name.",
     params: PARAMS,
-    body: Type.Object(
-      { name: FactorName },
-      { title: "FactorUpdate", additionalProperties: false, examples: [{ name: "Phone" }] },
-    ),
+    body: requestBody("FactorUpdate", { name: FactorName }, { name: "Phone" }),
     response: { 200: data({ factor: Factor }, "The factor") },
     fails: [["NOT_FOUND", { reason: "factor" }]],
   },

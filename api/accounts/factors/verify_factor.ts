@@ -1,5 +1,4 @@
 /** POST /auth/factors/verify: proves the session again, for what requires a recent second factor. */
-import { Type } from "@sinclair/typebox";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
   deleteChallenge,
@@ -13,7 +12,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data, Instant, Nullable } from "../../http/schemas.ts";
+import { data, Instant, Nullable, requestBody } from "../../http/schemas.ts";
 import { noFactor } from "../require_proof.ts";
 import { lockCaller } from "./change_factors.ts";
 import { checkProof, mailProofOutcome, proofError } from "./check_proof.ts";
@@ -69,11 +68,7 @@ export const verifyFactor = operation(
       "Some requests require a second factor used within 15 minutes. A wrong code returns 401 and counts as a sign-in attempt. " +
       "After 20 wrong codes within a day, codes from apps are not accepted until the day is over.",
     maxBodyBytes: PASSKEY_MAX_BYTES,
-    body: Type.Object(PROOF_FIELDS, {
-      title: "SecondFactorProof",
-      additionalProperties: false,
-      examples: [{ code: "287082" }],
-    }),
+    body: requestBody("SecondFactorProof", PROOF_FIELDS, { code: "287082" }),
     response: { 200: data({ provenAt: Nullable(Instant()) }, "The session is proven") },
     secret: true,
     fails: ["RATE_LIMITED", "UNPROCESSABLE_ENTITY"],

@@ -17,18 +17,15 @@ import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { data, Instant } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { data, Instant, requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { ORGS_TAG } from "../organizations/schemas.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { EXAMPLE_TOKEN, LinkToken } from "../sign_up/link_token.ts";
 import { addMember } from "./member_changes.ts";
 
 const KIND = "invitation";
-const TokenBody = Type.Object(
-  { token: LinkToken },
-  { title: "InvitationToken", additionalProperties: false, examples: [{ token: EXAMPLE_TOKEN }] },
-);
+const TokenBody = requestBody("InvitationToken", { token: LinkToken }, { token: EXAMPLE_TOKEN });
 const Organization = Type.Object(
   { slug: Type.String({ examples: ["demo"] }), name: Type.String({ examples: ["Demo"] }) },
   { title: "InvitingOrganization" },
@@ -133,7 +130,7 @@ async function requireOffer(sql: Sql, token: string): Promise<InvitationOffer> {
 
 function invalidToken(): ApiError {
   const message = "is unknown, was used or revoked, or has expired: ask for a new invitation";
-  return invalidInput([{ path: "token", message }]);
+  return invalidField("token", message);
 }
 
 async function requireInvited(sql: Sql, { userId }: Caller, email: string): Promise<void> {

@@ -24,8 +24,8 @@ import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { notFound } from "../../http/require_visible.ts";
-import { data, Instant, listOf, Text } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { data, Instant, listOf, requestBody, Text } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
@@ -57,13 +57,10 @@ const Invitation = Type.Object(
   },
   { title: "Invitation", examples: [EXAMPLE] },
 );
-const InvitationBody = Type.Object(
+const InvitationBody = requestBody(
+  "NewInvitation",
   { email: Text, role: OrgRoleSchema },
-  {
-    title: "NewInvitation",
-    additionalProperties: false,
-    examples: [{ email: EXAMPLE.email, role: EXAMPLE.role }],
-  },
+  { email: EXAMPLE.email, role: EXAMPLE.role },
 );
 
 export const createInvitation = operation(
@@ -92,7 +89,7 @@ export const createInvitation = operation(
     const org = await requireOrgRole(deps.sql, { slug: params.slug, caller, request, role: "admin" });
     requireAllowed(mayManageMembers(org.role, role));
     const problem = emailProblem(email);
-    if (problem) throw invalidInput([{ path: "email", message: problem }]);
+    if (problem) throw invalidField("email", problem);
     requireOneOwner(org, role);
     const { network, span } = requestContext(request);
     const invitation = await deps.sql.begin(async (tx) => {

@@ -5,8 +5,8 @@ import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { data, requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { Member, ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
@@ -33,10 +33,7 @@ export const updateMember = operation(
       "keeps the role, and a personal organization has one owner. The member is notified by email, and so are owners if an " +
       "owner or admin is involved.",
     params: MEMBER,
-    body: Type.Object(
-      { role: OrgRoleSchema },
-      { title: "MemberUpdate", additionalProperties: false, examples: [{ role: "admin" }] },
-    ),
+    body: requestBody("MemberUpdate", { role: OrgRoleSchema }, { role: "admin" }),
     response: { 200: data({ member: Member }, "The member with the new role") },
     fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
@@ -85,6 +82,6 @@ async function openChange(
 ): Promise<MemberChange> {
   const org = await requireOwnOrg(sql, { caller, slug });
   requestContext(request).orgId = org.id;
-  if (!isUuid(userId)) throw invalidInput([{ path: "userId", message: "must be a UUID" }]);
+  if (!isUuid(userId)) throw invalidField("userId", "must be a UUID");
   return { boss, actor: auditActor(request, caller), org, userId: userId.toLowerCase() };
 }

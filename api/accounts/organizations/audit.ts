@@ -4,7 +4,7 @@ import { AUDIT_ACTOR_TYPES } from "../../../shared/vocabulary.ts";
 import { type AuditEntryRow, listAuditEntries as listRows } from "../../../sql/accounts/audit_log.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { limit, once } from "../../http/query.ts";
-import { Details, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
+import { Details, data, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { requireOrgRole } from "../require_own_org.ts";
 import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
@@ -50,17 +50,13 @@ const AuditEntrySchema = Type.Object(
   { title: "AuditEntry" },
 );
 
-export const AuditPage = Type.Object(
+export const AuditPage = data(
   {
-    data: Type.Object({
-      entries: listOf(AuditEntrySchema),
-      nextCursor: orNull("Cursor of the next page; null on the last page"),
-    }),
+    entries: listOf(AuditEntrySchema),
+    nextCursor: orNull("Cursor of the next page; null on the last page"),
   },
-  {
-    description: "Newest first",
-    examples: [{ data: { entries: [EXAMPLE_ENTRY], nextCursor: "48213" } }],
-  },
+  "Newest first",
+  { entries: [EXAMPLE_ENTRY], nextCursor: "48213" },
 );
 
 const AUDIT_QUERY = {

@@ -12,6 +12,7 @@ import { type Sql, violates } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { requestBody } from "../../http/schemas.ts";
 import { accountSlugProblem, checkProfileUpdate, nameProblem } from "../profile_fields.ts";
 import { ORGS_TAG, OrgDetail } from "./schemas.ts";
 
@@ -30,7 +31,8 @@ export const createOrganization = operation(
       "You become its owner. It starts on the free tier. You can create ten; deleted ones do not count. The slug cannot be " +
       "changed later. It is unique among organizations, including deleted ones, and usernames. If `ORGANIZATION_CREATION` " +
       "is `admin`, only platform administrators can create organizations.",
-    body: Type.Object(
+    body: requestBody(
+      "NewOrganization",
       {
         slug: Type.String({
           description:
@@ -38,7 +40,7 @@ export const createOrganization = operation(
         }),
         name: Type.String({ description: "At most 200 characters" }),
       },
-      { title: "NewOrganization", additionalProperties: false, examples: [{ slug: "acme", name: "Acme" }] },
+      { slug: "acme", name: "Acme" },
     ),
     response: { 201: OrgDetail },
     fails: [

@@ -10,7 +10,8 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { requireActorRole, requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import { ORG_ROLE_FAILURES, ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
 
@@ -27,13 +28,14 @@ export const deleteOrganization = operation(
       "that, its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. " +
       "Published definitions that others use stay, deprecated, and the slug stays taken. Repeating the request changes nothing.",
     params: OrgParams,
-    body: Type.Object(
+    body: requestBody(
+      "OrganizationDeletion",
       {
         confirm: Type.String({
           description: "The organization's slug, to prevent mistakes",
         }),
       },
-      { title: "OrganizationDeletion", additionalProperties: false, examples: [{ confirm: "demo" }] },
+      { confirm: "demo" },
     ),
     response: { 200: OrgDetail },
     fails: [...ORG_ROLE_FAILURES, "NOT_DELETABLE"],
@@ -41,7 +43,7 @@ export const deleteOrganization = operation(
   async ({ params: { slug }, body, caller, request }, { sql, boss }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
     if (body.confirm !== slug) {
-      throw invalidInput([{ path: "confirm", message: `must be the organization's slug, ${slug}` }]);
+      throw invalidField("confirm", `must be the organization's slug, ${slug}`);
     }
     await sql.begin((tx) => scheduleOrgDeletion(tx, { org, boss, actor: auditActor(request, caller) }));
     return reply(200, { data: await requireOwnOrg(sql, { caller, slug }) });

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { Instant, NullableText, Text } from "../../http/schemas.ts";
+import { dataOf, Instant, NullableText, Text } from "../../http/schemas.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const PublicProfile = Type.Object(
@@ -34,10 +34,7 @@ const PublicProfile = Type.Object(
   },
 );
 
-export const OrgProfile = Type.Object(
-  { data: PublicProfile },
-  { description: "The public profile; unset fields are null" },
-);
+export const OrgProfile = dataOf(PublicProfile, "The public profile; unset fields are null");
 
 export const getOrganizationProfile = operation(
   {

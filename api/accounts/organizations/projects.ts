@@ -9,7 +9,7 @@ import {
 } from "../../../sql/accounts/projects.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { Count, data, Instant, listOf, Nullable, Text } from "../../http/schemas.ts";
+import { Count, data, Instant, listOf, Nullable, requestBody, Text } from "../../http/schemas.ts";
 import { checkProfileUpdate, nameProblem, projectSlugProblem } from "../profile_fields.ts";
 import { requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import {
@@ -108,9 +108,10 @@ export const createProject = operation(
       "For owners and admins. If you omit the slug, it is derived from the name, with a number if it is taken. " +
       `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")} projects, including deleted ones that can be restored.`,
     params: OrgParams,
-    body: Type.Object(
+    body: requestBody(
+      "NewProject",
       { name: NameField, slug: Type.Optional(SlugField) },
-      { title: "NewProject", additionalProperties: false, examples: [{ name: "Checkout Service" }] },
+      { name: "Checkout Service" },
     ),
     response: { 201: data({ project: ManagedProject }, "The project") },
     fails: [...ORG_ROLE_FAILURES, TAKEN, ["QUOTA_EXCEEDED", { quota: "projects", limit: PROJECTS_MAX }]],
@@ -134,13 +135,10 @@ export const updateProject = operation(
     description:
       "For owners and admins. Omitted fields stay unchanged. The id does not change. Exports no longer find it by its old name or slug.",
     params: ProjectParams,
-    body: Type.Object(
+    body: requestBody(
+      "ProjectUpdate",
       { name: Type.Optional(NameField), slug: Type.Optional(SlugField) },
-      {
-        title: "ProjectUpdate",
-        additionalProperties: false,
-        examples: [{ name: "Checkout", slug: "checkout" }],
-      },
+      { name: "Checkout", slug: "checkout" },
     ),
     response: { 200: data({ project: ManagedProject }, "The project") },
     fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND", TAKEN],

@@ -1,6 +1,6 @@
 /** Schemas that several endpoints of organizations use. */
 import { Type } from "@sinclair/typebox";
-import { data, Instant, listOf, Nullable, NullableText, Text } from "../../http/schemas.ts";
+import { data, dataOf, Instant, listOf, Nullable, NullableText, Text } from "../../http/schemas.ts";
 import { OrgRoleSchema, SubscriptionTierSchema } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
@@ -44,17 +44,10 @@ const Summary = Type.Object(listed, { title: "OrganizationSummary", examples: [E
 
 export const OrgList = data({ organizations: listOf(Summary) }, "Your organizations, each with your role");
 
-export const OrgDetail = Type.Object(
-  {
-    data: Type.Object(
-      { ...listed, description: NullableText, websiteUrl: NullableText },
-      { title: "Organization" },
-    ),
-  },
-  {
-    description: "The organization and your role in it",
-    examples: [{ data: { ...EXAMPLE_ORG, description: "Shows what the service does", websiteUrl: null } }],
-  },
+export const OrgDetail = dataOf(
+  Type.Object({ ...listed, description: NullableText, websiteUrl: NullableText }, { title: "Organization" }),
+  "The organization and your role in it",
+  { ...EXAMPLE_ORG, description: "Shows what the service does", websiteUrl: null },
 );
 
 export const Member = Type.Object(

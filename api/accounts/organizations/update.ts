@@ -12,6 +12,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { requestBody } from "../../http/schemas.ts";
 import {
   AboutField,
   aboutProblem,
@@ -26,7 +27,8 @@ import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OrgProfile } from "./profile.ts";
 import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
-const OrgUpdate = Type.Object(
+const OrgUpdate = requestBody(
+  "OrganizationUpdate",
   {
     name: Type.Optional(NameField),
     description: Type.Optional(AboutField),
@@ -39,13 +41,7 @@ const OrgUpdate = Type.Object(
       }),
     ),
   },
-  {
-    title: "OrganizationUpdate",
-    additionalProperties: false,
-    examples: [
-      { name: "Demo", description: "Shows what the service does", websiteUrl: "https://demo.example" },
-    ],
-  },
+  { name: "Demo", description: "Shows what the service does", websiteUrl: "https://demo.example" },
 );
 
 const RULES = { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem };

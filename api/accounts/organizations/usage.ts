@@ -2,21 +2,20 @@
 import { Type } from "@sinclair/typebox";
 import { countDefinitionUsage } from "../../../sql/definitions/quotas.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { dataOf } from "../../http/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
 
-const Usage = Type.Object(
-  {
-    data: Type.Object(
-      {
-        private: Type.Integer({ description: "Private and unlisted" }),
-        public: Type.Integer(),
-        total: Type.Integer(),
-      },
-      { title: "OrganizationUsage", examples: [{ private: 2, public: 20, total: 22 }] },
-    ),
-  },
-  { description: "Number of definitions, not of versions; archived definitions do not count" },
+const Usage = dataOf(
+  Type.Object(
+    {
+      private: Type.Integer({ description: "Private and unlisted" }),
+      public: Type.Integer(),
+      total: Type.Integer(),
+    },
+    { title: "OrganizationUsage", examples: [{ private: 2, public: 20, total: 22 }] },
+  ),
+  "Number of definitions, not of versions; archived definitions do not count",
 );
 
 export const getOrganizationUsage = operation(

@@ -9,7 +9,7 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { Instant, Text } from "../../http/schemas.ts";
+import { dataOf, Instant, Text } from "../../http/schemas.ts";
 import { newSessionCookie } from "../../http/session_cookie.ts";
 import { beginSession } from "../begin_session.ts";
 import { EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema } from "../schemas.ts";
@@ -28,13 +28,10 @@ const SignIn = Type.Object(
   { title: "SignIn" },
 );
 
-export const SignedIn = Type.Object(
-  { data: SignIn },
-  {
-    description: "The session. Browsers also get it as a cookie.",
-    examples: [{ data: { ...EXAMPLE_SESSION, user: EXAMPLE_USER } }],
-  },
-);
+export const SignedIn = dataOf(SignIn, "The session. Browsers also get it as a cookie.", {
+  ...EXAMPLE_SESSION,
+  user: EXAMPLE_USER,
+});
 
 type NewSession = Pick<Static<typeof SignIn>, "sessionToken" | "expiresAt">;
 

@@ -5,7 +5,8 @@ import { findUserForLogin, type UserWithPassword } from "../../../sql/accounts/u
 import { unauthorized } from "../../http/authenticate.ts";
 import { type OperationDeps, operation } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../profile_fields.ts";
 import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
@@ -14,16 +15,13 @@ import type { LoginAttempt } from "./login_limit.ts";
 import { requireSecondStep } from "./second_step.ts";
 
 // Any length from 1: a password that is too short gets the same 401 as any wrong one.
-const SignInRequest = Type.Object(
+const SignInRequest = requestBody(
+  "SignInRequest",
   {
     email: Type.String({ minLength: 1, maxLength: EMAIL_MAX_LENGTH, description: "Case-insensitive" }),
     password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
   },
-  {
-    title: "SignInRequest",
-    additionalProperties: false,
-    examples: [{ email: EXAMPLE_USER.email, password: "correct horse battery staple" }],
-  },
+  { email: EXAMPLE_USER.email, password: "correct horse battery staple" },
 );
 type SignInRequest = Static<typeof SignInRequest>;
 
@@ -61,7 +59,7 @@ export const login = operation(
   async ({ body, request }, deps) => {
     // PostgreSQL stores no NUL in text.
     if (body.email.includes("\0")) {
-      throw invalidInput([{ path: "email", message: "must not contain the character NUL" }]);
+      throw invalidField("email", "must not contain the character NUL");
     }
     return signedInReply(deps.config, await signInWith(deps, { body, request }));
   },

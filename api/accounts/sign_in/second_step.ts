@@ -19,7 +19,7 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { hashSecret, mintLoginToken } from "../../http/credentials.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data } from "../../http/schemas.ts";
+import { data, requestBody } from "../../http/schemas.ts";
 import {
   checkProof,
   listProofKinds,
@@ -79,10 +79,7 @@ export const beginSecondStep = operation(
     description:
       "Returns the options for `PublicKeyCredential.parseRequestOptionsFromJSON()`. They work once, until the login token " +
       "expires.",
-    body: Type.Object(
-      { loginToken: LoginToken },
-      { title: "SecondStepStart", additionalProperties: false, examples: [{ loginToken: EXAMPLE_TOKEN }] },
-    ),
+    body: requestBody("SecondStepStart", { loginToken: LoginToken }, { loginToken: EXAMPLE_TOKEN }),
     response: { 200: data({ options: WebAuthnJson }, "The options") },
     reads: true,
     fails: ["UNPROCESSABLE_ENTITY"],
@@ -113,13 +110,10 @@ export const signInWithSecondFactor = operation(
       "Counts as a sign-in attempt. A code works once. After 20 wrong codes within a day, from any network, codes from apps " +
       "are not accepted until the day is over.",
     maxBodyBytes: PASSKEY_MAX_BYTES,
-    body: Type.Object(
+    body: requestBody(
+      "SecondStep",
       { loginToken: LoginToken, ...PROOF_FIELDS },
-      {
-        title: "SecondStep",
-        additionalProperties: false,
-        examples: [{ loginToken: EXAMPLE_TOKEN, code: "287082" }],
-      },
+      { loginToken: EXAMPLE_TOKEN, code: "287082" },
     ),
     response: { 200: SignedIn },
     fails: ["RATE_LIMITED"],

@@ -17,7 +17,8 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { emailProblem } from "../profile_fields.ts";
 import { requirePassword } from "../require_proof.ts";
@@ -42,16 +43,13 @@ export const requestEmailChange = operation(
       "notified of the request and of the change. The response does not reveal whether another account has the address. A " +
       "wrong password returns 401 and counts as a sign-in attempt. An address that is in your password, or contains it, " +
       "returns 400.",
-    body: Type.Object(
+    body: requestBody(
+      "EmailChange",
       {
         email: Type.String({ minLength: 1 }),
         password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH, description: "Your password" }),
       },
-      {
-        title: "EmailChange",
-        additionalProperties: false,
-        examples: [{ email: "ann@example.org", password: "correct horse battery staple" }],
-      },
+      { email: "ann@example.org", password: "correct horse battery staple" },
     ),
     response: { 202: null },
     secret: true,
@@ -59,9 +57,9 @@ export const requestEmailChange = operation(
   },
   async ({ caller, request, body: { email, password } }, deps) => {
     const problem = emailProblem(email);
-    if (problem) throw invalidInput([{ path: "email", message: problem }]);
+    if (problem) throw invalidField("email", problem);
     const user = await requirePassword(deps, { caller, request, password });
-    if (isLike(password, email)) throw invalidInput([{ path: "email", message: IN_PASSWORD }]);
+    if (isLike(password, email)) throw invalidField("email", IN_PASSWORD);
     const queueMails = async (tx: Sql): Promise<void> => {
       // Otherwise a new password could come between the check and the mail.
       if (!(await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash }))) throw unauthorized();
@@ -88,10 +86,7 @@ export const confirmEmailChange = operation(
     description:
       "Takes the token from the email. From then on, you sign in with the new address. Sessions and API keys stay valid. Attempts count as sign-in attempts " +
       "of the client address.",
-    body: Type.Object(
-      { token: LinkToken },
-      { title: "EmailConfirmation", additionalProperties: false, examples: [{ token: EXAMPLE_TOKEN }] },
-    ),
+    body: requestBody("EmailConfirmation", { token: LinkToken }, { token: EXAMPLE_TOKEN }),
     response: { 204: null },
     ignoresCookie: true,
     secret: true,

@@ -1,7 +1,7 @@
 /** The token of a link in a mail, as requests send it. How long a link works is in shared/account_mails.ts. */
 import { Type } from "@sinclair/typebox";
 import type { ApiError } from "../../../shared/errors.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 
 export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
 
@@ -14,5 +14,5 @@ export const LinkToken = Type.String({
 
 /** Returns the error for a link that does not work, whatever the reason. */
 export function invalidLink(): ApiError {
-  return invalidInput([{ path: "token", message: "is unknown, used or expired: request a new email" }]);
+  return invalidField("token", "is unknown, used or expired: request a new email");
 }

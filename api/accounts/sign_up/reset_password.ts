@@ -9,7 +9,8 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
 import { emailProblem } from "../profile_fields.ts";
 import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
@@ -30,13 +31,10 @@ export const requestPasswordReset = operation(
     description:
       "Emails a link if an account has this address. The response does not reveal whether one does. The link works once, for " +
       "an hour; a new link replaces it. An address gets at most three such emails an hour.",
-    body: Type.Object(
+    body: requestBody(
+      "PasswordResetRequest",
       { email: Type.String({ minLength: 1, description: "Case-insensitive" }) },
-      {
-        title: "PasswordResetRequest",
-        additionalProperties: false,
-        examples: [{ email: EXAMPLE_USER.email }],
-      },
+      { email: EXAMPLE_USER.email },
     ),
     response: { 202: null },
     ignoresCookie: true,
@@ -45,7 +43,7 @@ export const requestPasswordReset = operation(
   },
   async ({ body: { email }, request }, deps) => {
     const problem = emailProblem(email);
-    if (problem) throw invalidInput([{ path: "email", message: problem }]);
+    if (problem) throw invalidField("email", problem);
     await deps.sql.begin((tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
     return reply(202, null);
   },
@@ -62,13 +60,10 @@ export const resetPassword = operation(
     description:
       "Takes the token from the email. Ends all your sessions; your API keys stay valid. Attempts count as sign-in attempts of " +
       "the client address.",
-    body: Type.Object(
+    body: requestBody(
+      "PasswordReset",
       { token: LinkToken, newPassword: PasswordField },
-      {
-        title: "PasswordReset",
-        additionalProperties: false,
-        examples: [{ token: EXAMPLE_TOKEN, newPassword: "seven quiet lamps at noon" }],
-      },
+      { token: EXAMPLE_TOKEN, newPassword: "seven quiet lamps at noon" },
     ),
     response: { 204: null },
     ignoresCookie: true,
@@ -81,7 +76,7 @@ export const resetPassword = operation(
     const user = await findUserOfLink(deps.sql, tokenHash);
     if (!user) throw invalidLink();
     const problem = passwordProblem(newPassword, user);
-    if (problem) throw invalidInput([{ path: "newPassword", message: problem }]);
+    if (problem) throw invalidField("newPassword", problem);
     const passwordHash = await deps.signIn.passwords.hash(newPassword);
     await resetWith(deps, { tokenHash, passwordHash, user, request });
     return reply(204, null);

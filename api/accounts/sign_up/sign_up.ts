@@ -14,8 +14,8 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { Text } from "../../http/schemas.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { dataOf, requestBody, Text } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { AccountConflict, checkNewAccount, createAccount } from "../create_account.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
 import { accountSlugProblem } from "../profile_fields.ts";
@@ -32,18 +32,15 @@ const Username = Type.String({
     "`a-z`, `0-9`, dot, underscore and hyphen, starting with a letter or digit. Public; also the slug of your personal organization",
 });
 
-const SignUp = Type.Object(
+const SignUp = requestBody(
+  "SignUp",
   {
     email: Type.String({ minLength: 1 }),
     username: Username,
     password: PasswordField,
     name: Type.Optional(Type.String({ description: "Display name" })),
   },
-  {
-    title: "SignUp",
-    additionalProperties: false,
-    examples: [{ email: "ann@example.com", username: "ann", password: "seven quiet lamps at noon" }],
-  },
+  { email: "ann@example.com", username: "ann", password: "seven quiet lamps at noon" },
 );
 
 export const signUp = operation(
@@ -91,7 +88,8 @@ export const confirmSignUp = operation(
       "sign-up: if someone else signed up with your address, they would know the password of your account. If the username " +
       "has been taken in the meantime, send another one; the link stays valid. Attempts count as sign-in attempts of the " +
       "client address.",
-    body: Type.Object(
+    body: requestBody(
+      "SignUpConfirmation",
       {
         token: LinkToken,
         password: Type.String({
@@ -101,28 +99,16 @@ export const confirmSignUp = operation(
         }),
         username: Type.Optional(Username),
       },
-      {
-        title: "SignUpConfirmation",
-        additionalProperties: false,
-        examples: [{ token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" }],
-      },
+      { token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" },
     ),
     response: {
-      201: Type.Object(
-        {
-          data: Type.Object(
-            { id: Type.String({ format: "uuid" }), username: Text, email: Text },
-            { title: "NewAccount" },
-          ),
-        },
-        {
-          description: "The new user, who can sign in",
-          examples: [
-            {
-              data: { id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c12", username: "ann", email: "ann@example.com" },
-            },
-          ],
-        },
+      201: dataOf(
+        Type.Object(
+          { id: Type.String({ format: "uuid" }), username: Text, email: Text },
+          { title: "NewAccount" },
+        ),
+        "The new user, who can sign in",
+        { id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c12", username: "ann", email: "ann@example.com" },
       ),
     },
     ignoresCookie: true,
@@ -158,11 +144,11 @@ async function createFromLink(
   const passwordHash = String(mail.details["passwordHash"]);
   const username = options.username ?? String(mail.details["username"]);
   const problem = accountSlugProblem(username);
-  if (problem) throw invalidInput([{ path: "username", message: problem }]);
+  if (problem) throw invalidField("username", problem);
   if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) throw otherPassword();
   // Only a username that was not in the sign-up can be a problem now.
   if (passwordProblem(password, { username, email: mail.email })) {
-    throw invalidInput([{ path: "username", message: "must not be in the password: choose another" }]);
+    throw invalidField("username", "must not be in the password: choose another");
   }
   try {
     return await sql.begin(async (tx) => {
@@ -186,18 +172,15 @@ async function createFromLink(
     if (!(error instanceof AccountConflict)) throw error;
     // Only the owner of the address gets here.
     throw error.field === "username"
-      ? invalidInput([{ path: "username", message: `"${username}" is taken: choose another` }])
-      : invalidInput([{ path: "token", message: "is for an address that already has an account: sign in" }]);
+      ? invalidField("username", `"${username}" is taken: choose another`)
+      : invalidField("token", "is for an address that already has an account: sign in");
   }
 }
 
 /** Without this check, a stranger who signs up with your address would know the password of your account. */
 function otherPassword(): ApiError {
-  return invalidInput([
-    {
-      path: "password",
-      message:
-        "does not match this sign-up. If it is yours, someone else signed up with your address: sign up again",
-    },
-  ]);
+  return invalidField(
+    "password",
+    "does not match this sign-up. If it is yours, someone else signed up with your address: sign up again",
+  );
 }

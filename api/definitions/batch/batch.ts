@@ -1,9 +1,10 @@
 /** POST /definitions/validate and /definitions/batch: documents that are tried, or stored together. */
-import { type Static, Type } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import { type JsonText, jsonText, operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { dataOf } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
@@ -37,7 +38,7 @@ export const validateDefinition = operation(
       "for an invalid document, too.",
     body: ValidateBody,
     yamlQuery: VALIDATE_YAML_QUERY,
-    response: { 200: Type.Object({ data: ValidationReport }, { description: "The report" }) },
+    response: { 200: dataOf(ValidationReport, "The report") },
     fails: ["ORG_ACCESS_DENIED"],
   },
   async ({ body, request, caller }, deps) => {
@@ -119,9 +120,9 @@ function presentWritten({ item, row, warnings }: WrittenItem) {
 async function listSubmissions(body: Static<typeof BatchBody>): Promise<Submission[]> {
   const { definitions, yaml, visibility = "private" } = body;
   if (definitions === undefined && yaml === undefined)
-    throw invalidInput([{ path: "definitions", message: "is required, unless there is yaml" }]);
+    throw invalidField("definitions", "is required, unless there is yaml");
   if (definitions !== undefined && yaml !== undefined)
-    throw invalidInput([{ path: "yaml", message: "must not be there beside definitions. Send one of them" }]);
+    throw invalidField("yaml", "must not be there beside definitions. Send one of them");
   const any = { type: null, name: null };
   if (definitions) {
     return definitions.map((value) => ({
@@ -135,7 +136,7 @@ async function listSubmissions(body: Static<typeof BatchBody>): Promise<Submissi
   const documents = await splitStream(yaml ?? "");
   if (documents.length === 0 || documents.length > MAX_BATCH_DOCUMENTS) {
     const message = `must have 1 to ${MAX_BATCH_DOCUMENTS} documents, but has ${documents.length}`;
-    throw invalidInput([{ path: "yaml", message }]);
+    throw invalidField("yaml", message);
   }
   return documents.map((document) => ({ ...any, ...document, visibility, provenance: null }));
 }

@@ -9,7 +9,7 @@ import {
 } from "../../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../../sql/definitions/fields.ts";
 import { choice, optionalFlag, text } from "../../http/query.ts";
-import { data, listOf, Nullable, NullableText, oneOf, Text } from "../../http/schemas.ts";
+import { data, listOf, Nullable, NullableText, oneOf, requestBody, Text } from "../../http/schemas.ts";
 import { ClassifiedChange } from "../diff.ts";
 import { Provenance } from "../provenance.ts";
 import { Line, TypeName, Warning } from "../schemas.ts";
@@ -17,7 +17,8 @@ import { Line, TypeName, Warning } from "../schemas.ts";
 const Visibility = Type.Optional(oneOf(DEFINITION_VISIBILITIES));
 const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definitions. Default: `private`");
 
-export const ValidateBody = Type.Object(
+export const ValidateBody = requestBody(
+  "Validation",
   {
     type: oneOf(DEFINITION_TYPES),
     yaml: Type.String({ examples: [EXAMPLE_YAML] }),
@@ -25,11 +26,7 @@ export const ValidateBody = Type.Object(
     publish: Type.Optional(Type.Boolean()),
     visibility: Visibility,
   },
-  {
-    title: "Validation",
-    additionalProperties: false,
-    examples: [{ type: "agent", yaml: EXAMPLE_YAML, publish: true }],
-  },
+  { type: "agent", yaml: EXAMPLE_YAML, publish: true },
 );
 
 export const VALIDATE_YAML_QUERY = {
@@ -42,7 +39,8 @@ export const VALIDATE_YAML_QUERY = {
 /** Documents of one batch. */
 export const MAX_BATCH_DOCUMENTS = 200;
 
-export const BatchBody = Type.Object(
+export const BatchBody = requestBody(
+  "Batch",
   {
     definitions: Type.Optional(
       Type.Array(
@@ -62,11 +60,7 @@ export const BatchBody = Type.Object(
     validate: Type.Optional(Type.Boolean({ description: "Store nothing; return what would happen" })),
     visibility: Visibility,
   },
-  {
-    title: "Batch",
-    additionalProperties: false,
-    examples: [{ definitions: [{ yaml: EXAMPLE_YAML }], publish: true, validate: true }],
-  },
+  { definitions: [{ yaml: EXAMPLE_YAML }], publish: true, validate: true },
 );
 
 export const BATCH_YAML_QUERY = {

@@ -15,9 +15,9 @@ import { listBareTargets } from "../../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { listOf, oneOf } from "../../http/schemas.ts";
+import { data, listOf, oneOf, requestBody } from "../../http/schemas.ts";
 import { rejectUnstorable } from "../../http/storable_text.ts";
-import { invalidInput } from "../../http/validation_problems.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
 import { type DefinitionDeps, editDocument, rejectLongFields, workOf } from "../document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_visible.ts";
@@ -58,7 +58,8 @@ const EXAMPLE = {
   warnings: [],
 };
 
-const NewFork = Type.Object(
+const NewFork = requestBody(
+  "NewFork",
   {
     name: Type.String({
       description: "Name of the fork, not yet used in the organization",
@@ -75,11 +76,7 @@ const NewFork = Type.Object(
       }),
     ),
   },
-  {
-    title: "NewFork",
-    additionalProperties: false,
-    examples: [{ name: "my-reviewer", visibility: "private" }],
-  },
+  { name: "my-reviewer", visibility: "private" },
 );
 
 export type NewFork = Static<typeof NewFork>;
@@ -98,16 +95,15 @@ export const forkDefinition = operation(
     params: VersionOrId,
     body: NewFork,
     response: {
-      201: Type.Object(
+      201: data(
         {
-          data: Type.Object({
-            definition: Definition,
-            fork: Fork,
-            source: ForkSource,
-            warnings: listOf(Warning),
-          }),
+          definition: Definition,
+          fork: Fork,
+          source: ForkSource,
+          warnings: listOf(Warning),
         },
-        { description: "The fork and its source", examples: [{ data: EXAMPLE }] },
+        "The fork and its source",
+        EXAMPLE,
       ),
     },
     fails: [
@@ -146,7 +142,7 @@ function rejectBody({ name, displayName, description }: NewFork): void {
   rejectUnstorable({ displayName, description });
   rejectLongFields({ displayName, description });
   if (isLetterFirstName(name)) return;
-  throw invalidInput([{ path: "name", message: `${NAME_RULE}, and start with a letter` }]);
+  throw invalidField("name", `${NAME_RULE}, and start with a letter`);
 }
 
 /**

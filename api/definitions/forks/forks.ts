@@ -4,7 +4,7 @@ import { DEFINITION_FIELDS, NAMED_FIELDS } from "../../../sql/definitions/fields
 import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
 import { countLineForks } from "../../../sql/definitions/lines.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { Count, data, Instant, listOf, Nullable } from "../../http/schemas.ts";
+import { Count, data, dataOf, Instant, listOf, Nullable } from "../../http/schemas.ts";
 import { parseReadAddress } from "../address.ts";
 import { findReadTarget, requireLine } from "../find_visible.ts";
 import { LineOrVersion, objectOf, READ, TypeName } from "../schemas.ts";
@@ -79,7 +79,7 @@ export const getLineage = operation(
     summary: "Get the lineage of a fork",
     description: "Returns the source of the fork, the source of that, and so on, as far as you can see them.",
     params: LineOrVersion,
-    response: { 200: Type.Object({ data: Lineage }, { description: "The lineage" }) },
+    response: { 200: dataOf(Lineage, "The lineage") },
   },
   async ({ params, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
