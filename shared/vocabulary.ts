@@ -111,7 +111,6 @@ export const DEFINITION_AGENT_TYPES = [
 export type DefinitionAgentType = (typeof DEFINITION_AGENT_TYPES)[number];
 
 export const AUTHORSHIP_TYPES = ["human", "agent", "collaborative", "automated"] as const;
-export type AuthorshipType = (typeof AUTHORSHIP_TYPES)[number];
 
 export const CHANGE_TYPES = ["major", "minor", "patch"] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Command } from "../deploy/local/bootstrap.ts";
-import { untilAborted } from "../deploy/local/supervisor.ts";
+import { untilAborted } from "../shared/process/with_timeout.ts";
 import { listMissingGroups, type MissingGroup, TEST_GROUPS } from "./groups/groups.ts";
 import { installPackages } from "./groups/install.ts";
 import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";

@@ -4,13 +4,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { type UserChanges, updateUser } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
-import {
-  aboutProblem,
-  checkProfileUpdate,
-  emailProblem,
-  nameProblem,
-  websiteProblem,
-} from "./profile_fields.ts";
+import { aboutProblem, checkTexts, emailProblem, nameProblem, websiteProblem } from "./profile_fields.ts";
 
 const RULES = {
   name: nameProblem,
@@ -45,5 +39,5 @@ export async function changeUser(
 
 /** Throws VALIDATION_ERROR with every invalid field. */
 export function checkUserChanges(changes: UserChanges): void {
-  checkProfileUpdate({ ...changes }, RULES);
+  checkTexts({ ...changes }, RULES);
 }

@@ -5,7 +5,7 @@ import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts
 import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
 import { passwordProblem } from "./password_rules.ts";
-import { accountSlugProblem, checkProfileUpdate, emailProblem, nameProblem } from "./profile_fields.ts";
+import { accountSlugProblem, checkTexts, emailProblem, nameProblem } from "./profile_fields.ts";
 
 export interface NewAccount {
   /** Random if omitted. */
@@ -27,7 +27,7 @@ export function checkNewAccount(account: {
   password?: string | undefined;
   name?: string | undefined;
 }): void {
-  checkProfileUpdate(
+  checkTexts(
     { ...account },
     {
       email: emailProblem,

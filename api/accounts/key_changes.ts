@@ -3,7 +3,6 @@
 import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { parseInstant } from "../../shared/instant.ts";
 import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
 import {
   type ApiKeyRow,
@@ -21,7 +20,7 @@ import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
 import { invalidField } from "../http/validation_problems.ts";
-import { lineProblem } from "./profile_fields.ts";
+import { checkTexts, lineProblem } from "./profile_fields.ts";
 
 /** A user's keys that are neither revoked nor expired. */
 export const LIVE_KEYS_MAX = 100;
@@ -64,13 +63,6 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
   return { secret, row };
 }
 
-/** Returns the instant of a key's expiry. Throws VALIDATION_ERROR. */
-export function parseExpiry(value: string): string {
-  const expiresAt = parseInstant(value);
-  if (expiresAt) return expiresAt;
-  throw invalidField("expiresAt", "must be an ISO 8601 instant with an offset");
-}
-
 function requireKeyName(name: string): void {
   const isLong = isLongerThan(name, KEY_NAME_MAX_LENGTH);
   const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : lineProblem(name);
@@ -79,8 +71,7 @@ function requireKeyName(name: string): void {
 
 async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Promise<string | null> {
   if (slug === null) return null;
-  const problem = lineProblem(slug);
-  if (problem) throw invalidField("organization", problem);
+  checkTexts({ organization: slug }, { organization: lineProblem });
   const membership = await findMembershipBySlug(tx, { userId: user.id, slug });
   if (membership) {
     const { orgId } = membership;

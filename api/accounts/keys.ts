@@ -1,5 +1,6 @@
 /** GET, POST and DELETE /auth/keys: the caller's own API keys. Requires a session. */
 import { Type } from "@sinclair/typebox";
+import { parseInstant } from "../../shared/instant.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
@@ -19,7 +20,7 @@ import {
   requestBody,
 } from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
-import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, parseExpiry, revokeApiKey } from "./key_changes.ts";
+import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, revokeApiKey } from "./key_changes.ts";
 import { requireRecentFactor } from "./require_proof.ts";
 import { AUTH_TAG, EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
 
@@ -129,7 +130,7 @@ export const createKey = operation(
   },
   async ({ caller, request, body }, { sql }) => {
     const { name = null, scope = "write", organization = null } = body;
-    const expiresAt = body.expiresAt === undefined ? null : parseFutureExpiry(body.expiresAt);
+    const expiresAt = body.expiresAt === undefined ? null : parseExpiry(body.expiresAt);
     const { secret, row } = await sql.begin(async (tx) => {
       await requireFactorForKey(tx, { caller, organization });
       return issueKey(tx, {
@@ -186,8 +187,9 @@ export function presentKey(row: ApiKeyRow) {
 }
 
 /** An operator may make a key that has expired already; a user may not. */
-function parseFutureExpiry(value: string): string {
-  const expiresAt = parseExpiry(value);
+function parseExpiry(value: string): string {
+  const expiresAt = parseInstant(value);
+  if (!expiresAt) throw invalidField("expiresAt", "must be an ISO 8601 instant with an offset");
   if (Date.parse(expiresAt) > Date.now()) return expiresAt;
   throw invalidField("expiresAt", "must be in the future");
 }

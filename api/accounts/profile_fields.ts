@@ -83,7 +83,7 @@ export const AboutField = orUnset("At most 2,000 characters");
 export const WebsiteField = orUnset("An http or https URL");
 
 /** Throws VALIDATION_ERROR with every field whose rule finds a problem. Null and omitted fields are valid. */
-export function checkProfileUpdate(
+export function checkTexts(
   body: Readonly<Record<string, string | boolean | null | undefined>>,
   rules: Readonly<Record<string, (text: string) => string | null>>,
 ): void {

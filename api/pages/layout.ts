@@ -1,9 +1,8 @@
 /** The frame of every page: head, navigation, organization switcher, account, main content. */
 import { EXPORTS_PATH, orgPath, signInPath } from "./addresses.ts";
-import type { PageOrg } from "./chosen_org.ts";
 import { renderOptions, tokenField } from "./forms.ts";
 import { type Content, type Html, html } from "./html.ts";
-import type { PageSession } from "./page_session.ts";
+import type { PageOrg, PageSession } from "./page_session.ts";
 
 /** The entries of the navigation. */
 export type Section = "exports" | "definitions" | "models" | "organization" | "settings" | "docs";

@@ -8,11 +8,18 @@ import { PAGE_HEADERS, PAGE_POLICY } from "../http/response/security_headers.ts"
 import type { Route } from "../http/route.ts";
 import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
-import { chosenSlug, orgCookie, type PageOrg } from "./chosen_org.ts";
-import { formTokenOf, requireFormToken } from "./form_token.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
-import { findSession, missingSessionPath, type PageSession } from "./page_session.ts";
+import {
+  chosenSlug,
+  findSession,
+  formTokenOf,
+  missingSessionPath,
+  orgCookie,
+  type PageOrg,
+  type PageSession,
+  requireFormToken,
+} from "./page_session.ts";
 
 /** What a page knows of its request. */
 export interface Page extends ApiClient {

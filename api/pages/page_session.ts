@@ -2,14 +2,17 @@
  * The session of a page: who is signed in, and where a visitor without one is led (by page.ts). A cookie whose session is
  * over was deleted before, and its visitor is anonymous (http/pipeline/rate_limits.ts).
  */
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { getMe } from "../accounts/me.ts";
+import { readCookie, setCookie } from "../http/cookies.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import { readSessionTokens } from "../http/session_cookie.ts";
 import { signInPath } from "./addresses.ts";
 import { createApiClient, type ResponseOf } from "./api_client.ts";
-import { chooseOrg, type PageOrg } from "./chosen_org.ts";
-import { formTokenOf } from "./form_token.ts";
 
 export interface PageSession {
   user: ResponseOf<typeof getMe>["data"]["user"];
@@ -45,4 +48,67 @@ export async function findSession(
 /** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
 export function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
   return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
+}
+
+/**
+ * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
+ * given, has none or a wrong one.
+ */
+export function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
+  const [token] = readSessionTokens(headers, config);
+  return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
+}
+
+/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
+export function requireFormToken(form: URLSearchParams, expected: string): void {
+  const given = Buffer.from(form.get("form_token") ?? "");
+  const wanted = Buffer.from(expected);
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  throw new ApiError("FORBIDDEN_ORIGIN", {
+    message: TEXTS.FORBIDDEN_ORIGIN.form,
+  });
+}
+
+export type PageOrg = ResponseOf<typeof getMe>["data"]["organizations"][number];
+
+/** Finds an organization among the caller's; null if they are not a member. */
+export function findOwnOrg(
+  { session }: { session: { organizations: readonly PageOrg[] } | null },
+  slug: string,
+): PageOrg | null {
+  return session?.organizations.find((org) => org.slug === slug) ?? null;
+}
+
+const COOKIE = "ulr_org";
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Returns the `Set-Cookie` of a choice. */
+export function orgCookie({ slug }: PageOrg, { publicUrl }: Pick<Config, "publicUrl">): string {
+  return setCookie(COOKIE, slug, { maxAgeSeconds: YEAR_SECONDS, publicUrl });
+}
+
+/** The `Set-Cookie` that forgets the choice, for a shared browser. */
+export const CLEARED_ORG = setCookie(COOKIE, "", { maxAgeSeconds: 0 });
+
+/** Returns the slug in the cookie, which may be anything. */
+export function chosenSlug(headers: Headers): string | null {
+  return readCookie(headers, COOKIE);
+}
+
+/** Chooses the organization of a request: a form names it in a field; `?org=`, which old links have, comes before the cookie. */
+function chooseOrg(
+  organizations: readonly PageOrg[],
+  { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,
+): PageOrg | null {
+  const find = (slug: unknown) => organizations.find((org) => org.slug === slug) ?? null;
+  const [field = null] = (body as Readonly<Record<string, readonly string[]>>)["org"] ?? [];
+  const named = field ?? url.searchParams.get("org");
+  const own = find(named);
+  if (own || writes) return own;
+  return (
+    find(chosenSlug(request.headers)) ??
+    organizations.find(({ isPersonal }) => !isPersonal) ??
+    organizations[0] ??
+    null
+  );
 }

@@ -6,16 +6,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { pollUntil } from "../../shared/process/with_timeout.ts";
 import { chooseFreePort, commandLineOf, readText } from "./machine.ts";
 import { chooseAccount, findPrograms, openFolder, type PostgresPrograms } from "./postgres_files.ts";
-import {
-  type Child,
-  type ChildOptions,
-  describeExit,
-  pollUntil,
-  type RunAs,
-  type Supervisor,
-} from "./supervisor.ts";
+import { type Child, type ChildOptions, describeExit, type RunAs, type Supervisor } from "./supervisor.ts";
 
 const HOST = "127.0.0.1";
 const DATABASE = "ulr";

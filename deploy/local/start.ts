@@ -6,18 +6,11 @@ import { httpFetch } from "../../shared/network/http_fetch.ts";
 import { type Config, type ConfigResult, readConfig } from "../../shared/process/config.ts";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
+import { pollUntil, settlesWithin, untilAborted } from "../../shared/process/with_timeout.ts";
 import { type Command, elapsed } from "./bootstrap.ts";
 import { databaseUrlPath, OWNER_ROLE, RUNTIME_ROLE, startEmbeddedPostgres } from "./embedded_postgres.ts";
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
-import {
-  type Child,
-  describeExit,
-  openSupervisor,
-  pollUntil,
-  type Supervisor,
-  settlesWithin,
-  untilAborted,
-} from "./supervisor.ts";
+import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
 
 /** The folders of the processes, which have a `main.ts`. Their places decide their METRICS_PORT. */
 const SERVICE_PROCESSES = ["api", "jobs", "catalog-sync"] as const;

@@ -1,8 +1,8 @@
 /** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
 import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
+import { settlesWithin, untilAborted } from "../../shared/process/with_timeout.ts";
 
 /** How many of a child's last lines are kept. */
 const LAST_LINES = 20;
@@ -51,34 +51,6 @@ export interface Child extends AsyncDisposable {
 export interface Supervisor extends AsyncDisposable {
   /** Throws when the program cannot be run, or the supervisor has been disposed. */
   spawn(options: ChildOptions): Promise<Child>;
-}
-
-/** True when `promise` settled in time; it continues when not. */
-export function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const hasSettled = () => true;
-  return Promise.race([promise.then(hasSettled, hasSettled), delay(timeoutMs, false, { ref: false })]);
-}
-
-/** Settles as `promise` does, or rejects with the signal's reason, whichever is first. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
-}
-
-/** Asks `check` until it says true; false when it did not within `timeoutMs`. */
-export async function pollUntil(
-  check: () => boolean | Promise<boolean>,
-  options: { timeoutMs: number; intervalMs: number },
-): Promise<boolean> {
-  const deadline = performance.now() + options.timeoutMs;
-  while (!(await check())) {
-    if (performance.now() >= deadline) return false;
-    await delay(options.intervalMs);
-  }
-  return true;
 }
 
 async function readLines(

@@ -36,7 +36,7 @@ export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, pub
   return {
     subject: `${subjectOf({ member, from, to })} ${subjectName(org.name)}`,
     intro: [what],
-    button: { label: "See the members", url: membersUrl(publicUrl, org.slug) },
+    button: { label: "See the members", url: `${orgUrl(publicUrl, org.slug)}/members` },
     facts: [
       ["Member", member],
       ["Old role", from ?? "none"],
@@ -112,8 +112,4 @@ function subjectOf({ member, from, to }: Pick<News, "member" | "from" | "to">): 
 
 function orgUrl(publicUrl: string, slug: string): string {
   return `${publicUrl}/orgs/${encodeURIComponent(slug)}`;
-}
-
-function membersUrl(publicUrl: string, slug: string): string {
-  return `${orgUrl(publicUrl, slug)}/members`;
 }

@@ -3,6 +3,7 @@ import { getServers, type LookupAddress, Resolver, setServers } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import { untilAborted } from "../process/with_timeout.ts";
 
 /** Returns all addresses of a host. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
@@ -41,10 +42,7 @@ export function sendRequest(
   const request = send(url.href, { method, headers, signal, agent: false, ...lookup });
   request.once("response", resolve).once("error", reject).end(body);
   // A look-up of names cannot be aborted.
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  return promise.finally(() => signal.removeEventListener("abort", onAbort));
+  return untilAborted(promise, signal);
 }
 
 /**

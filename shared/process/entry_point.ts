@@ -2,9 +2,9 @@
 import { type Config, readConfig } from "./config.ts";
 import { describeListenError } from "./listen_error.ts";
 import { createLog, type Log, openStdout, redactSecrets } from "./log.ts";
-import { createShutdown, type ShutdownPhase } from "./shutdown.ts";
 import { onStdinEnd } from "./stdin_end.ts";
 import { describeUnknownVariables } from "./unknown_variables.ts";
+import { withTimeout } from "./with_timeout.ts";
 
 /** What an entry point passes on: only `main.ts` files touch `process`. */
 export interface Host extends Pick<NodeJS.Process, "env" | "stdin" | "exit" | "on"> {
@@ -120,4 +120,53 @@ export function stopOnSignals(host: Omit<Host, "fail">, { log, phases, tracing, 
       shutdown(event, 1);
     });
   }
+}
+
+export interface ShutdownPhase {
+  name: string;
+  /** How long the phase may take before the next one begins. */
+  timeoutMs: number;
+  /** `reason` is the signal or event that began the shutdown. */
+  run: (reason: string) => Promise<void>;
+}
+
+interface ShutdownOptions {
+  phases: readonly ShutdownPhase[];
+  log: Log;
+  /** Ends the process; an entry point passes `process.exit`. */
+  exit: (code: number) => void;
+}
+
+/**
+ * Returns the shutdown function of a process. The first call runs the phases and exits with `exitCode`, or 1 if a phase
+ * failed; a second call exits at once with 1.
+ */
+export function createShutdown(options: ShutdownOptions): (reason: string, exitCode?: number) => void {
+  const { phases, log, exit } = options;
+  let hasBegun = false;
+
+  async function leave(reason: string, exitCode: number): Promise<void> {
+    let code = exitCode;
+    for (const { name, timeoutMs, run } of phases) {
+      try {
+        await withTimeout(run(reason), timeoutMs);
+      } catch (error) {
+        log.error({ phase: name, err: error }, "shutdown phase failed");
+        code = 1;
+      }
+    }
+    log.info("stopped");
+    exit(code);
+  }
+
+  return (reason, exitCode = 0) => {
+    if (hasBegun) {
+      log.warn({ reason }, "stopping at once");
+      exit(1);
+      return;
+    }
+    hasBegun = true;
+    log.info({ reason }, "stopping");
+    void leave(reason, exitCode);
+  };
 }

@@ -1,4 +1,5 @@
-/** A time limit for a promise. */
+/** Waiting that ends: after a time, by a signal, or when a condition holds. */
+import { setTimeout as delay } from "node:timers/promises";
 
 /** Thrown when a time limit ends before the work does. */
 export class DeadlineExceeded extends Error {
@@ -21,4 +22,32 @@ export async function withTimeout<Result>(work: Promise<Result>, timeoutMs: numb
     clearTimeout(timer);
     work.catch(() => {});
   }
+}
+
+/** True when `promise` settled in time; it continues when not. */
+export function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
+  const hasSettled = () => true;
+  return Promise.race([promise.then(hasSettled, hasSettled), delay(timeoutMs, false, { ref: false })]);
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason, whichever is first. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+/** Asks `check` until it says true; false when it did not within `timeoutMs`. */
+export async function pollUntil(
+  check: () => boolean | Promise<boolean>,
+  options: { timeoutMs: number; intervalMs: number },
+): Promise<boolean> {
+  const deadline = performance.now() + options.timeoutMs;
+  while (!(await check())) {
+    if (performance.now() >= deadline) return false;
+    await delay(options.intervalMs);
+  }
+  return true;
 }

@@ -1,7 +1,7 @@
 /** `bun run bench documents`: the CPU cost of a single document, however it is written. */
 import { type DependencyEdge, expandDependencies } from "../../api/definitions/dependencies/graph.ts";
+import { unifiedDiff } from "../../api/documents/compare_documents.ts";
 import { scanDefinition } from "../../api/documents/safety_scan.ts";
-import { unifiedDiff } from "../../api/documents/unified_diff.ts";
 import { readYaml } from "../../shared/yaml/document.ts";
 import { parsed } from "../helpers/definitions/demo_definitions.ts";
 import { HOSTILE_YAML } from "../helpers/definitions/hostile_yaml.ts";

@@ -1,7 +1,7 @@
 /** `bun run bench`: runs the named benchmarks, or all, and writes RESULTS.md. */
 import { loadavg } from "node:os";
 import { type Command, elapsed } from "../../deploy/local/bootstrap.ts";
-import { settlesWithin, untilAborted } from "../../deploy/local/supervisor.ts";
+import { settlesWithin, untilAborted } from "../../shared/process/with_timeout.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
 import { type Bench, FULL_SIZES, QUICK_SIZES } from "./measure.ts";
 import {

@@ -2,7 +2,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command, elapsed } from "../../deploy/local/bootstrap.ts";
-import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
+import { openSupervisor } from "../../deploy/local/supervisor.ts";
+import { untilAborted } from "../../shared/process/with_timeout.ts";
 
 const BIN = "node_modules/.bin";
 /** The compiler of today. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */

@@ -53,7 +53,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
   {
     name: "patches",
-    files: ["test/api/documents/unified_diff/programs_test.ts"],
+    files: ["test/api/documents/compare_documents/programs_test.ts"],
     programs: ["git"],
   },
   {

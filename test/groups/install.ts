@@ -1,7 +1,8 @@
 /** Installs what tests need: npm packages, and programs on Debian and Ubuntu. */
 import { existsSync } from "node:fs";
 import type { Command } from "../../deploy/local/bootstrap.ts";
-import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
+import { openSupervisor } from "../../deploy/local/supervisor.ts";
+import { untilAborted } from "../../shared/process/with_timeout.ts";
 import type { MissingGroup } from "./groups.ts";
 
 /** Installs what the groups lack, and reports it. Throws if that is impossible. */

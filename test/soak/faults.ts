@@ -1,6 +1,6 @@
 /** What is killed, in turn: API, job runner, and PostgreSQL in three ways. */
 import { setTimeout as delay } from "node:timers/promises";
-import { pollUntil } from "../../deploy/local/supervisor.ts";
+import { pollUntil } from "../../shared/process/with_timeout.ts";
 import type { OwnServer } from "../helpers/postgres/own_server.ts";
 import { identifyProcess, signalProcess } from "../helpers/process/identity.ts";
 import { waitFor } from "../helpers/wait_for.ts";

@@ -1,7 +1,8 @@
 /** `bun run soak`: mixed load on real processes that are killed in turn, and a report at the end. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "../../deploy/local/bootstrap.ts";
-import { openSupervisor, untilAborted } from "../../deploy/local/supervisor.ts";
+import { openSupervisor } from "../../deploy/local/supervisor.ts";
+import { untilAborted } from "../../shared/process/with_timeout.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { OwnServer } from "../helpers/postgres/own_server.ts";

@@ -30,7 +30,7 @@ test("every pattern of a group matches test files", () => {
 });
 
 test("a file that is left out alone is no failure", async () => {
-  const file = "test/api/documents/unified_diff/programs_test.ts";
+  const file = "test/api/documents/compare_documents/programs_test.ts";
   const command = [process.execPath, "test/main.ts", "--without", "patches", file];
   const run = Bun.spawn(command, { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
   const text = await new Response(run.stdout).text();

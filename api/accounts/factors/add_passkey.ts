@@ -9,16 +9,17 @@ import { operation, reply } from "../../http/operation.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
+import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { requireProof } from "../require_proof.ts";
 import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
   CurrentPassword,
   FACTOR_OPERATION,
+  FACTORS_FULL,
   FactorName,
   PASSKEY_MAX_BYTES,
   PasskeyText,
-  requireFactorName,
   WebAuthnJson,
 } from "./factor_schemas.ts";
 import { passkeyCreation, readNewPasskey } from "./passkeys.ts";
@@ -38,11 +39,7 @@ export const beginPasskey = operation(
     body: requestBody("PasskeyStart", { password: CurrentPassword }, {}),
     response: { 201: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },
     secret: true,
-    fails: [
-      "SECOND_FACTOR_REQUIRED",
-      ["QUOTA_EXCEEDED", { quota: "factors", limit: 10 }],
-      "SERVICE_UNAVAILABLE",
-    ],
+    fails: ["SECOND_FACTOR_REQUIRED", FACTORS_FULL, "SERVICE_UNAVAILABLE"],
   },
   async ({ caller, request, body }, deps) => {
     await requireProof(deps, { caller, request, password: body.password });
@@ -85,13 +82,10 @@ export const addPasskey = operation(
     ),
     response: { 201: data(AddedFactor, "The passkey is added") },
     secret: true,
-    fails: [
-      ["QUOTA_EXCEEDED", { quota: "factors", limit: 10 }],
-      ["NOT_FOUND", { reason: "options" }],
-    ],
+    fails: [FACTORS_FULL, ["NOT_FOUND", { reason: "options" }]],
   },
   async ({ caller, request, body: { name, passkey } }, deps) => {
-    requireFactorName(name);
+    checkTexts({ name }, { name: lineProblem });
     const { userId, credential } = caller;
     const result = await deps.sql.begin<Promise<Registration>>(async (tx) => {
       await lockCaller(tx, caller);

@@ -12,14 +12,15 @@ import { operation, reply } from "../../http/operation.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
+import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { requireProof } from "../require_proof.ts";
 import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
   CurrentPassword,
   FACTOR_OPERATION,
+  FACTORS_FULL,
   FactorName,
-  requireFactorName,
 } from "./factor_schemas.ts";
 import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "./totp.ts";
 
@@ -57,11 +58,7 @@ export const beginTotp = operation(
       ),
     },
     secret: true,
-    fails: [
-      "SECOND_FACTOR_REQUIRED",
-      ["QUOTA_EXCEEDED", { quota: "factors", limit: 10 }],
-      "SERVICE_UNAVAILABLE",
-    ],
+    fails: ["SECOND_FACTOR_REQUIRED", FACTORS_FULL, "SERVICE_UNAVAILABLE"],
   },
   async ({ caller, request, body }, deps) => {
     await requireProof(deps, { caller, request, password: body.password });
@@ -105,14 +102,11 @@ export const confirmTotp = operation(
     ),
     response: { 201: data(AddedFactor, "The app is added") },
     secret: true,
-    fails: [
-      ["QUOTA_EXCEEDED", { quota: "factors", limit: 10 }],
-      ["NOT_FOUND", { reason: "secret" }],
-    ],
+    fails: [FACTORS_FULL, ["NOT_FOUND", { reason: "secret" }]],
   },
   async ({ caller, request, body }, deps) => {
     const { name } = body;
-    requireFactorName(name);
+    checkTexts({ name }, { name: lineProblem });
     const code = body.code.replaceAll(/\s/g, "");
     const { now = Date.now } = deps;
     const result = await deps.sql.begin<Promise<Confirmation>>(async (tx) => {

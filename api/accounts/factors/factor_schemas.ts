@@ -3,7 +3,6 @@ import { Type } from "@sinclair/typebox";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
-import { lineProblem } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import type { Proof } from "./check_proof.ts";
 
@@ -11,6 +10,7 @@ import type { Proof } from "./check_proof.ts";
 export const FACTOR_OPERATION = { access: "session", tag: AUTH_TAG } as const;
 /** Factors of one user, so that a sign-in compares a code with a bounded number of secrets. */
 export const FACTORS_MAX = 10;
+export const FACTORS_FULL = ["QUOTA_EXCEEDED", { quota: "factors", limit: FACTORS_MAX }] as const;
 
 const NAME_MAX_LENGTH = 100;
 
@@ -39,12 +39,6 @@ export const FactorName = Type.String({
   description: "Your name for it",
   examples: [EXAMPLE_FACTOR.name],
 });
-
-/** Throws VALIDATION_ERROR for characters that cannot be shown in one line. */
-export function requireFactorName(name: string): void {
-  const message = lineProblem(name);
-  if (message) throw invalidField("name", message);
-}
 
 export const RecoveryCodes = listOf(Type.String({ examples: ["k7qm-2p9x-w4td-r0ea"] }), {
   description: "Each code replaces a second factor once. They are not shown again.",

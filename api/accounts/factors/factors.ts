@@ -14,10 +14,11 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { Count, data, Instant, listOf, Nullable, requestBody } from "../../http/schemas.ts";
+import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { noFactor, requireRecentFactor } from "../require_proof.ts";
 import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
 import { queueFactorMail } from "./factor_mail.ts";
-import { FACTOR_OPERATION, Factor, FactorName, RecoveryCodes, requireFactorName } from "./factor_schemas.ts";
+import { FACTOR_OPERATION, Factor, FactorName, RecoveryCodes } from "./factor_schemas.ts";
 
 const PARAMS = {
   id: Type.String({ description: "The factor's id", examples: ["7b1f4f0a-93c2-4b8e-8f55-0d5c3f0f2a61"] }),
@@ -66,7 +67,7 @@ export const renameFactor = operation(
     fails: [["NOT_FOUND", { reason: "factor" }]],
   },
   async ({ params: { id }, caller, request, body: { name } }, { sql }) => {
-    requireFactorName(name);
+    checkTexts({ name }, { name: lineProblem });
     if (!isUuid(id)) throw notFound("factor");
     const factor = await sql.begin(async (tx) => {
       const renamed = await updateFactorName(tx, { id, userId: caller.userId, name });

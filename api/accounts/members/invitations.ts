@@ -25,9 +25,8 @@ import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { data, Instant, listOf, requestBody, Text } from "../../http/schemas.ts";
-import { invalidField } from "../../http/validation_problems.ts";
 import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
-import { emailProblem } from "../profile_fields.ts";
+import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { requireOneOwner } from "./member_changes.ts";
@@ -88,8 +87,7 @@ export const createInvitation = operation(
     const { email, role } = body;
     const org = await requireOrgRole(deps.sql, { slug: params.slug, caller, request, role: "admin" });
     requireAllowed(mayManageMembers(org.role, role));
-    const problem = emailProblem(email);
-    if (problem) throw invalidField("email", problem);
+    checkTexts({ email }, { email: emailProblem });
     requireOneOwner(org, role);
     const { network, span } = requestContext(request);
     const invitation = await deps.sql.begin(async (tx) => {

@@ -13,7 +13,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestBody } from "../../http/schemas.ts";
-import { accountSlugProblem, checkProfileUpdate, nameProblem } from "../profile_fields.ts";
+import { accountSlugProblem, checkTexts, nameProblem } from "../profile_fields.ts";
 import { ORGS_TAG, OrgDetail } from "./schemas.ts";
 
 /** Organizations that one user creates. */
@@ -58,7 +58,7 @@ export const createOrganization = operation(
         details: verdict.details ?? {},
       });
     }
-    checkProfileUpdate({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
+    checkTexts({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
     await sql.begin(async (tx) => {
       await requireRoomForOrg(tx, userId);
       const org = await createOrg(tx, {

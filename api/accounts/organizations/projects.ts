@@ -10,7 +10,7 @@ import {
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable, requestBody, Text } from "../../http/schemas.ts";
-import { checkProfileUpdate, nameProblem, projectSlugProblem } from "../profile_fields.ts";
+import { checkTexts, nameProblem, projectSlugProblem } from "../profile_fields.ts";
 import { requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import {
   addProject,
@@ -118,7 +118,7 @@ export const createProject = operation(
   },
   async ({ params: { slug }, body, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
-    checkProfileUpdate(body, { name: nameProblem, slug: projectSlugProblem });
+    checkTexts(body, { name: nameProblem, slug: projectSlugProblem });
     const actor = auditActor(request, caller);
     const row = await sql.begin((tx) => addProject(tx, { ...body, org, actor, ownerId: caller.userId }));
     return reply(201, { data: { project: presentProject(row) } });
@@ -145,7 +145,7 @@ export const updateProject = operation(
   },
   async ({ params: { slug, project }, body, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
-    checkProfileUpdate(body, { name: nameProblem, slug: projectSlugProblem });
+    checkTexts(body, { name: nameProblem, slug: projectSlugProblem });
     const actor = auditActor(request, caller);
     const row = await sql.begin((tx) => renameProject(tx, { ...body, org, actor, project }));
     return reply(200, { data: { project: presentProject(row) } });

@@ -16,7 +16,7 @@ import { requestBody } from "../../http/schemas.ts";
 import {
   AboutField,
   aboutProblem,
-  checkProfileUpdate,
+  checkTexts,
   NameField,
   nameProblem,
   WebsiteField,
@@ -104,7 +104,7 @@ export async function changeOrg(
 
 /** Throws VALIDATION_ERROR with every invalid field. */
 export function checkOrgChanges(changes: OrgChanges): void {
-  checkProfileUpdate({ ...changes }, RULES);
+  checkTexts({ ...changes }, RULES);
 }
 
 /** Owners who have no second factor would lock themselves out. */

@@ -20,7 +20,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
-import { emailProblem } from "../profile_fields.ts";
+import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { requirePassword } from "../require_proof.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
@@ -56,8 +56,7 @@ export const requestEmailChange = operation(
     fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   async ({ caller, request, body: { email, password } }, deps) => {
-    const problem = emailProblem(email);
-    if (problem) throw invalidField("email", problem);
+    checkTexts({ email }, { email: emailProblem });
     const user = await requirePassword(deps, { caller, request, password });
     if (isLike(password, email)) throw invalidField("email", IN_PASSWORD);
     const queueMails = async (tx: Sql): Promise<void> => {

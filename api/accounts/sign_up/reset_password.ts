@@ -12,7 +12,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
-import { emailProblem } from "../profile_fields.ts";
+import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
@@ -42,8 +42,7 @@ export const requestPasswordReset = operation(
     fails: ["RATE_LIMITED"],
   },
   async ({ body: { email }, request }, deps) => {
-    const problem = emailProblem(email);
-    if (problem) throw invalidField("email", problem);
+    checkTexts({ email }, { email: emailProblem });
     await deps.sql.begin((tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
     return reply(202, null);
   },

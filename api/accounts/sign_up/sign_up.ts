@@ -18,7 +18,7 @@ import { dataOf, requestBody, Text } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { AccountConflict, checkNewAccount, createAccount } from "../create_account.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
-import { accountSlugProblem } from "../profile_fields.ts";
+import { accountSlugProblem, checkTexts } from "../profile_fields.ts";
 import { AUTH_TAG } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
@@ -143,8 +143,7 @@ async function createFromLink(
   const { name } = mail.details;
   const passwordHash = String(mail.details["passwordHash"]);
   const username = options.username ?? String(mail.details["username"]);
-  const problem = accountSlugProblem(username);
-  if (problem) throw invalidField("username", problem);
+  checkTexts({ username }, { username: accountSlugProblem });
   if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) throw otherPassword();
   // Only a username that was not in the sign-up can be a problem now.
   if (passwordProblem(password, { username, email: mail.email })) {

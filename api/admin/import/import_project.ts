@@ -1,4 +1,6 @@
 /** Imports one project of a bundle, completely or not at all. */
+
+import { isUtf8 } from "node:buffer";
 import {
   EXPORT_DATASET_NAMES,
   EXPORT_DATASETS,
@@ -8,7 +10,7 @@ import {
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findProjectById, type ProjectRow } from "../../../sql/accounts/projects.ts";
-import { type Sql, statementErrorOf } from "../../../sql/connection/pool.ts";
+import { type Sql, type StatementError, statementErrorOf } from "../../../sql/connection/pool.ts";
 import {
   advanceStatusSequence,
   clearImportStage,
@@ -20,8 +22,6 @@ import {
 import { addProject } from "../../accounts/organizations/project_changes.ts";
 import { AdminError, OPERATOR } from "../command/command.ts";
 import { findProjectOwner } from "../command/lookups.ts";
-import { readLines } from "./entry_lines.ts";
-import { describeImportError } from "./import_error.ts";
 import type { ImportFile, ImportProject } from "./import_manifest.ts";
 import { NO_OBJECT, rowCheck } from "./import_row.ts";
 import { type ZipFileEntry, ZipFileError } from "./zip_file.ts";
@@ -130,7 +130,7 @@ async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
     return inserted;
   } catch (error) {
     const rejected = statementErrorOf(error);
-    if (rejected) return fail(describeImportError(rejected, dataset));
+    if (rejected) return fail(`${name}: ${explainRejection(rejected, dataset)}`);
     if (error instanceof ZipFileError) return fail(error.message);
     throw error;
   }
@@ -174,4 +174,111 @@ async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promi
   requireSame("bytes", file.bytes, meter.bytes);
   requireSame("sha256", file.sha256, meter.sha256);
   return fault;
+}
+
+/** `Failing row contains (<project>, <id>, …)`: every tracker table starts with both columns. */
+const FAILING_ROW = /^Failing row contains \((?:[0-9a-f-]{36}|null), ([0-9a-f-]{36})/;
+/** `Key (project_id, issue_id)=(<project>, <value>) …` */
+const KEY = /^Key \(project_id, (\w+)\)=\([^,]*, (.*)\)/;
+
+/** Returns a reason that follows "Cannot import …:" and the name of the dataset. */
+function explainRejection(error: StatementError, dataset: ExportDataset): string {
+  const [, keyColumn = "", key = ""] = KEY.exec(error.detail) ?? [];
+  const row = FAILING_ROW.exec(error.detail)?.[1] ?? "without an id";
+  switch (error.sqlState) {
+    case "23503": {
+      const parent = keyColumn === "run_id" ? "run" : "issue";
+      return `a row belongs to ${parent} ${key}, which is neither in the bundle nor in the project. Was the ${parent} excluded from the export?`;
+    }
+    case "23505":
+      return `another row of the project already has ${jsonName(keyColumn, dataset)} ${key}`;
+    case "23502": {
+      const column = error.column || (quotedNames(error)[0] ?? "");
+      if (column === "project_id") return `row ${row} belongs to another project`;
+      return `row ${row} has no ${jsonName(column, dataset)}`;
+    }
+    case "23514": {
+      // The refused table may be a partition, whose checks are named after the partitioned table, or a shard, whose
+      // checks end with its number.
+      const constraint = (error.constraint || (quotedNames(error).at(-1) ?? "")).replace(/_\d+$/, "");
+      const column = constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
+      const isTime = dataset.columns.some((each) => each.column === column && each.type === "timestamp");
+      const name = jsonName(column, dataset);
+      return isTime
+        ? `row ${row} has a time outside the years 1 to 9999 as ${name}`
+        : `row ${row} has an invalid ${name}`;
+    }
+    case "22003":
+      return "a row has a number that is too large or too close to zero";
+    default:
+      // Citus looks for the row's node before any constraint, and a row of another project has none.
+      if (error.message.startsWith("the partition column of table"))
+        return "a row belongs to another project";
+      return error.message;
+  }
+}
+
+/** What the message of an error quotes: Citus hands on nothing else of an error on a node. */
+function quotedNames({ message }: StatementError): string[] {
+  return [...message.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
+}
+
+function jsonName(column: string, dataset: ExportDataset): string {
+  return dataset.columns.find((candidate) => candidate.column === column)?.name ?? column;
+}
+
+const LINE_FEED = 10;
+
+interface LineMeter {
+  /** Lines so far; at the end, text after the last line feed counts as a line. */
+  lines: number;
+  bytes: number;
+  /** Hex; empty until the end. */
+  sha256: string;
+}
+
+interface LineReader {
+  meter: LineMeter;
+  maxLineBytes: number;
+}
+
+/**
+ * Yields the lines that each chunk completes, without their line feeds, and updates `meter`. A line that is not UTF-8 is
+ * empty: neither is JSON. Keeps one line in memory: throws RangeError if it is longer than `maxLineBytes`.
+ */
+export async function* readLines(
+  content: AsyncGenerator<Uint8Array, void, void>,
+  { meter, maxLineBytes }: LineReader,
+): AsyncGenerator<string[], void, void> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  let parts: Uint8Array[] = [];
+  let lineBytes = 0;
+  const extendLine = (part: Uint8Array): void => {
+    parts.push(part);
+    lineBytes += part.length;
+    if (lineBytes <= maxLineBytes) return;
+    throw new RangeError(`Cannot read line ${meter.lines + 1}: it is longer than ${maxLineBytes} bytes`);
+  };
+  const endLine = (): string => {
+    const line = Buffer.concat(parts, lineBytes);
+    parts = [];
+    lineBytes = 0;
+    meter.lines += 1;
+    return isUtf8(line) ? line.toString("utf8") : "";
+  };
+  for await (const chunk of content) {
+    hasher.update(chunk);
+    meter.bytes += chunk.length;
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      extendLine(chunk.subarray(start, end));
+      lines.push(endLine());
+      start = end + 1;
+    }
+    extendLine(chunk.subarray(start));
+    if (lines.length > 0) yield lines;
+  }
+  if (lineBytes > 0) yield [endLine()];
+  meter.sha256 = hasher.digest("hex");
 }

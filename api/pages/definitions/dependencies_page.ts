@@ -8,8 +8,7 @@ import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { badge, countOf, dataTable, emptyState, numberHeading } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { layoutGraph } from "./dependency_graph.ts";
-import { drawGraph } from "./dependency_svg.ts";
+import { type GraphBox, type GraphLayout, layoutGraph } from "./dependency_graph.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
 /** Further rows are in the API's response only. */
@@ -32,14 +31,10 @@ export async function showDependencies(page: Page, address: PageAddress): Promis
     tab: "dependencies",
     body: html`${summary}
 ${data.truncated && html`<p class="notice">The graph is larger than what is shown: the furthest dependencies are left out.</p>`}
-${data.graph.dependencies.length > 0 && renderGraph(data)}
+${data.graph.dependencies.length > 0 && html`<div class="card scroll" tabindex="0" role="group" aria-label="Graph">${drawGraph(layoutGraph(data.graph))}</div>`}
 ${renderList(data)}
 ${renderUnresolved(data.unresolved)}`,
   });
-}
-
-function renderGraph({ graph }: DependenciesJson): Html {
-  return html`<div class="card scroll" tabindex="0" role="group" aria-label="Graph">${drawGraph(layoutGraph(graph))}</div>`;
 }
 
 function renderList({ flat }: DependenciesJson): Content {
@@ -91,4 +86,66 @@ function renderRow(node: LinkedDefinition & { context: string }, rest: Html): Ht
   return html`<tr><th scope="row"><a href="${definitionPath(node)}">@${node.organization}/${node.name}</a></th>
 <td>${badge(node.type, `kind ${node.type}`)}</td><td>${node.version}</td><td>${node.context}</td>${rest}</tr>
 `;
+}
+
+/** In pixels. */
+const BOX = { width: 230, height: 42, columnGap: 36, rowGap: 12, margin: 8 } as const;
+const MAX_TITLE = 26;
+const MAX_NOTE = 38;
+
+/** Draws the graph. The list below it says the same, so assistive technology skips the picture's lines but not its links. */
+export function drawGraph({ boxes, columns, rows }: GraphLayout): Html {
+  const width = columns * (BOX.width + BOX.columnGap) - BOX.columnGap + 2 * BOX.margin;
+  const height = rows * (BOX.height + BOX.rowGap) - BOX.rowGap + 2 * BOX.margin;
+  const edges = boxes.flatMap((box) => {
+    const parent = box.parent === null ? undefined : boxes[box.parent];
+    return parent ? [drawEdge(parent, box)] : [];
+  });
+  return html`<svg class="graph" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Dependency graph">
+<g class="edges" aria-hidden="true">${edges}</g>
+${boxes.map(drawBox)}
+</svg>`;
+}
+
+function leftOf({ column }: GraphBox): number {
+  return BOX.margin + column * (BOX.width + BOX.columnGap);
+}
+
+function topOf({ row }: GraphBox): number {
+  return BOX.margin + row * (BOX.height + BOX.rowGap);
+}
+
+function drawEdge(from: GraphBox, to: GraphBox): Html {
+  const [x1, x2] = [leftOf(from) + BOX.width, leftOf(to)];
+  const [y1, y2] = [topOf(from) + BOX.height / 2, topOf(to) + BOX.height / 2];
+  const middle = (x1 + x2) / 2;
+  return html`<path d="M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}"/>`;
+}
+
+function drawBox(box: GraphBox): Html {
+  const { node } = box;
+  const { type, name, version, organization } = node;
+  const note = [type, version, ...(node.context ? [node.context] : [])].join(" · ");
+  const rest = [
+    ...(box.isRepeated ? ["its dependencies are shown at another place"] : []),
+    ...(box.hidden > 0 ? [`${box.hidden} more not shown`] : []),
+  ];
+  const title = [
+    `${type} @${organization}/${name}@${version}`,
+    ...(node.context ? [node.context] : []),
+    ...rest,
+  ];
+  return html`<a href="${definitionPath(node)}" class="node ${type}"${rest.length > 0 && html` data-cut`}><title>${title.join(" · ")}</title>
+<rect x="${leftOf(box)}" y="${topOf(box)}" width="${BOX.width}" height="${BOX.height}" rx="6"/>
+<rect class="kind" x="${leftOf(box)}" y="${topOf(box)}" width="5" height="${BOX.height}" rx="2"/>
+<text x="${leftOf(box) + 14}" y="${topOf(box) + 18}">${shorten(name, MAX_TITLE)}</text>
+<text class="note" x="${leftOf(box) + 14}" y="${topOf(box) + 34}">${shorten(note, MAX_NOTE)}</text>${
+    rest.length > 0 &&
+    html`
+<text class="cut" x="${leftOf(box) + BOX.width - 8}" y="${topOf(box) + 18}">${box.hidden > 0 ? `+${box.hidden}` : "…"}</text>`
+  }</a>`;
+}
+
+function shorten(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
 }

@@ -2,10 +2,10 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { getExportJob } from "../../exports/jobs.ts";
-import type { PageOrg } from "../chosen_org.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
 import { renderJobs, type Target } from "./job_list.ts";
 import { listProjects, renderProjects } from "./project_list.ts";
 import { needsRole } from "./requirements.ts";

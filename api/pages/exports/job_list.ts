@@ -5,11 +5,10 @@ import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.t
 import type { ExportJob } from "../../exports/export_job.ts";
 import { cancelExportJob, listExportJobs } from "../../exports/jobs.ts";
 import { EXPORTS_PATH, exportPath, withQuery } from "../addresses.ts";
-import type { PageOrg } from "../chosen_org.ts";
-import { findOwnOrg } from "../chosen_org.ts";
 import { findProblems } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
+import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { renderJob } from "./job_row.ts";
 
 const PAGE_SIZE = 10;

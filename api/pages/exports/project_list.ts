@@ -1,9 +1,9 @@
 /** The organization's projects: a section of the exports page. Downloads are on the page of each project. */
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
 import { projectPath } from "../addresses.ts";
-import type { PageOrg } from "../chosen_org.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
 import { tierNote } from "./requirements.ts";
 
 export interface Project {

@@ -1,7 +1,7 @@
 /** What an organization lacks for exports, in a sentence. */
 import { orgPath } from "../addresses.ts";
-import type { PageOrg } from "../chosen_org.ts";
 import { type Html, html } from "../html.ts";
+import type { PageOrg } from "../page_session.ts";
 
 /** Says which role is required. */
 export function needsRole({ role, name }: PageOrg): string {

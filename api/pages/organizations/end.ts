@@ -19,10 +19,6 @@ const NOTICES = {
   restored: "Organization restored. Nothing was deleted.",
 };
 
-export async function showEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  return renderPage(page, await loadOwn(page, slug), null);
-}
-
 /** Does what the hidden field `action` says. */
 export async function changeEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { form, call } = page;
@@ -34,20 +30,20 @@ export async function changeEnd(page: SignedInPage, { slug }: { slug: string }):
       : call(deleteOrganization, { params: { slug }, body }),
   );
   if (!problems) return seeOtherWith(orgPath(slug, "end"), isRestore ? "restored" : "deleted");
-  return renderPage(page, await loadOwn(page, slug), problems);
+  return showEnd(page, { slug }, problems);
 }
 
-/** Loads an organization that the user owns. Throws the error that the API has for all others. */
-async function loadOwn(page: SignedInPage, slug: string): Promise<Org> {
-  const { data } = await page.call(getOrganization, { params: { slug } });
-  requireAllowed(hasOrgRole(data.role, "owner"));
-  return data;
-}
-
-function renderPage(page: SignedInPage, org: Org, problems: FormProblems | null): PageResult {
+/** Shows the form to owners. Throws the error that the API has for all others. */
+export async function showEnd(
+  page: SignedInPage,
+  { slug }: { slug: string },
+  problems: FormProblems | null = null,
+): Promise<PageResult> {
+  const { data: org } = await page.call(getOrganization, { params: { slug } });
+  requireAllowed(hasOrgRole(org.role, "owner"));
   const token = tokenField(page.session);
   return orgPage(page, {
-    slug: org.slug,
+    slug,
     tab: "edit",
     subject: "Delete",
     status: problems?.status,

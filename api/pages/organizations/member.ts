@@ -4,11 +4,11 @@ import { removeMember, updateMember } from "../../accounts/members/manage_member
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { orgPath } from "../addresses.ts";
-import { findOwnOrg, type PageOrg } from "../chosen_org.ts";
 import { confirmPage } from "../confirm.ts";
 import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { type Member, roleChoice } from "./members.ts";
 import { orgPage } from "./org_page.ts";
 

@@ -7,7 +7,6 @@ import type { MemberList } from "../../accounts/organizations/schemas.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { findOwnOrg, type PageOrg } from "../chosen_org.ts";
 import {
   choiceGroup,
   type FormProblems,
@@ -22,6 +21,7 @@ import {
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, renderDay, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 

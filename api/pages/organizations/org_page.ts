@@ -2,10 +2,10 @@
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { orgPath } from "../addresses.ts";
-import { findOwnOrg } from "../chosen_org.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { badge, renderInstant, tabBar } from "../parts.ts";
 
 interface Tab {

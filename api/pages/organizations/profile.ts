@@ -4,11 +4,11 @@ import { getOrganizationProfile } from "../../accounts/organizations/profile.ts"
 import { listDefinitions } from "../../definitions/list.ts";
 import { orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { findOwnOrg } from "../chosen_org.ts";
 import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html, webUrl } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { badge, dataTable, emptyState, formatCount, numberHeading, pager, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 

@@ -14,7 +14,6 @@ import {
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { EXPORTS_PATH, orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { findOwnOrg } from "../chosen_org.ts";
 import {
   type FormProblems,
   findProblems,
@@ -27,7 +26,7 @@ import {
 import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import type { PageSession } from "../page_session.ts";
+import { findOwnOrg, type PageSession } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
@@ -47,10 +46,6 @@ const NOTICES = {
   restored: "Project restored.",
 };
 
-export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  return renderPage(page, slug, { typed: { name: "", slug: "" }, problems: null });
-}
-
 /** Creates a project, or restores the one in the hidden field `restore`. */
 export async function changeProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { form, call } = page;
@@ -63,13 +58,14 @@ export async function changeProjects(page: SignedInPage, { slug }: { slug: strin
       : call(restoreProject, { params: { slug, project: restored } }),
   );
   if (!problems) return seeOtherWith(orgPath(slug, "projects"), restored === null ? "added" : "restored");
-  return renderPage(page, slug, { typed, problems });
+  return showProjects(page, { slug }, typed, problems);
 }
 
-async function renderPage(
+export async function showProjects(
   page: SignedInPage,
-  slug: string,
-  { typed, problems }: { typed: Typed; problems: FormProblems | null },
+  { slug }: { slug: string },
+  typed: Typed = { name: "", slug: "" },
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const { data } = await page.call(listOrganizationProjects, { params: { slug } });
   const org = findOwnOrg(page, slug);
@@ -156,10 +152,6 @@ interface ProjectAddress {
   project: string;
 }
 
-export async function showProject(page: SignedInPage, address: ProjectAddress): Promise<PageResult> {
-  return renderProject(page, address, { typed: null, problems: null });
-}
-
 /** Does what the hidden field `action` says. */
 export async function changeProject(page: SignedInPage, address: ProjectAddress): Promise<PageResult> {
   const { form, call } = page;
@@ -171,13 +163,14 @@ export async function changeProject(page: SignedInPage, address: ProjectAddress)
   const typed = { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim() };
   const problems = await findProblems(() => call(updateProject, { params, body: typed }));
   if (!problems) return seeOtherWith(orgPath(address.slug, "projects", address.project), "saved");
-  return renderProject(page, address, { typed, problems });
+  return showProject(page, address, typed, problems);
 }
 
-async function renderProject(
+export async function showProject(
   page: SignedInPage,
   { slug, project: id }: ProjectAddress,
-  { typed, problems }: { typed: { name: string; slug: string } | null; problems: FormProblems | null },
+  typed: Typed | null = null,
+  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const { data: org } = await page.call(getOrganization, { params: { slug } });
   requireAllowed(hasOrgRole(org.role, "admin"));

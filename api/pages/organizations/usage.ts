@@ -5,10 +5,10 @@ import { listDefinitions } from "../../definitions/list.ts";
 import type { ListedDefinition } from "../../definitions/schemas.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { renderBarPlot } from "../bar_plot.ts";
-import { findOwnOrg } from "../chosen_org.ts";
 import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
+import { findOwnOrg } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, numberHeading } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 

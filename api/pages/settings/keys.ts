@@ -3,7 +3,6 @@ import { KEY_SCOPES } from "../../../shared/vocabulary.ts";
 import * as keyOperations from "../../accounts/keys.ts";
 import { notFound } from "../../http/require_visible.ts";
 import type { ResponseOf } from "../api_client.ts";
-import type { PageOrg } from "../chosen_org.ts";
 import { confirmPage } from "../confirm.ts";
 import {
   attempt,
@@ -20,7 +19,7 @@ import {
 import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import type { PageSession } from "../page_session.ts";
+import type { PageOrg, PageSession } from "../page_session.ts";
 import { ACTION_HEADING, badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { settingsPage } from "./settings_page.ts";

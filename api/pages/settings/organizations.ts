@@ -1,7 +1,6 @@
 /** /settings/organizations: the user's organizations, and the form that creates one. */
 import { createOrganization } from "../../accounts/organizations/create.ts";
 import { orgPath } from "../addresses.ts";
-import type { PageOrg } from "../chosen_org.ts";
 import {
   type FormProblems,
   findProblems,
@@ -13,6 +12,7 @@ import {
 } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
 import { badge, dataTable, renderDay } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 

@@ -1,11 +1,9 @@
 /** Runtime Markdown of agents: a file for `.claude/agents/`. */
 import { type Agent, readAgent } from "./agent/agent_source.ts";
 import { writeAutomaticFailure } from "./agent/auto_fail.ts";
-import { writeCollaboration, writeVoice } from "./agent/collaboration.ts";
 import { writeDecision } from "./agent/decision.ts";
 import { runtimeTools } from "./agent/front_matter_tools.ts";
 import { writeKnowledge } from "./agent/knowledge.ts";
-import { writeForecastFrame, writeLens } from "./agent/lens.ts";
 import { writeLimits, writeOpening, writePurpose } from "./agent/mission.ts";
 import { writeProcedure } from "./agent/procedure.ts";
 import { writeAgentReport } from "./agent/report.ts";
@@ -14,8 +12,10 @@ import { writeSetting } from "./agent/setting.ts";
 import { writeSpecialCases } from "./agent/special_cases.ts";
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
 import type { Fields } from "./field_reader.ts";
-import { md } from "./inline.ts";
+import { writeEntries, writeLeftovers } from "./generic_section.ts";
+import { given, type Inline, join, listed, md } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source } from "./markdown_file.ts";
+import type { MarkdownWriter } from "./markdown_writer.ts";
 import { modelAlias } from "./model_alias.ts";
 
 /** In the order of the text (definition-languages, section 4). */
@@ -65,4 +65,75 @@ export function renderAgent(source: Source): string {
     ["version", source.version],
   ] as const;
   return renderFile(agent, frontMatter, SECTIONS);
+}
+
+function writeCollaboration(w: MarkdownWriter, agent: Agent): void {
+  w.heading(2, md`Works with`);
+  const dependencies = agent.interface.map("dependencies");
+  if (dependencies) writeDependencies(w, dependencies);
+  const handoff = agent.body.map("handoff");
+  if (handoff) writeHandoff(w, handoff);
+  const composition = agent.body.map("composition");
+  for (const block of [dependencies, handoff, composition]) {
+    if (block) writeLeftovers(w, block);
+  }
+}
+
+function writeDependencies(w: MarkdownWriter, dependencies: Fields): void {
+  const agents = (key: string): Inline | null => listed(dependencies.codes(key));
+  w.bullet(given(agents("requires"), (names) => md`Needs ${names}`));
+  w.bullet(given(agents("recommends"), (names) => md`Works well beside ${names}`));
+  w.bullet(given(agents("conflicts"), (names) => md`Does not go together with ${names}`));
+}
+
+function writeHandoff(w: MarkdownWriter, handoff: Fields): void {
+  const upstream = handoff.map("upstream_context");
+  const downstream = handoff.map("downstream_artifacts");
+  w.bullet(
+    given(listed(upstream?.proses("accepts") ?? []), (kinds) => md`Accepts from those before it: ${kinds}`),
+  );
+  w.bullet(given(upstream?.passage("input_contract") ?? null, (text) => md`What it must be given: ${text}`));
+  w.bullet(
+    given(listed(downstream?.proses("produces") ?? []), (kinds) => md`Hands on to those after it: ${kinds}`),
+  );
+  w.bullet(given(downstream?.passage("output_contract") ?? null, (text) => md`What it promises: ${text}`));
+}
+
+function writeVoice(w: MarkdownWriter, tone: Fields): void {
+  w.bullet(given(listed(tone.proses("attributes")), (words) => md`Tone: ${words}`));
+  for (const guideline of tone.passages("guidelines")) w.bullet(guideline);
+}
+
+function writeLens(w: MarkdownWriter, lens: Fields): void {
+  w.paragraph(
+    given(lens.prose("thinker", "name", "lens"), (name) => md`Look at the matter as ${name} would.`),
+  );
+  w.paragraph(lens.passage("description"));
+  writeEntries(w, lens.entries("axioms", "axiom"), (axiom) => describe(axiom, "axiom", "statement"), {
+    lead: md`What follows from its axioms:`,
+    writeBelow: (axiom) => {
+      for (const consequence of [axiom.passage("consequence"), ...axiom.passages("consequences")])
+        w.bullet(given(consequence, (text) => md`Therefore: ${text}`));
+    },
+  });
+  const signatures = lens.entries("failure_signatures", "signature");
+  writeEntries(w, signatures, (signature) => describe(signature, "signature", "pattern"), {
+    lead: md`How this view misleads, and what helps:`,
+    writeBelow: (signature) =>
+      w.bullet(given(signature.passage("mitigation"), (text) => md`What helps: ${text}`)),
+  });
+}
+
+/** `**Name**: text`, of what there is. */
+function describe(fields: Fields, ...keys: readonly string[]) {
+  const name = fields.strong("name");
+  const text = fields.passage(...keys, "description", "text");
+  return join([name, text], ": ") ?? fields.code("id");
+}
+
+function writeForecastFrame(w: MarkdownWriter, forecast: Fields): void {
+  w.bullet(given(forecast.prose("actor_type"), (text) => md`Kind of actor: ${text}`));
+  w.bullet(given(forecast.prose("time_horizon"), (text) => md`Time horizon: ${text}`));
+  w.bullet(given(forecast.passage("propagation_mechanism"), (text) => md`How effects spread: ${text}`));
+  w.bullet(given(forecast.passage("prediction_format"), (text) => md`Form of a prediction: ${text}`));
 }

@@ -1,14 +1,16 @@
 /** Runtime Markdown of workflows. */
-import { writePreflightList } from "./checks.ts";
+
+import { scalarFlag, scalarText } from "../../yaml/scalars.ts";
+import { isRecord } from "../../yaml/values.ts";
+import { readChecks, readClause, writeChecks, writePreflightList } from "./checks.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { Fields } from "./field_reader.ts";
-import { writeLeftovers } from "./generic_section.ts";
-import { given, md } from "./inline.ts";
+import { humanize, writeEntries, writeLeftoverBullets, writeLeftovers } from "./generic_section.ts";
+import { code, collapse, given, type Inline, join, md, type Prose, prose } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
-import { workflowArgumentHint, writeWorkflowArguments } from "./workflow/arguments.ts";
-import { writeContext, writeWorkflowPreflight } from "./workflow/context.ts";
+import { yesNo } from "./phrases.ts";
 import { type Workflow, writePhaseOrder } from "./workflow/order.ts";
 import { writePhases } from "./workflow/phases.ts";
 import { writeOutcome, writeOutputs, writeResult } from "./workflow/result.ts";
@@ -49,4 +51,116 @@ function writeFacts(w: MarkdownWriter, source: Source): void {
   w.paragraph(given(source.interface.prose("duration"), (duration) => md`Usual duration: ${duration}`));
   const isNamed = bareModelAlias(source.interface.peek("model")) !== null;
   w.paragraph(given(source.interface.code("model"), (name) => (isNamed ? null : md`Model: ${name}`)));
+}
+
+/** `<target> [--strict boolean]`; `null` without arguments. */
+function workflowArgumentHint(body: Fields): string | null {
+  const block = body.map("arguments");
+  const hints = [
+    ...listMaps(block?.peek("positional")).map(({ name, map }) =>
+      isOptional(map) ? `[${name}]` : `<${name}>`,
+    ),
+    ...listMaps(block?.peek("flags")).map(({ name, map }) => {
+      const type = scalarText(map["type"]);
+      return type === null ? `[--${name}]` : `[--${name} ${collapse(type)}]`;
+    }),
+  ];
+  return hints.length === 0 ? null : hints.join(" ");
+}
+
+function listMaps(value: unknown): { name: string; map: Readonly<Record<string, unknown>> }[] {
+  return (Array.isArray(value) ? value : []).flatMap((item) => {
+    const map = isRecord(item) ? item : { name: item };
+    const name = collapse(scalarText(map["name"]) ?? "");
+    return name === "" ? [] : [{ name, map }];
+  });
+}
+
+function isOptional(map: Readonly<Record<string, unknown>>): boolean {
+  return scalarFlag(map["required"]) === false || (map["default"] ?? null) !== null;
+}
+
+function writeWorkflowArguments(w: MarkdownWriter, block: Fields): void {
+  const positional = block
+    .entries("positional", "name")
+    .map((argument) => row(argument, argument.code("name")));
+  const flags = block.entries("flags", "name").map((flag) => row(flag, describeFlag(flag)));
+  w.table(["Argument", "Type", "Required", "Default", "Meaning"], [...positional, ...flags]);
+  const describeDerived = (value: Fields) => join([value.code("name"), value.snippet("source")], " is ");
+  writeEntries(w, block.entries("derived", "name"), describeDerived, { lead: md`Worked out from them:` });
+  const describeExample = (example: Fields) =>
+    join([example.code("command"), example.passage("behavior", "description")], ": ");
+  writeEntries(w, block.entries("examples", "command"), describeExample, { lead: md`Examples:` });
+}
+
+function row(argument: Fields, name: Inline | null): (Inline | null)[] {
+  return [
+    name,
+    argument.prose("type"),
+    yesNo(argument.flag("required")),
+    argument.literal("default"),
+    argument.prose("description"),
+  ];
+}
+
+function describeFlag(flag: Fields): Inline | null {
+  const name = given(flag.text("name"), (text) => code(`--${text.trim()}`));
+  const short = given(flag.text("short"), (text) => code(`-${text.trim().replace(/^-+/, "")}`));
+  return join([name, short], ", ");
+}
+
+function writeWorkflowPreflight(w: MarkdownWriter, preflight: Fields): void {
+  writeChecks(w, readChecks(preflight, "checks"));
+  writeEntries(w, preflight.entries("extraction", "id"), describeExtraction, { lead: md`Then find out:` });
+}
+
+/** Where a value is taken from, by the word in `type`. */
+const EXTRACTIONS: Readonly<Record<string, (extraction: Fields) => Prose | null>> = {
+  command: (extraction) => given(extraction.snippet("command"), (command) => md`the output of ${command}`),
+  env_var: (extraction) =>
+    given(extraction.code("name", "env"), (name) => md`the environment variable ${name}`),
+  json_field: (extraction) => describeField(extraction, md`JSON`),
+  yaml_field: (extraction) => describeField(extraction, md`YAML`),
+};
+
+function describeField(extraction: Fields, format: Inline): Inline | null {
+  const file = given(extraction.code("path"), (path) => md` of ${path}`) ?? md``;
+  return given(extraction.code("field"), (field) => md`the ${format} field ${field}${file}`);
+}
+
+function describeExtraction(extraction: Fields): Prose | null {
+  const name = extraction.code("store_as", "id");
+  if (extraction.peek("store_as") === extraction.peek("id")) extraction.skip("id");
+  const describe = extraction.known("type", EXTRACTIONS);
+  const value = describe ? describe(extraction) : prose(humanize(extraction.text("type") ?? ""));
+  return join([name, value], ": ");
+}
+
+function writeContext(w: MarkdownWriter, context: Fields): void {
+  for (const [index, detector] of readChecks(context, "detectors").entries()) {
+    writeDetector(w, detector, index + 1);
+  }
+  const lead = md`Then set these variables:`;
+  writeEntries(w, context.entries("variables", "name"), describeVariable, { lead });
+}
+
+function describeVariable(variable: Fields): Prose | null {
+  const fallback =
+    given(variable.literal("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
+  const text = join([contextName(variable.text("name")), variable.snippet("source")], " is ");
+  return given(text, (known) => md`${known}${fallback}`);
+}
+
+function writeDetector(w: MarkdownWriter, detector: Fields, number: number): void {
+  const id = detector.text("id") ?? `detector_${number}`;
+  const { text, script } = readClause(detector);
+  const name = contextName(id) ?? md`The context`;
+  w.bullet(md`${name} is true when ${text}.`, () => {
+    if (script !== null) w.fence(script, "sh");
+    writeLeftoverBullets(w, detector);
+  });
+}
+
+function contextName(id: string | null): Inline | null {
+  return id === null ? null : code(`context.${id.trim()}`);
 }

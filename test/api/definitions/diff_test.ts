@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { unifiedDiff } from "../../../api/documents/unified_diff.ts";
+import { unifiedDiff } from "../../../api/documents/compare_documents.ts";
 import type { SubscriptionTier } from "../../../shared/vocabulary.ts";
 import {
   agentYaml,

@@ -8,7 +8,7 @@ import { html, webUrl } from "../../../api/pages/html.ts";
 const ROOT = join(import.meta.dir, "../../..");
 
 /** What makes HTML from a string: it escapes by itself. */
-const RENDERERS = ["api/pages/html.ts", "api/pages/definitions/rendered_text.ts"];
+const RENDERERS = ["api/pages/html.ts", "api/pages/definitions/overview_page.ts"];
 
 const HOSTILE = `<script>alert(1)</script>"'&`;
 const ESCAPED = "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#x27;&amp;";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort, commandLineOf } from "../../../deploy/local/machine.ts";
-import { pollUntil } from "../../../deploy/local/supervisor.ts";
+import { pollUntil } from "../../../shared/process/with_timeout.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import {
   copyDataDirectory,

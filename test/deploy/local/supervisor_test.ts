@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Child, openSupervisor, pollUntil, type Supervisor } from "../../../deploy/local/supervisor.ts";
+import { type Child, openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
+import { pollUntil } from "../../../shared/process/with_timeout.ts";
 import { identifyProcess } from "../../helpers/process/identity.ts";
 
 const NEVER = new AbortController().signal;

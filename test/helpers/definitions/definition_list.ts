@@ -1,6 +1,6 @@
 /** Lists of definitions as a client reads them, and versions with every column open to the test. */
 import type {
-  AuthorshipType,
+  AUTHORSHIP_TYPES,
   DefinitionStatus,
   DefinitionTier,
   DefinitionType,
@@ -76,7 +76,7 @@ export interface VersionColumns {
   description?: string;
   domain?: string;
   agentType?: string | null;
-  authorshipType?: AuthorshipType | null;
+  authorshipType?: (typeof AUTHORSHIP_TYPES)[number] | null;
   tags?: readonly string[];
   createdAt?: string;
   updatedAt?: string;

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort } from "../../../deploy/local/machine.ts";
-import { pollUntil } from "../../../deploy/local/supervisor.ts";
+import { pollUntil } from "../../../shared/process/with_timeout.ts";
 import { makeClusterFolder, removeCluster } from "../postgres/cluster_folder.ts";
 
 const ROOT = join(import.meta.dir, "../../..");

@@ -1,5 +1,4 @@
 /** Why the agent exists, and where its part ends. */
-import type { Fields } from "../field_reader.ts";
 import { writeLeftovers } from "../generic_section.ts";
 import { type Inline, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -26,7 +25,10 @@ export function writeLimits(w: MarkdownWriter, agent: Agent): void {
   w.bullets(md`What you cannot know, and say so:`, mission?.passages("epistemic_limitations") ?? []);
   const nature = agent.interface.map("epistemic_nature");
   if (nature) {
-    w.bullets(md`How far your claims reach:`, describeNature(nature));
+    w.bullets(
+      md`How far your claims reach:`,
+      Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences)),
+    );
     writeLeftovers(w, nature);
   }
   // Whether findings carry codes is said where the codes are listed.
@@ -51,7 +53,3 @@ const NATURE: Readonly<Record<string, Readonly<Record<string, Inline>>>> = {
     observational: md`You report what you observed, without explaining it.`,
   },
 };
-
-function describeNature(nature: Fields): (Inline | null)[] {
-  return Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences));
-}

@@ -59,7 +59,8 @@ export function writeOutputs(w: MarkdownWriter, outputs: Fields): void {
   writeEntries(w, outputs.entries("variables", "name"), describeVariable);
   const tracking = outputs.map("tracking");
   if (tracking?.flag("enabled") === false) tracking.discard();
-  else if (tracking?.flag("enabled") === null) w.bullet(given(tracking.code("variant"), describeTracking));
+  else if (tracking?.flag("enabled") === null)
+    w.bullet(given(tracking.code("variant"), (name) => md`Save the result by way of ${name}`));
   else w.bullet(tracking ? md`Save the result in the tracker` : null);
   writeVerification(w, outputs);
 }
@@ -73,10 +74,6 @@ function describeArtifact(artifact: Fields): Prose | null {
 function describeVariable(variable: Fields): Prose | null {
   const text = join([variable.code("name"), variable.snippet("source")], " is ");
   return given(text, (known) => md`The variable ${known}`);
-}
-
-function describeTracking(variant: Inline): Inline {
-  return md`Save the result by way of ${variant}`;
 }
 
 function writeVerification(w: MarkdownWriter, outputs: Fields): void {

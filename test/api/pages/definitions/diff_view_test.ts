@@ -1,6 +1,6 @@
 /** Unified diffs in color. */
 import { expect, test } from "bun:test";
-import { unifiedDiff } from "../../../../api/documents/unified_diff.ts";
+import { unifiedDiff } from "../../../../api/documents/compare_documents.ts";
 import { renderDiff } from "../../../../api/pages/definitions/diff_view.ts";
 
 test("each line of the hunks has the class of its sign", () => {

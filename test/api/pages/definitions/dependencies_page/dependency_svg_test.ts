@@ -1,8 +1,8 @@
 /** The picture of a dependency graph. */
 import { expect, test } from "bun:test";
-import { layoutGraph } from "../../../../api/pages/definitions/dependency_graph.ts";
-import { drawGraph } from "../../../../api/pages/definitions/dependency_svg.ts";
-import { treeOf } from "../../../helpers/definitions/dependency_trees.ts";
+import { drawGraph } from "../../../../../api/pages/definitions/dependencies_page.ts";
+import { layoutGraph } from "../../../../../api/pages/definitions/dependency_graph.ts";
+import { treeOf } from "../../../../helpers/definitions/dependency_trees.ts";
 
 function draw(tree: Parameters<typeof layoutGraph>[0], maxBoxes?: number): string {
   return drawGraph(layoutGraph(tree, maxBoxes)).text;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { unifiedDiff } from "../../../../api/documents/unified_diff.ts";
+import { unifiedDiff } from "../../../../api/documents/compare_documents.ts";
 import { editDefinition } from "../../../../shared/definitions/edit.ts";
 import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { splitStream } from "../../../../api/definitions/batch/split_stream.ts";
+import { splitStream } from "../../../../../api/definitions/batch/batch.ts";
 
 test.each([
   ["a: 1", [["a: 1", 1]]],

@@ -1,7 +1,7 @@
 /** Long texts are cut, and take their turn in the thread for documents. */
 import { afterAll, expect, test } from "bun:test";
-import { openDocuments } from "../../../../api/documents/documents.ts";
-import { renderText } from "../../../../api/pages/definitions/rendered_text.ts";
+import { openDocuments } from "../../../../../api/documents/documents.ts";
+import { renderText } from "../../../../../api/pages/definitions/overview_page.ts";
 
 const documents = openDocuments({ maxWaiting: { reads: 1, writes: 1 } });
 afterAll(() => documents.close());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createLog } from "../../../shared/process/log.ts";
-import { createShutdown, type ShutdownPhase } from "../../../shared/process/shutdown.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { createShutdown, type ShutdownPhase } from "../../../../shared/process/entry_point.ts";
+import { createLog } from "../../../../shared/process/log.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const quiet = createLog({ level: "silent", process: "test" });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { readLines } from "../../../../api/admin/import/entry_lines.ts";
+import { readLines } from "../../../../../api/admin/import/import_project.ts";
 
 /** Reads text that comes in these parts. */
 async function read(parts: readonly string[], maxLineBytes = 1000) {

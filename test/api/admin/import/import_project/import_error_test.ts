@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { writeZip } from "../../../helpers/exports/bundle_file.ts";
+import { writeZip } from "../../../../helpers/exports/bundle_file.ts";
 import {
   bundleEntries,
   countTrackerRows,
   openImportPlace,
   sampleRows,
-} from "../../../helpers/exports/import_place.ts";
+} from "../../../../helpers/exports/import_place.ts";
 
 test.each<[string, (rows: ReturnType<typeof sampleRows>) => void, RegExp]>([
   [

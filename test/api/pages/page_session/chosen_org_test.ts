@@ -1,8 +1,8 @@
 /** The chosen organization: a cookie, and what a form acts on while another one is chosen in a second tab. */
 import { expect, test } from "bun:test";
-import { agentYaml, publishAgent } from "../../helpers/definitions/definitions.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import { formTokenIn, openPage, sendForm } from "../../helpers/pages/forms.ts";
+import { agentYaml, publishAgent } from "../../../helpers/definitions/definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
 /** A publisher of two organizations, `first` and `second`; without a choice, `first` is shown. */
 async function openTwo() {

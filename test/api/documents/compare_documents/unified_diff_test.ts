@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { unifiedDiff } from "../../../api/documents/unified_diff.ts";
-import { readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
+import { unifiedDiff } from "../../../../api/documents/compare_documents.ts";
+import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
 
 const FILE = "a.agent.yaml";
 
