@@ -12,7 +12,7 @@ import { requestContext } from "../http/request_context.ts";
 import { requestBody } from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "./password_rules.ts";
-import { AUTH_TAG } from "./schemas.ts";
+import { OWN_ACCOUNT } from "./schemas.ts";
 import { setPassword } from "./set_password.ts";
 
 const PasswordChange = requestBody(
@@ -26,11 +26,10 @@ const PasswordChange = requestBody(
 
 export const changePassword = operation(
   {
+    ...OWN_ACCOUNT,
     id: "changePassword",
     method: "POST",
     path: "/api/v1/auth/password",
-    access: "session",
-    tag: AUTH_TAG,
     summary: "Change your password",
     description:
       "Ends all your other sessions; your API keys stay valid. A wrong current password returns 401 and counts as a " +

@@ -22,9 +22,7 @@ import {
 import { invalidField } from "../http/validation_problems.ts";
 import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, revokeApiKey } from "./key_changes.ts";
 import { requireRecentFactor } from "./require_proof.ts";
-import { AUTH_TAG, EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema } from "./schemas.ts";
-
-const BASE = { access: "session", tag: AUTH_TAG } as const;
+import { EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema, OWN_ACCOUNT } from "./schemas.ts";
 
 const EXAMPLE_KEY = {
   id: "9d0a2f52-61c4-4f57-8d3b-1f2f9d3e7a10",
@@ -59,7 +57,7 @@ const KeyList = data({ keys: listOf(ApiKey) }, "Newest first; revoked keys are l
 
 export const listKeys = operation(
   {
-    ...BASE,
+    ...OWN_ACCOUNT,
     id: "listKeys",
     method: "GET",
     path: "/api/v1/auth/keys",
@@ -110,7 +108,7 @@ const CreatedKey = data(
 
 export const createKey = operation(
   {
-    ...BASE,
+    ...OWN_ACCOUNT,
     id: "createKey",
     method: "POST",
     path: "/api/v1/auth/keys",
@@ -162,7 +160,7 @@ async function requireFactorForKey(
 
 export const revokeKey = operation(
   {
-    ...BASE,
+    ...OWN_ACCOUNT,
     id: "revokeKey",
     method: "DELETE",
     path: "/api/v1/auth/keys/{id}",

@@ -3,18 +3,17 @@ import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import { clearedSessionCookie } from "../http/session_cookie.ts";
 import { endSession } from "./end_session.ts";
-import { AUTH_TAG } from "./schemas.ts";
+import { OWN_ACCOUNT } from "./schemas.ts";
 
 /** Not "cookies": that would also sign the user out of the other hosts of the domain. Ours is cleared by name. */
 const CLEAR_SITE_DATA = '"cache", "storage"';
 
 export const logout = operation(
   {
+    ...OWN_ACCOUNT,
     id: "logout",
     method: "POST",
     path: "/api/v1/auth/logout",
-    access: "session",
-    tag: AUTH_TAG,
     summary: "Sign out",
     description: "Ends the session. It stops working within one second.",
     response: { 204: null },

@@ -12,6 +12,14 @@ import { dataOf, NullableText, oneOf, Text } from "../http/schemas.ts";
 export const AUTH_TAG = "Authentication";
 export const USERS_TAG = "Users";
 
+/** Of a signed-in user's own account. */
+export const OWN_ACCOUNT = { access: "session", tag: AUTH_TAG } as const;
+/** For visitors: a password or a token is in the body, and browsers may send an expired cookie. */
+export const SIGNED_OUT = {
+  ...{ method: "POST", access: "public", tag: AUTH_TAG },
+  ...{ ignoresCookie: true, secret: true },
+} as const;
+
 export const KeyKindSchema = oneOf(KEY_KINDS);
 export const KeyScopeSchema = oneOf(KEY_SCOPES);
 export const OrgRoleSchema = oneOf(ORG_ROLES);

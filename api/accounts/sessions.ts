@@ -8,7 +8,7 @@ import { notFound } from "../http/require_visible.ts";
 import { data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { clearedSessionCookie } from "../http/session_cookie.ts";
 import { endSession } from "./end_session.ts";
-import { AUTH_TAG, EXAMPLE_SESSION } from "./schemas.ts";
+import { EXAMPLE_SESSION, OWN_ACCOUNT } from "./schemas.ts";
 
 const EXAMPLE_SESSION_ID = "3c1e0b9a-58f7-4d0e-9a43-7be2f1a90d55";
 
@@ -42,11 +42,10 @@ export const Session = Type.Object(
 
 export const listSessions = operation(
   {
+    ...OWN_ACCOUNT,
     id: "listSessions",
     method: "GET",
     path: "/api/v1/auth/sessions",
-    access: "session",
-    tag: AUTH_TAG,
     summary: "List your sessions",
     description:
       "Newest first. A user can have 50 sessions; the next sign-in ends the least recently used one.",
@@ -63,11 +62,10 @@ export const listSessions = operation(
 
 export const revokeSession = operation(
   {
+    ...OWN_ACCOUNT,
     id: "revokeSession",
     method: "DELETE",
     path: "/api/v1/auth/sessions/{id}",
-    access: "session",
-    tag: AUTH_TAG,
     summary: "End one of your sessions",
     description: "The session stops working within one second.",
     params: {

@@ -11,11 +11,11 @@ import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { requireProof } from "../require_proof.ts";
+import { OWN_ACCOUNT } from "../schemas.ts";
 import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
 import {
   AddedFactor,
   CurrentPassword,
-  FACTOR_OPERATION,
   FACTORS_FULL,
   FactorName,
   PASSKEY_MAX_BYTES,
@@ -28,7 +28,7 @@ const MINUTES = 5;
 
 export const beginPasskey = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "beginPasskey",
     method: "POST",
     path: "/api/v1/auth/factors/passkeys/options",
@@ -63,7 +63,7 @@ type Registration =
 
 export const addPasskey = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "addPasskey",
     method: "POST",
     path: "/api/v1/auth/factors/passkeys",

@@ -14,14 +14,9 @@ import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { requireProof } from "../require_proof.ts";
+import { OWN_ACCOUNT } from "../schemas.ts";
 import { beginAddition, finishAddition, lockCaller, requireRoomForFactor } from "./change_factors.ts";
-import {
-  AddedFactor,
-  CurrentPassword,
-  FACTOR_OPERATION,
-  FACTORS_FULL,
-  FactorName,
-} from "./factor_schemas.ts";
+import { AddedFactor, CurrentPassword, FACTORS_FULL, FactorName } from "./factor_schemas.ts";
 import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "./totp.ts";
 
 /** Time to take out the phone and install an app. */
@@ -30,7 +25,7 @@ const TRIES_MAX = 10;
 
 export const beginTotp = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "beginTotp",
     method: "POST",
     path: "/api/v1/auth/factors/totp",
@@ -87,7 +82,7 @@ type Confirmation = { factor: SecondFactorRow; recoveryCodes: string[] | null } 
 
 export const confirmTotp = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "confirmTotp",
     method: "POST",
     path: "/api/v1/auth/factors/totp/confirm",

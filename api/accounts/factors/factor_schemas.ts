@@ -3,11 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
-import { AUTH_TAG } from "../schemas.ts";
 import type { Proof } from "./check_proof.ts";
 
-/** What the declarations of all operations here have in common. */
-export const FACTOR_OPERATION = { access: "session", tag: AUTH_TAG } as const;
 /** Factors of one user, so that a sign-in compares a code with a bounded number of secrets. */
 export const FACTORS_MAX = 10;
 export const FACTORS_FULL = ["QUOTA_EXCEEDED", { quota: "factors", limit: FACTORS_MAX }] as const;

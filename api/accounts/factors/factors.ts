@@ -16,9 +16,10 @@ import { notFound } from "../../http/require_visible.ts";
 import { Count, data, Instant, listOf, Nullable, requestBody } from "../../http/schemas.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { noFactor, requireRecentFactor } from "../require_proof.ts";
+import { OWN_ACCOUNT } from "../schemas.ts";
 import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
 import { queueFactorMail } from "./factor_mail.ts";
-import { FACTOR_OPERATION, Factor, FactorName, RecoveryCodes } from "./factor_schemas.ts";
+import { Factor, FactorName, RecoveryCodes } from "./factor_schemas.ts";
 
 const PARAMS = {
   id: Type.String({ description: "The factor's id", examples: ["7b1f4f0a-93c2-4b8e-8f55-0d5c3f0f2a61"] }),
@@ -26,7 +27,7 @@ const PARAMS = {
 
 export const listFactors = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "listFactors",
     method: "GET",
     path: "/api/v1/auth/factors",
@@ -55,7 +56,7 @@ export const listFactors = operation(
 
 export const renameFactor = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "renameFactor",
     method: "PATCH",
     path: "/api/v1/auth/factors/{id}",
@@ -85,7 +86,7 @@ export const renameFactor = operation(
 
 export const removeFactor = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "removeFactor",
     method: "DELETE",
     path: "/api/v1/auth/factors/{id}",
@@ -113,7 +114,7 @@ export const removeFactor = operation(
 
 export const renewRecoveryCodes = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "renewRecoveryCodes",
     method: "POST",
     path: "/api/v1/auth/factors/recovery-codes",

@@ -14,22 +14,17 @@ import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data, Instant, Nullable, requestBody } from "../../http/schemas.ts";
 import { noFactor } from "../require_proof.ts";
+import { OWN_ACCOUNT } from "../schemas.ts";
 import { lockCaller } from "./change_factors.ts";
 import { checkProof, mailProofOutcome, proofError } from "./check_proof.ts";
-import {
-  FACTOR_OPERATION,
-  PASSKEY_MAX_BYTES,
-  PROOF_FIELDS,
-  parseProof,
-  WebAuthnJson,
-} from "./factor_schemas.ts";
+import { PASSKEY_MAX_BYTES, PROOF_FIELDS, parseProof, WebAuthnJson } from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
 
 const MINUTES = 5;
 
 export const beginVerification = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "beginVerification",
     method: "POST",
     path: "/api/v1/auth/factors/verify/options",
@@ -59,7 +54,7 @@ export const beginVerification = operation(
 
 export const verifyFactor = operation(
   {
-    ...FACTOR_OPERATION,
+    ...OWN_ACCOUNT,
     id: "verifyFactor",
     method: "POST",
     path: "/api/v1/auth/factors/verify",

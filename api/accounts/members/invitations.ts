@@ -25,7 +25,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { data, Instant, listOf, requestBody, Text } from "../../http/schemas.ts";
-import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { ORG_ROLE_FAILURES, OrgParams, ROLE_READ, ROLE_WRITE } from "../organizations/schemas.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
@@ -64,17 +64,15 @@ const InvitationBody = requestBody(
 
 export const createInvitation = operation(
   {
+    ...ROLE_WRITE,
     id: "createInvitation",
     method: "POST",
     path: "/api/v1/orgs/{slug}/invitations",
-    access: "session",
-    tag: ORGS_TAG,
     summary: "Invite a member by email",
     description:
       "Owners can invite to any role, admins up to `admin`. The link in the email works once, for seven days, and only while " +
       "you may still invite. A new invitation to the same address replaces the earlier one. The response does not reveal " +
       "whether the address has an account or gets an email: an address gets at most three invitations an hour.",
-    params: OrgParams,
     body: InvitationBody,
     response: { 201: data({ invitation: Invitation }, "The pending invitation") },
     fails: [
@@ -111,16 +109,12 @@ export const createInvitation = operation(
 
 export const listInvitations = operation(
   {
+    ...ROLE_READ,
     id: "listInvitations",
-    method: "GET",
     path: "/api/v1/orgs/{slug}/invitations",
-    access: "caller",
-    tag: ORGS_TAG,
     summary: "List pending invitations",
     description: "For owners and admins. Newest first.",
-    params: OrgParams,
     response: { 200: data({ invitations: listOf(Invitation) }, "Invitations that can still be accepted") },
-    fails: ORG_ROLE_FAILURES,
   },
   async ({ params, caller, request }, { sql }) => {
     const org = await requireOrgRole(sql, { slug: params.slug, caller, request, role: "admin" });
@@ -130,11 +124,10 @@ export const listInvitations = operation(
 
 export const revokeInvitation = operation(
   {
+    ...ROLE_WRITE,
     id: "revokeInvitation",
     method: "DELETE",
     path: "/api/v1/orgs/{slug}/invitations/{id}",
-    access: "session",
-    tag: ORGS_TAG,
     summary: "Revoke an invitation",
     description: "Its link stops working. Admins cannot revoke an invitation for an owner.",
     params: { ...OrgParams, id: Type.String({ description: "The invitation's id", examples: [EXAMPLE.id] }) },

@@ -7,7 +7,7 @@ import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
-import { Member, ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "../organizations/schemas.ts";
+import { Member, ORG_ROLE_FAILURES, OrgParams, ROLE_WRITE } from "../organizations/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { changeMemberRole, endMembership, type MemberChange } from "./member_changes.ts";
@@ -22,11 +22,10 @@ const MEMBER = {
 
 export const updateMember = operation(
   {
+    ...ROLE_WRITE,
     id: "updateMember",
     method: "PATCH",
     path: "/api/v1/orgs/{slug}/members/{userId}",
-    access: "session",
-    tag: ORGS_TAG,
     summary: "Change a member's role",
     description:
       "Owners can assign any role. Admins can change the roles of members who are not owners, up to `admin`. The last owner " +
@@ -46,11 +45,10 @@ export const updateMember = operation(
 
 export const removeMember = operation(
   {
+    ...ROLE_WRITE,
     id: "removeMember",
     method: "DELETE",
     path: "/api/v1/orgs/{slug}/members/{userId}",
-    access: "session",
-    tag: ORGS_TAG,
     summary: "Remove a member, or leave an organization",
     description:
       "Every member can leave. Owners can remove anyone; admins can remove members who are not owners. The last owner cannot " +

@@ -6,7 +6,7 @@ import { operation, reply } from "../../http/operation.ts";
 import { limit, once } from "../../http/query.ts";
 import { Details, data, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { requireOrgRole } from "../require_own_org.ts";
-import { ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+import { ROLE_READ } from "./schemas.ts";
 
 const orNull = (description: string) => Nullable(Text, { description });
 const idOrNull = (description: string) => Nullable(Type.String({ format: "uuid" }), { description });
@@ -75,19 +75,15 @@ const AUDIT_QUERY = {
 
 export const listAuditEntries = operation(
   {
+    ...ROLE_READ,
     id: "listAuditEntries",
-    method: "GET",
     path: "/api/v1/orgs/{slug}/audit",
-    access: "caller",
-    tag: ORGS_TAG,
     summary: "List an organization's audit log",
     description:
       "For owners and admins. Contains exports, writes and denied writes in the organization, but not what members do " +
       "with their own accounts. Entries are kept for 400 days.",
-    params: OrgParams,
     query: AUDIT_QUERY,
     response: { 200: AuditPage },
-    fails: ORG_ROLE_FAILURES,
   },
   async ({ caller, request, params, query: { limit, cursor: beforeId } }, { sql }) => {
     const { id } = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });

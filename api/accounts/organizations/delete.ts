@@ -13,21 +13,19 @@ import { operation, reply } from "../../http/operation.ts";
 import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { requireActorRole, requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
-import { ORG_ROLE_FAILURES, ORGS_TAG, OrgDetail, OrgParams } from "./schemas.ts";
+import { ORG_ROLE_FAILURES, OrgDetail, ROLE_WRITE } from "./schemas.ts";
 
 export const deleteOrganization = operation(
   {
+    ...ROLE_WRITE,
     id: "deleteOrganization",
     method: "DELETE",
     path: "/api/v1/orgs/{slug}",
-    access: "session",
-    tag: ORGS_TAG,
     summary: "Delete an organization",
     description:
       "For owners. The organization keeps working for seven days, until `deletesAt`; until then an owner can restore it. After " +
       "that, its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. " +
       "Published definitions that others use stay, deprecated, and the slug stays taken. Repeating the request changes nothing.",
-    params: OrgParams,
     body: requestBody(
       "OrganizationDeletion",
       {
@@ -52,16 +50,13 @@ export const deleteOrganization = operation(
 
 export const restoreOrganization = operation(
   {
+    ...ROLE_WRITE,
     id: "restoreOrganization",
     method: "POST",
     path: "/api/v1/orgs/{slug}/restore",
-    access: "session",
-    tag: ORGS_TAG,
     summary: "Restore a deleted organization",
     description: "For owners, until `deletesAt`. Does nothing if it is not deleted.",
-    params: OrgParams,
     response: { 200: OrgDetail },
-    fails: ORG_ROLE_FAILURES,
   },
   async ({ params: { slug }, caller, request }, { sql, boss }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });

@@ -3,14 +3,14 @@ import { maySeeOrg } from "../../../shared/policy.ts";
 import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/own_orgs.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
-import { MemberList, ORG_FAILURES, ORGS_TAG, OrgDetail, OrgList, OrgParams } from "./schemas.ts";
-
-const BASE = { method: "GET", access: "caller", tag: ORGS_TAG } as const;
+import { MEMBER_READ, MemberList, ORGS_TAG, OrgDetail, OrgList } from "./schemas.ts";
 
 export const listOrganizations = operation(
   {
-    ...BASE,
     id: "listOrganizations",
+    method: "GET",
+    access: "caller",
+    tag: ORGS_TAG,
     path: "/api/v1/orgs",
     summary: "List your organizations",
     description:
@@ -32,14 +32,12 @@ function presentOrg({ description: _, websiteUrl: __, ...listed }: OwnOrgRow) {
 
 export const getOrganization = operation(
   {
-    ...BASE,
+    ...MEMBER_READ,
     id: "getOrganization",
     path: "/api/v1/orgs/{slug}",
     summary: "Get an organization",
     description: "For members. Includes your role and the number of members.",
-    params: OrgParams,
     response: { 200: OrgDetail },
-    fails: ORG_FAILURES,
   },
   async ({ caller, params }, { sql }) =>
     reply(200, { data: await requireOwnOrg(sql, { caller, slug: params.slug }) }),
@@ -47,14 +45,12 @@ export const getOrganization = operation(
 
 export const listOrganizationMembers = operation(
   {
-    ...BASE,
+    ...MEMBER_READ,
     id: "listOrganizationMembers",
     path: "/api/v1/orgs/{slug}/members",
     summary: "List the members of an organization",
     description: "For members. Sorted by role, highest first, then by username.",
-    params: OrgParams,
     response: { 200: MemberList },
-    fails: ORG_FAILURES,
   },
   async ({ caller, params }, { sql }) => {
     const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });

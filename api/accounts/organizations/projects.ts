@@ -19,7 +19,7 @@ import {
   softDeleteProject,
   undeleteProject,
 } from "./project_changes.ts";
-import { ORG_FAILURES, ORG_ROLE_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+import { MEMBER_READ, ORG_ROLE_FAILURES, OrgParams, ROLE_READ, ROLE_WRITE } from "./schemas.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -45,16 +45,12 @@ export const ProjectList = data(
 
 export const listOrganizationProjects = operation(
   {
+    ...MEMBER_READ,
     id: "listOrganizationProjects",
-    method: "GET",
     path: "/api/v1/orgs/{slug}/projects",
-    access: "caller",
-    tag: ORGS_TAG,
     summary: "List an organization's projects",
     description: "For members. Sorted by name.",
-    params: OrgParams,
     response: { 200: ProjectList },
-    fails: ORG_FAILURES,
   },
   async ({ params, caller }, { sql }) => {
     const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
@@ -94,12 +90,11 @@ const ProjectParams = {
   project: Type.String({ description: "The project's id, slug or name", examples: ["checkout-service"] }),
 };
 
-const BASE = { access: "session", tag: ORGS_TAG } as const;
 const TAKEN = ["NAME_TAKEN", { type: "project", name: "Checkout Service" }] as const;
 
 export const createProject = operation(
   {
-    ...BASE,
+    ...ROLE_WRITE,
     id: "createProject",
     method: "POST",
     path: "/api/v1/orgs/{slug}/projects",
@@ -107,7 +102,6 @@ export const createProject = operation(
     description:
       "For owners and admins. If you omit the slug, it is derived from the name, with a number if it is taken. " +
       `An organization has at most ${PROJECTS_MAX.toLocaleString("en-US")} projects, including deleted ones that can be restored.`,
-    params: OrgParams,
     body: requestBody(
       "NewProject",
       { name: NameField, slug: Type.Optional(SlugField) },
@@ -127,7 +121,7 @@ export const createProject = operation(
 
 export const updateProject = operation(
   {
-    ...BASE,
+    ...ROLE_WRITE,
     id: "updateProject",
     method: "PATCH",
     path: "/api/v1/orgs/{slug}/projects/{project}",
@@ -154,7 +148,7 @@ export const updateProject = operation(
 
 export const deleteProject = operation(
   {
-    ...BASE,
+    ...ROLE_WRITE,
     id: "deleteProject",
     method: "DELETE",
     path: "/api/v1/orgs/{slug}/projects/{project}",
@@ -174,7 +168,7 @@ export const deleteProject = operation(
 
 export const restoreProject = operation(
   {
-    ...BASE,
+    ...ROLE_WRITE,
     id: "restoreProject",
     method: "POST",
     path: "/api/v1/orgs/{slug}/projects/{project}/restore",
@@ -196,18 +190,14 @@ export const restoreProject = operation(
 
 export const listDeletedProjects = operation(
   {
-    ...BASE,
-    access: "caller",
+    ...ROLE_READ,
     id: "listDeletedProjects",
-    method: "GET",
     path: "/api/v1/orgs/{slug}/projects/deleted",
     summary: "List deleted projects",
     description: "For owners and admins. Lists projects that can be restored, most recently deleted first.",
-    params: OrgParams,
     response: {
       200: data({ projects: listOf(ManagedProject), total: Count }, "Projects that can be restored"),
     },
-    fails: ORG_ROLE_FAILURES,
   },
   async ({ params: { slug }, caller, request }, { sql }) => {
     const { id } = await requireOrgRole(sql, { caller, slug, request, role: "admin" });

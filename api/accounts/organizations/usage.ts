@@ -4,7 +4,7 @@ import { countDefinitionUsage } from "../../../sql/definitions/quotas.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { dataOf } from "../../http/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
-import { ORG_FAILURES, ORGS_TAG, OrgParams } from "./schemas.ts";
+import { MEMBER_READ } from "./schemas.ts";
 
 const Usage = dataOf(
   Type.Object(
@@ -20,16 +20,12 @@ const Usage = dataOf(
 
 export const getOrganizationUsage = operation(
   {
+    ...MEMBER_READ,
     id: "getOrganizationUsage",
-    method: "GET",
     path: "/api/v1/orgs/{slug}/usage",
-    access: "caller",
-    tag: ORGS_TAG,
     summary: "Get the usage of an organization",
     description: "For members. Counts definitions by the visibility of their highest version.",
-    params: OrgParams,
     response: { 200: Usage },
-    fails: ORG_FAILURES,
   },
   async ({ caller, params }, { sql }) => {
     const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });

@@ -9,7 +9,7 @@ import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../profile_fields.ts";
-import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
+import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 import type { LoginAttempt } from "./login_limit.ts";
 import { requireSecondStep } from "./second_step.ts";
@@ -27,11 +27,9 @@ type SignInRequest = Static<typeof SignInRequest>;
 
 export const login = operation(
   {
+    ...SIGNED_OUT,
     id: "login",
-    method: "POST",
     path: "/api/v1/auth/login",
-    access: "public",
-    tag: AUTH_TAG,
     summary: "Sign in",
     description:
       "A wrong email or password returns 401, after the same time whether or not the account exists. Attempts are " +
@@ -41,8 +39,6 @@ export const login = operation(
       "SECOND_FACTOR_REQUIRED, with a token for the second step.",
     body: SignInRequest,
     response: { 200: SignedIn },
-    ignoresCookie: true,
-    secret: true,
     fails: [
       [
         "SECOND_FACTOR_REQUIRED",

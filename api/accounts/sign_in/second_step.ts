@@ -31,7 +31,7 @@ import {
 import { PASSKEY_MAX_BYTES, PROOF_FIELDS, parseProof, WebAuthnJson } from "../factors/factor_schemas.ts";
 import { passkeyRequest } from "../factors/passkeys.ts";
 import { noFactor } from "../require_proof.ts";
-import { AUTH_TAG } from "../schemas.ts";
+import { SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 
 const MINUTES = 5;
@@ -68,11 +68,9 @@ const LoginToken = Type.String({
   examples: [EXAMPLE_TOKEN],
 });
 
-const BASE = { method: "POST", access: "public", tag: AUTH_TAG, ignoresCookie: true, secret: true } as const;
-
 export const beginSecondStep = operation(
   {
-    ...BASE,
+    ...SIGNED_OUT,
     id: "beginSecondStep",
     path: "/api/v1/auth/login/second-factor/options",
     summary: "Start signing in with a passkey",
@@ -101,7 +99,7 @@ export const beginSecondStep = operation(
 
 export const signInWithSecondFactor = operation(
   {
-    ...BASE,
+    ...SIGNED_OUT,
     id: "signInWithSecondFactor",
     path: "/api/v1/auth/login/second-factor",
     summary: "Sign in with a second factor",

@@ -22,7 +22,7 @@ import { invalidField } from "../../http/validation_problems.ts";
 import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { requirePassword } from "../require_proof.ts";
-import { AUTH_TAG } from "../schemas.ts";
+import { OWN_ACCOUNT, SIGNED_OUT } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
 
@@ -32,11 +32,10 @@ const IN_PASSWORD =
 
 export const requestEmailChange = operation(
   {
+    ...OWN_ACCOUNT,
     id: "requestEmailChange",
     method: "POST",
     path: "/api/v1/auth/email",
-    access: "session",
-    tag: AUTH_TAG,
     summary: "Change your email address",
     description:
       "Emails a link to the new address. The change takes effect when the link is used, within 24 hours. The old address is " +
@@ -76,19 +75,15 @@ export const requestEmailChange = operation(
 
 export const confirmEmailChange = operation(
   {
+    ...SIGNED_OUT,
     id: "confirmEmailChange",
-    method: "POST",
     path: "/api/v1/auth/email/confirm",
-    access: "public",
-    tag: AUTH_TAG,
     summary: "Confirm your new email address",
     description:
       "Takes the token from the email. From then on, you sign in with the new address. Sessions and API keys stay valid. Attempts count as sign-in attempts " +
       "of the client address.",
     body: requestBody("EmailConfirmation", { token: LinkToken }, { token: EXAMPLE_TOKEN }),
     response: { 204: null },
-    ignoresCookie: true,
-    secret: true,
     fails: ["RATE_LIMITED"],
   },
   async ({ body: { token }, request }, deps) => {

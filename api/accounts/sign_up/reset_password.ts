@@ -13,7 +13,7 @@ import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
-import { AUTH_TAG, EXAMPLE_USER } from "../schemas.ts";
+import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
@@ -22,11 +22,9 @@ const KIND = "password_reset";
 
 export const requestPasswordReset = operation(
   {
+    ...SIGNED_OUT,
     id: "requestPasswordReset",
-    method: "POST",
     path: "/api/v1/auth/password/reset",
-    access: "public",
-    tag: AUTH_TAG,
     summary: "Request a password reset",
     description:
       "Emails a link if an account has this address. The response does not reveal whether one does. The link works once, for " +
@@ -37,8 +35,6 @@ export const requestPasswordReset = operation(
       { email: EXAMPLE_USER.email },
     ),
     response: { 202: null },
-    ignoresCookie: true,
-    secret: true,
     fails: ["RATE_LIMITED"],
   },
   async ({ body: { email }, request }, deps) => {
@@ -50,11 +46,9 @@ export const requestPasswordReset = operation(
 
 export const resetPassword = operation(
   {
+    ...SIGNED_OUT,
     id: "resetPassword",
-    method: "POST",
     path: "/api/v1/auth/password/reset/confirm",
-    access: "public",
-    tag: AUTH_TAG,
     summary: "Reset your password",
     description:
       "Takes the token from the email. Ends all your sessions; your API keys stay valid. Attempts count as sign-in attempts of " +
@@ -65,8 +59,6 @@ export const resetPassword = operation(
       { token: EXAMPLE_TOKEN, newPassword: "seven quiet lamps at noon" },
     ),
     response: { 204: null },
-    ignoresCookie: true,
-    secret: true,
     fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   async ({ body: { token, newPassword }, request }, deps) => {

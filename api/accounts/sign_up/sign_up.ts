@@ -19,7 +19,7 @@ import { invalidField } from "../../http/validation_problems.ts";
 import { AccountConflict, checkNewAccount, createAccount } from "../create_account.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
 import { accountSlugProblem, checkTexts } from "../profile_fields.ts";
-import { AUTH_TAG } from "../schemas.ts";
+import { SIGNED_OUT } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
 import { requestMail } from "./request_mail.ts";
 
@@ -45,19 +45,15 @@ const SignUp = requestBody(
 
 export const signUp = operation(
   {
+    ...SIGNED_OUT,
     id: "signUp",
-    method: "POST",
     path: "/api/v1/auth/sign-up",
-    access: "public",
-    tag: AUTH_TAG,
     summary: "Sign up",
     description:
       "Emails a link that creates the account. The response does not reveal whether the address may sign up (`SIGN_UP`) or " +
       "has an account; the email does. With `SIGN_UP=off`, no address may. The link works once, for 24 hours.",
     body: SignUp,
     response: { 202: null },
-    ignoresCookie: true,
-    secret: true,
     fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   async ({ body, request }, deps) => {
@@ -77,11 +73,9 @@ export const signUp = operation(
 
 export const confirmSignUp = operation(
   {
+    ...SIGNED_OUT,
     id: "confirmSignUp",
-    method: "POST",
     path: "/api/v1/auth/sign-up/confirm",
-    access: "public",
-    tag: AUTH_TAG,
     summary: "Confirm your sign-up",
     description:
       "Takes the token from the email and creates the account and its personal organization. Requires the password of the " +
@@ -111,8 +105,6 @@ export const confirmSignUp = operation(
         { id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c12", username: "ann", email: "ann@example.com" },
       ),
     },
-    ignoresCookie: true,
-    secret: true,
     fails: ["SIGN_UP_DISABLED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   async ({ body: { token, ...chosen }, request }, deps) => {
