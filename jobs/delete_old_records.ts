@@ -4,8 +4,7 @@
  */
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
-import { queueDeletionNotices } from "../sql/accounts/deletion_notices.ts";
-import { lockDueOrg, markOrgDeleted } from "../sql/accounts/organization_deletion.ts";
+import { lockDueOrg, markOrgDeleted, queueDeletionNotices } from "../sql/accounts/organization_deletion.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldRows, listKeptRows, OLD_ROWS } from "../sql/delete_old_rows.ts";

@@ -16,8 +16,11 @@ export const USERS_TAG = "Users";
 export const OWN_ACCOUNT = { access: "session", tag: AUTH_TAG } as const;
 /** For visitors: a password or a token is in the body, and browsers may send an expired cookie. */
 export const SIGNED_OUT = {
-  ...{ method: "POST", access: "public", tag: AUTH_TAG },
-  ...{ ignoresCookie: true, secret: true },
+  method: "POST",
+  access: "public",
+  tag: AUTH_TAG,
+  ignoresCookie: true,
+  secret: true,
 } as const;
 
 export const KeyKindSchema = oneOf(KEY_KINDS);

@@ -37,9 +37,7 @@ export function parseAddress({ type, name: text }: DefinitionName): DefinitionAd
   if (orgSlug !== null && !isAccountSlug(orgSlug)) {
     throw invalidField("name", "must have an organization's slug between @ and /");
   }
-  if (isUuid(name)) {
-    throw invalidField("name", "must be a name here, such as reviewer@1.0.0, not an id");
-  }
+  if (isUuid(name)) throw invalidField("name", "must be a name here, such as reviewer@1.0.0, not an id");
   if (!isDefinitionName(name)) throw invalidField("name", NAME_RULE);
   if (version !== null && !isVersion(version)) {
     throw invalidField("name", "must end in @MAJOR.MINOR.PATCH, such as @1.0.0");

@@ -1,12 +1,15 @@
 /**
  * Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. A writer that was
- * overtaken starts again. Only one that says what it has read is refused: edit_conflict.ts.
+ * overtaken starts again. Only one that says what it has read is refused.
  */
+
+import { Type } from "@sinclair/typebox";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { requireStillWriter } from "./find_writable.ts";
 import type { Writer } from "./new_draft.ts";
 
@@ -48,5 +51,23 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
   throw new ApiError("SERVICE_UNAVAILABLE", {
     message: TEXTS.SERVICE_UNAVAILABLE.overtaken(MAX_TRIES),
     retryAfter: RETRY_AFTER.conflict,
+  });
+}
+
+/** A body field: `updatedAt` as the caller read it. */
+export const ExpectedUpdatedAt = Type.Optional(
+  Type.String({
+    maxLength: 40,
+    description:
+      "`updatedAt` as you read it. If the version has changed since, nothing is written: 409 `EDIT_CONFLICT`",
+  }),
+);
+
+/** Throws EDIT_CONFLICT if a version is not in the state that the caller expects; undefined expects any. */
+export function requireUnchanged(row: DefinitionRow, expectedUpdatedAt: string | undefined): void {
+  if (expectedUpdatedAt === undefined || expectedUpdatedAt === row.updatedAt) return;
+  throw new ApiError("EDIT_CONFLICT", {
+    message: TEXTS.EDIT_CONFLICT(row, row.updatedAt),
+    details: { updatedAt: row.updatedAt, status: row.status },
   });
 }

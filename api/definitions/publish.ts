@@ -18,7 +18,6 @@ import { operation, reply } from "../http/operation.ts";
 import { requestBody } from "../http/schemas.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
-import { ExpectedUpdatedAt, requireUnchanged } from "./edit_conflict.ts";
 import {
   findVersionWriter,
   lockVersion,
@@ -28,7 +27,7 @@ import {
 } from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
 import { auditOf, requireRow, type Writer } from "./new_draft.ts";
-import { writeOptimistically } from "./optimistic_write.ts";
+import { ExpectedUpdatedAt, requireUnchanged, writeOptimistically } from "./optimistic_write.ts";
 import {
   Definition,
   DOCUMENT_FAILURES,

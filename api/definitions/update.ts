@@ -35,10 +35,9 @@ import {
   type WrittenDocument,
   workOf,
 } from "./document.ts";
-import { ExpectedUpdatedAt, requireUnchanged } from "./edit_conflict.ts";
 import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
-import { writeOptimistically } from "./optimistic_write.ts";
+import { ExpectedUpdatedAt, requireUnchanged, writeOptimistically } from "./optimistic_write.ts";
 import { Provenance, readProvenance } from "./provenance.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
 import {

@@ -2,7 +2,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { Log } from "../process/log.ts";
 import { withTimeout } from "../process/with_timeout.ts";
-import { shareFor } from "./share_for.ts";
 
 /** Prometheus waits ten seconds for a scrape by default. */
 const READ_TIMEOUT_MS = 2_000;
@@ -45,4 +44,29 @@ export function registerMeasuredGauges<Label extends string>(
       },
     });
   }
+}
+
+/** The time limit of a request. A call that has not settled by then is repeated. */
+const LOST_AFTER_MS = 30_000;
+
+/**
+ * Wraps `make`: calls share a pending result, and reuse a settled one (also a failure) for `ms` milliseconds. `now` returns
+ * milliseconds since any point.
+ */
+export function shareFor<Result>(
+  ms: number,
+  make: () => Promise<Result>,
+  now: () => number = () => performance.now(),
+): () => Promise<Result> {
+  let shared: Promise<Result> | null = null;
+  let sharedUntil = 0;
+  return () => {
+    if (shared && now() < sharedUntil) return shared;
+    sharedUntil = now() + LOST_AFTER_MS;
+    const made = make().finally(() => {
+      if (shared === made) sharedUntil = now() + ms;
+    });
+    shared = made;
+    return made;
+  };
 }

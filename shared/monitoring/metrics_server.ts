@@ -7,7 +7,7 @@ import { requestUrl } from "../network/request_url.ts";
 import type { Config } from "../process/config.ts";
 import { type Host, listenOrExit } from "../process/entry_point.ts";
 import type { Log } from "../process/log.ts";
-import { shareFor } from "./share_for.ts";
+import { shareFor } from "./measured_gauge.ts";
 
 /** Collecting takes milliseconds and queries the database. */
 const TEXT_FRESH_MS = 1_000;

@@ -1,6 +1,9 @@
 /** The deletion of an organization: an owner schedules it and can cancel it until then; the sweep carries it out. */
 import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
+import type { Boss } from "../queue.ts";
+import { type AccountMailDetails, queueAccountMail } from "./account_mails.ts";
+import { listOwners } from "./orgs.ts";
 
 /** Days from the request of an owner until an organization is deleted. It can be restored until then. */
 export const ORG_RESTORE_DAYS = 7;
@@ -88,4 +91,34 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
   // Last, as writers lock what they change before their membership; otherwise the two could wait for each other.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
   return { jobIds: jobs.map(({ id }) => id), members, projects };
+}
+
+interface DeletionNotice {
+  org: { id: string; slug: string; name: string };
+  /** Who did it; null for an operator or the service. */
+  actorUserId: string | null;
+  /** The key of a text in jobs/account_mail/deletion_notice.ts. */
+  about: string;
+  details?: AccountMailDetails;
+}
+
+/** Queues the mails. Call inside the transaction of the change, while those who are to know are owners. */
+export async function queueDeletionNotices(
+  tx: Sql,
+  boss: Boss,
+  { org, actorUserId, about, details }: DeletionNotice,
+): Promise<void> {
+  const owners = await listOwners(tx, org.id);
+  // In one order, because each takes a lock of its address.
+  owners.sort((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
+  const [actor] = await tx<{ username: string }[]>`
+    select username
+    from users
+    where id = ${actorUserId}`;
+  for (const { id, email } of owners) {
+    await queueAccountMail(tx, boss, {
+      ...{ kind: "deletion_notice", email, userId: id, orgId: org.id },
+      details: { about, by: actor?.username ?? null, name: org.name, slug: org.slug, ...details },
+    });
+  }
 }

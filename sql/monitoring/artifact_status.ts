@@ -2,7 +2,7 @@
 import { Gauge, type Registry } from "prom-client";
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
-import { shareFor } from "../../shared/monitoring/share_for.ts";
+import { shareFor } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Sql } from "../connection/pool.ts";

@@ -1,6 +1,6 @@
 /** Whether the database lets a process do its work. */
 import { Gauge, type Registry } from "prom-client";
-import { shareFor } from "../../shared/monitoring/share_for.ts";
+import { shareFor } from "../../shared/monitoring/measured_gauge.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../connection/pool.ts";
 import { maySeeSessions } from "../exports/harmless_sessions.ts";

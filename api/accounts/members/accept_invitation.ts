@@ -21,7 +21,7 @@ import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { ORGS_TAG } from "../organizations/schemas.ts";
 import { OrgRoleSchema } from "../schemas.ts";
-import { EXAMPLE_TOKEN, LinkToken } from "../sign_up/link_token.ts";
+import { EXAMPLE_TOKEN, LinkToken } from "../sign_up/request_mail.ts";
 import { addMember } from "./member_changes.ts";
 
 const KIND = "invitation";

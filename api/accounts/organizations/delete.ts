@@ -3,8 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { queueDeletionNotices } from "../../../sql/accounts/deletion_notices.ts";
-import { markOrgRestored, updateOrgDeletesAt } from "../../../sql/accounts/organization_deletion.ts";
+import {
+  markOrgRestored,
+  queueDeletionNotices,
+  updateOrgDeletesAt,
+} from "../../../sql/accounts/organization_deletion.ts";
 import { findOrgById, lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
@@ -40,9 +43,7 @@ export const deleteOrganization = operation(
   },
   async ({ params: { slug }, body, caller, request }, { sql, boss }) => {
     const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
-    if (body.confirm !== slug) {
-      throw invalidField("confirm", `must be the organization's slug, ${slug}`);
-    }
+    if (body.confirm !== slug) throw invalidField("confirm", `must be the organization's slug, ${slug}`);
     await sql.begin((tx) => scheduleOrgDeletion(tx, { org, boss, actor: auditActor(request, caller) }));
     return reply(200, { data: await requireOwnOrg(sql, { caller, slug }) });
   },

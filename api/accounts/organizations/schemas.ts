@@ -77,19 +77,24 @@ export const Member = Type.Object(
 export const MemberList = data({ members: listOf(Member) }, "Highest role first");
 
 /** The errors of endpoints for members. */
-export const ORG_FAILURES = ["ORG_ACCESS_DENIED", "ORG_NOT_FOUND"] as const;
+const ORG_FAILURES = ["ORG_ACCESS_DENIED", "ORG_NOT_FOUND"] as const;
 /** The errors of endpoints for members with a role. */
 export const ORG_ROLE_FAILURES = [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"] as const;
 
 /** An endpoint that every member may read. */
 export const MEMBER_READ = {
-  ...{ method: "GET", access: "caller", tag: ORGS_TAG },
-  ...{ params: OrgParams, fails: ORG_FAILURES },
+  method: "GET",
+  access: "caller",
+  tag: ORGS_TAG,
+  params: OrgParams,
+  fails: ORG_FAILURES,
 } as const;
 /** An endpoint that members with a role may read. */
 export const ROLE_READ = { ...MEMBER_READ, fails: ORG_ROLE_FAILURES } as const;
 /** A write by members with a role. */
 export const ROLE_WRITE = {
-  ...{ access: "session", tag: ORGS_TAG },
-  ...{ params: OrgParams, fails: ORG_ROLE_FAILURES },
+  access: "session",
+  tag: ORGS_TAG,
+  params: OrgParams,
+  fails: ORG_ROLE_FAILURES,
 } as const;

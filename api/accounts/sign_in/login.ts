@@ -54,9 +54,7 @@ export const login = operation(
   },
   async ({ body, request }, deps) => {
     // PostgreSQL stores no NUL in text.
-    if (body.email.includes("\0")) {
-      throw invalidField("email", "must not contain the character NUL");
-    }
+    if (body.email.includes("\0")) throw invalidField("email", "must not contain the character NUL");
     return signedInReply(deps.config, await signInWith(deps, { body, request }));
   },
 );

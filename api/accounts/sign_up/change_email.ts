@@ -23,8 +23,7 @@ import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { requirePassword } from "../require_proof.ts";
 import { OWN_ACCOUNT, SIGNED_OUT } from "../schemas.ts";
-import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
-import { requestMail } from "./request_mail.ts";
+import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
 
 const KIND = "email_change";
 const IN_PASSWORD =

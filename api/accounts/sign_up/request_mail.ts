@@ -1,5 +1,7 @@
 /** Mails that anyone can request, limited per network. */
 
+import { Type } from "@sinclair/typebox";
+import type { ApiError } from "../../../shared/errors.ts";
 import {
   findAccountMailWait,
   type NewAccountMail,
@@ -12,6 +14,7 @@ import { coarseNetworkOf } from "../../http/client_address.ts";
 import { rateLimited } from "../../http/limits/rate_counter.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
+import { invalidField } from "../../http/validation_problems.ts";
 
 /** Mails of all kinds that one network can ask for in an hour. */
 const HOURLY_MAX = 30;
@@ -41,4 +44,18 @@ export async function requestMail(
     // Not by address, because anyone can enter any address.
     details: { kind: mail.kind },
   });
+}
+
+export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
+
+export const LinkToken = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "From the link in the email. Works once",
+  examples: [EXAMPLE_TOKEN],
+});
+
+/** Returns the error for a link that does not work, whatever the reason. */
+export function invalidLink(): ApiError {
+  return invalidField("token", "is unknown, used or expired: request a new email");
 }

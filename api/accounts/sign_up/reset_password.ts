@@ -15,8 +15,7 @@ import { PasswordField, passwordProblem } from "../password_rules.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
-import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
-import { requestMail } from "./request_mail.ts";
+import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
 
 const KIND = "password_reset";
 

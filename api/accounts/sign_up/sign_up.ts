@@ -20,8 +20,7 @@ import { AccountConflict, checkNewAccount, createAccount } from "../create_accou
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
 import { accountSlugProblem, checkTexts } from "../profile_fields.ts";
 import { SIGNED_OUT } from "../schemas.ts";
-import { EXAMPLE_TOKEN, invalidLink, LinkToken } from "./link_token.ts";
-import { requestMail } from "./request_mail.ts";
+import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
 
 const KIND = "sign_up";
 

@@ -1,13 +1,12 @@
 /** Runtime Markdown of agents: a file for `.claude/agents/`. */
 import { type Agent, readAgent } from "./agent/agent_source.ts";
-import { writeAutomaticFailure } from "./agent/auto_fail.ts";
 import { writeDecision } from "./agent/decision.ts";
 import { runtimeTools } from "./agent/front_matter_tools.ts";
 import { writeKnowledge } from "./agent/knowledge.ts";
 import { writeLimits, writeOpening, writePurpose } from "./agent/mission.ts";
 import { writeProcedure } from "./agent/procedure.ts";
 import { writeAgentReport } from "./agent/report.ts";
-import { writeScoring, writeSeverity } from "./agent/scoring.ts";
+import { writeAutomaticFailure, writeScoring, writeSeverity } from "./agent/scoring.ts";
 import { writeSetting } from "./agent/setting.ts";
 import { writeSpecialCases } from "./agent/special_cases.ts";
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";

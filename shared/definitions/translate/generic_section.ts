@@ -2,9 +2,9 @@
 import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
 import type { DocumentMap, Fields } from "./field_reader.ts";
-import { code, collapse, type Inline, md, type Prose, prose, strong } from "./inline.ts";
+import { code, collapse, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
-import { pruneValue } from "./remove_secrets.ts";
+import { isSecretKey, pruneValue } from "./remove_secrets.ts";
 
 const DEEPEST_HEADING = 6;
 /** Characters; what is longer is no name, and is not taken apart. */
@@ -161,4 +161,34 @@ export function writeCommand(
   } else {
     w.bullet(md`${lead}: ${inline}`, children);
   }
+}
+
+/** A row for each of the keys whose value is a map or a message; the others stay among the leftovers. */
+export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: readonly string[]): void {
+  const rows = keys.map((key) => {
+    const name = prose(humanize(key.replace(/^on_/, "")));
+    const outcome = postflight.map(key);
+    const message = outcome ? outcome.prose("message") : postflight.prose(key);
+    const exitCode = outcome?.number("exit_code") ?? null;
+    if (message === null && exitCode === null) return [];
+    return [name, message, given(exitCode, (code) => md`${code}`)];
+  });
+  w.table(["Outcome", "Message", "Exit code"], rows);
+}
+
+/** One bullet a name, such as `Input x: y`; maps and lists stay among the leftovers. */
+export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields | null): void {
+  for (const name of fields?.keys() ?? []) {
+    const text = scalarText(fields?.peek(name));
+    if (text === null) continue;
+    fields?.skip(name);
+    w.bullet(given(code(name), (label) => md`${kind} ${label}: ${shownValue(name, text)}`));
+  }
+}
+
+/** The value, unless its name promises a secret; a template holds none, it only says where one comes from. */
+export function shownValue(name: string, text: string): Inline {
+  const isTemplate = /^\s*(?:\{\{[^{}]*\}\}|\$\{?\w+\}?)\s*$/.test(text);
+  if (isSecretKey(name) && !isTemplate) return md`a secret, not shown here`;
+  return code(text) ?? md`empty`;
 }

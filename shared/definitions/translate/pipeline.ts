@@ -2,10 +2,9 @@
 
 import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
-import { shownValue } from "./assignments.ts";
 import { readSequence } from "./dependency_levels.ts";
 import type { Fields } from "./field_reader.ts";
-import { writeEntries, writeLeftoverBullets } from "./generic_section.ts";
+import { shownValue, writeEntries, writeLeftoverBullets } from "./generic_section.ts";
 import { code, given, type Inline, join, listed, md, prose } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";

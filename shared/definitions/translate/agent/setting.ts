@@ -1,7 +1,12 @@
 /** Where the agent works and what it can look at. */
-import { writeAssignments } from "../assignments.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeCommand, writeEntries, writeLeftoverBullets, writeLeftovers } from "../generic_section.ts";
+import {
+  writeAssignments,
+  writeCommand,
+  writeEntries,
+  writeLeftoverBullets,
+  writeLeftovers,
+} from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { modelAlias } from "../model_alias.ts";

@@ -1,9 +1,8 @@
 /** What happens after a command has run: steps, outcomes, saving and reporting. */
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets } from "../generic_section.ts";
+import { writeLeftoverBullets, writeOutcomes } from "../generic_section.ts";
 import { code, given, type Inline, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { writeOutcomes } from "../outcomes.ts";
 
 export function writeAfterwards(w: MarkdownWriter, postflight: Fields): void {
   for (const [index, step] of postflight.entries("steps", "action").entries()) writeStep(w, step, index + 1);

@@ -1,7 +1,6 @@
 /** Commands that a pipeline runs itself. */
-import { writeAssignments } from "../assignments.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeLeftoverBullets } from "../generic_section.ts";
+import { writeAssignments, writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration, retries } from "../phrases.ts";

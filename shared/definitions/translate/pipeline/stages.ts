@@ -1,9 +1,8 @@
 /** The stages of a pipeline, one by one. */
-import { writeAssignments } from "../assignments.ts";
 import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
 import { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
-import { writeEntries, writeLeftoverBullets } from "../generic_section.ts";
+import { writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

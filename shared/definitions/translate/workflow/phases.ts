@@ -1,10 +1,9 @@
 /** The phases of a workflow, one by one. */
 import { isRecord } from "../../../yaml/values.ts";
-import { writeAssignments } from "../assignments.ts";
 import { describeAfter, type Ordered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
-import { writeLeftoverBullets } from "../generic_section.ts";
+import { writeAssignments, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../phrases.ts";

@@ -2,10 +2,9 @@
 import { scalarText } from "../../../yaml/scalars.ts";
 import { readChecks, writeChecks } from "../checks.ts";
 import type { Fields } from "../field_reader.ts";
-import { writeEntries } from "../generic_section.ts";
+import { writeEntries, writeOutcomes } from "../generic_section.ts";
 import { given, type Inline, join, md, type Prose, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { writeOutcomes } from "../outcomes.ts";
 import type { Workflow } from "./order.ts";
 
 const METHODS: Readonly<Record<string, Inline>> = {

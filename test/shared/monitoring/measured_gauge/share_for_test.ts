@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shareFor } from "../../../shared/monitoring/share_for.ts";
+import { shareFor } from "../../../../shared/monitoring/measured_gauge.ts";
 
 /** A shared task that ends when the test says so, and a clock that the test turns. */
 function createTask() {

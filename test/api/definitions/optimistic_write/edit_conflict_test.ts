@@ -7,9 +7,9 @@ import {
   definitionOf,
   errorOf,
   write,
-} from "../../helpers/definitions/definitions.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+} from "../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const PATH = "/agent/reviewer@1.0.0";
 
