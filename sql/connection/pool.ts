@@ -1,7 +1,6 @@
 /** Connection pools and errors of the driver, which only this file knows: options, type parsers and column names. */
 import postgres from "postgres";
 import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url.ts";
-import { ARRAY_TYPES } from "./array_types.ts";
 
 /** The first parameter of every query function: the pool, a reserved connection or an open transaction. */
 export type Sql = postgres.ISql;
@@ -79,7 +78,6 @@ export function openPool(url: string, options: PoolOptions): Pool {
   const target = parseDatabaseUrl(url);
   const pool = postgres({
     ...toAddress(target),
-    ...ARRAY_TYPES,
     max: options.max,
     connect_timeout: 10,
     keep_alive: KEEP_ALIVE_SECONDS,
