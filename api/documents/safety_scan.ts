@@ -235,7 +235,10 @@ const CALLED = String.raw`(?:^|[;&|(\x60]|\b(?:then|run|execute|start|sudo|exec|
 /** Matches a file that is run: by an interpreter, after chmod, or by its path. */
 const RUN = new RegExp(String.raw`(?:${INTERPRETED}|${CALLED})["']?([^\s"'\x60;|&()]+)`, "gim");
 
-/** The downloads of one document, whose texts must be read in document order. */
+/**
+ * Detects files that are downloaded in one place of a document and run in another, however far apart. Its texts must be read in
+ * document order.
+ */
 class Downloads {
   readonly #names = new Set<string>();
 

@@ -138,8 +138,8 @@ interface ShutdownOptions {
 }
 
 /**
- * Returns the shutdown function of a process. The first call runs the phases and exits with `exitCode`, or 1 if a phase
- * failed; a second call exits at once with 1.
+ * Returns the shutdown function of a process. The first call runs the phases in sequence, each with its time limit, even if an
+ * earlier one fails, and exits with `exitCode`, or 1 if a phase failed; a second call exits at once with 1.
  */
 export function createShutdown(options: ShutdownOptions): (reason: string, exitCode?: number) => void {
   const { phases, log, exit } = options;
