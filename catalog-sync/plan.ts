@@ -1,10 +1,10 @@
 /** Plans a sync: the difference between the stored catalog and the source. Pure. */
 import type { CatalogRows } from "../sql/models/catalog_snapshot.ts";
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
-import type { HeldPrices, HeldPricesRow } from "../sql/models/held_prices.ts";
+import { type HeldPrices, type HeldPricesRow, isDoubtfulChange } from "../sql/models/held_prices.ts";
 import type { ModelAlias, ModelAliasRow } from "../sql/models/model_aliases.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
-import { comparePrices, isDoubtfulChange, modelPrices } from "../sql/models/model_prices.ts";
+import { comparePrices, modelPrices } from "../sql/models/model_prices.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
 import {
   type Model,

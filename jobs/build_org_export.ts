@@ -1,7 +1,7 @@
 /** Job `build_org_export`: builds the ZIP of an organization and records the outcome in the job's row. */
 import type { JobPayloads } from "../shared/background_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
-import { WrongTimeError } from "../sql/exports/rows.ts";
+import { WrongTimeError } from "../sql/exports/select_rows.ts";
 import { takeOverBuild } from "../sql/exports/take_over_build.ts";
 import type { QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";

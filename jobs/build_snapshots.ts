@@ -6,7 +6,7 @@ import { type ExportSnapshot, preferParallelCopies } from "../sql/connection/sna
 import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openSource, type SourceDatabases } from "../sql/exports/open_source.ts";
 import { findPopulatedDatasets } from "../sql/exports/project_entries.ts";
-import { areTimesChecked } from "../sql/exports/rows.ts";
+import { areTimesChecked } from "../sql/exports/select_rows.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 
 /** How old a snapshot may be when the next project is read from it. Opening one takes as long as a small project. */

@@ -14,7 +14,7 @@ import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/bui
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
-import { requireRightTimes } from "../sql/exports/rows.ts";
+import { requireRightTimes } from "../sql/exports/select_rows.ts";
 import { BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
 import { readAhead } from "./read_ahead.ts";
 import type { RunnerDeps } from "./runner_deps.ts";

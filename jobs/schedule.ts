@@ -4,8 +4,8 @@ import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
 import { sendAccountMail } from "./account_mail/send_account_mail.ts";
 import { buildOrgExport } from "./build_org_export.ts";
+import { deleteExpiredExports } from "./delete_expired_exports.ts";
 import { deleteOldRecords } from "./delete_old_records.ts";
-import { expireOrgExports } from "./expire_org_exports.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { sendExportReady } from "./send_export_ready.ts";
 import { followStoreOwner } from "./store_owner.ts";
@@ -52,7 +52,7 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
     pollSeconds: 5,
     needsStore: true,
     run: (deps, _payload, { signal }) =>
-      expireOrgExports(deps, AbortSignal.any([signal, deps.shutdownSignal])),
+      deleteExpiredExports(deps, AbortSignal.any([signal, deps.shutdownSignal])),
   },
   // People must be able to sign in again even if the artifact store is away.
   send_account_mail: {

@@ -1,7 +1,8 @@
 /** Job `send_export_ready`: mails the requester of an organization export that it is ready. */
 import type { JobPayloads } from "../shared/background_jobs.ts";
 import type { ExportFormat } from "../shared/vocabulary.ts";
-import { findMemberRole, findOrgById } from "../sql/accounts/orgs.ts";
+import { findMemberRole } from "../sql/accounts/organization_members.ts";
+import { findOrgById } from "../sql/accounts/orgs.ts";
 import { findUser } from "../sql/accounts/users.ts";
 import { retryOnDatabaseFault } from "../sql/connection/database_fault.ts";
 import type { Sql } from "../sql/connection/pool.ts";

@@ -1,7 +1,8 @@
 /** A new account with its personal organization, whether its user signed up or an operator made it. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { insertOrg, type OrgRow, upsertMember } from "../../sql/accounts/orgs.ts";
+import { upsertMember } from "../../sql/accounts/organization_members.ts";
+import { insertOrg, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
 import { passwordProblem } from "./password_rules.ts";

@@ -13,8 +13,8 @@ import {
   type RevokedKeyRow,
 } from "../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { findMembershipBySlug } from "../../sql/accounts/organization_members.ts";
-import { lockMemberRole, lockOrg } from "../../sql/accounts/orgs.ts";
+import { findMembershipBySlug, lockMemberRole } from "../../sql/accounts/organization_members.ts";
+import { lockOrg } from "../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";

@@ -8,8 +8,8 @@ import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
+import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import { notFound } from "../http/require_visible.ts";
 import {
   data,
   Instant,

@@ -2,8 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { findUserProfile } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
+import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import { notFound } from "../http/require_visible.ts";
 import { requestBody } from "../http/schemas.ts";
 import { changeUser } from "./change_user.ts";
 import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";

@@ -1,6 +1,7 @@
 /** `member add` and `member remove`: the members of an organization and their roles. */
 import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
-import { findFirstOwnerId, findMemberRole, type OrgRow } from "../../sql/accounts/orgs.ts";
+import { findFirstOwnerId, findMemberRole } from "../../sql/accounts/organization_members.ts";
+import type { OrgRow } from "../../sql/accounts/orgs.ts";
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/member_changes.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command/command.ts";

@@ -1,6 +1,6 @@
 /** GET …/dependents: what needs a definition. */
 import { Type } from "@sinclair/typebox";
-import { pickVersion } from "../../shared/definitions/pick_version.ts";
+import { pickVersion } from "../../shared/definitions/version_range.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import {
   listDependents,

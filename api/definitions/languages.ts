@@ -5,8 +5,8 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
+import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import { notFound } from "../http/require_visible.ts";
 import { Count, data, dataOf, listOf, oneOf, Text } from "../http/schemas.ts";
 import { jsonSchemaOf } from "./language_schema.ts";
 

@@ -1,8 +1,8 @@
 /** Warnings: non-fatal problems of a new version, reported to its author. */
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
-import { isRange, RANGE_FORMS } from "../../shared/definitions/pick_version.ts";
 import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
+import { isRange, RANGE_FORMS } from "../../shared/definitions/version_range.ts";
 import { OTHER_ORG_ADVICE } from "../../shared/error_texts.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { suggestNames } from "../../shared/suggestions.ts";

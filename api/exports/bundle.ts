@@ -5,7 +5,7 @@ import { streamZip, textEntry, type ZipEntry } from "../../shared/exports/zip_st
 import { mayExportBundle } from "../../shared/policy.ts";
 import { limitStatements } from "../../sql/connection/snapshot.ts";
 import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
-import { countBundleRows } from "../../sql/exports/rows.ts";
+import { countBundleRows } from "../../sql/exports/select_rows.ts";
 import { operation } from "../http/operation.ts";
 import { queryOf } from "../http/query.ts";
 import {

@@ -19,7 +19,7 @@ import { mayExportDataset } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { FORMATS, LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
-import { countDatasetRows, type ExportSelection } from "../../sql/exports/rows.ts";
+import { countDatasetRows, type ExportSelection } from "../../sql/exports/select_rows.ts";
 import { type DocumentedForm, operation } from "../http/operation.ts";
 import { type AddProblem, once, parseQuery, type QueryParameter, type QueryValues } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
 import { sampleLineBytes } from "../../sql/exports/dataset_file.ts";
-import { countBundleRows, type RowCounts } from "../../sql/exports/rows.ts";
+import { countBundleRows, type RowCounts } from "../../sql/exports/select_rows.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { queryOf } from "../http/query.ts";
 import { each, Instant } from "../http/schemas.ts";

@@ -24,6 +24,7 @@ import {
 import type { Sql } from "../../sql/connection/pool.ts";
 import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import type { Caller } from "../http/caller.ts";
+import { requireVisible } from "../http/not_found.ts";
 import type { Files } from "../http/operation.ts";
 import {
   type AddProblem,
@@ -36,7 +37,6 @@ import {
   word,
 } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { requireVisible } from "../http/require_visible.ts";
 import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
 import { Instant, Text } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";

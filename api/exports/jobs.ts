@@ -3,7 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { lockMemberRole, lockOrg } from "../../sql/accounts/orgs.ts";
+import { lockMemberRole } from "../../sql/accounts/organization_members.ts";
+import { lockOrg } from "../../sql/accounts/orgs.ts";
 import { insertExportEvent } from "../../sql/events/events.ts";
 import {
   type ExportJobRow,

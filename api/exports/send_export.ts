@@ -13,7 +13,7 @@ import { hasSqlState, QUERY_CANCELED, type Sql } from "../../sql/connection/pool
 import { type ExportLanes, limitStatements, preferParallelCopies } from "../../sql/connection/snapshot.ts";
 import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import { type ExportSource, openSource } from "../../sql/exports/open_source.ts";
-import { type ExportSelection, WrongTimeError } from "../../sql/exports/rows.ts";
+import { type ExportSelection, WrongTimeError } from "../../sql/exports/select_rows.ts";
 import { settleCutoff } from "../../sql/exports/settle_as_of.ts";
 import { isTrackerReadable } from "../../sql/tracker/tracker_differences.ts";
 import { auditActor } from "../http/audit_actor.ts";

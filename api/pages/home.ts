@@ -1,6 +1,6 @@
 /** GET /: what this service is, search, links to everything. */
 import { listDefinitions } from "../definitions/list.ts";
-import { notFound } from "../http/require_visible.ts";
+import { notFound } from "../http/not_found.ts";
 import { listModels } from "../models/list/list.ts";
 import { acceptsHtml } from "./error_page.ts";
 import { type Html, html } from "./html.ts";

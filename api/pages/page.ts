@@ -13,8 +13,8 @@ import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } 
 import {
   chosenSlug,
   findSession,
+  findSignInPath,
   formTokenOf,
-  missingSessionPath,
   orgCookie,
   type PageOrg,
   type PageSession,
@@ -95,7 +95,8 @@ export function toPageRoute(
     async respond(request, params) {
       const page = await openPage(request, deps);
       const { session } = page;
-      if (visitors === "signedIn" && !session) return seeOther(missingSessionPath(page));
+      const signInPath = findSignInPath(visitors, page);
+      if (signInPath !== null) return seeOther(signInPath);
       const named = method === "GET" ? page.url.searchParams.get("org") : null;
       if (session?.org && session.org.slug === named)
         return seeOther(addressIn(session.org, page.url), {

@@ -1,5 +1,5 @@
 /**
- * The session of a page: who is signed in, and where a visitor without one is led (by page.ts). A cookie whose session is
+ * The session of a page: who is signed in, and where a visitor without one is sent. A cookie whose session is
  * over was deleted before, and its visitor is anonymous (http/pipeline/rate_limits.ts).
  */
 
@@ -45,8 +45,15 @@ export async function findSession(
   }
 }
 
-/** Returns the sign-in page for a page that needs a session. A form had one, so it has expired; the page says so. */
-export function missingSessionPath({ request, url }: Pick<RequestContext, "request" | "url">): string {
+/**
+ * Returns where a visitor is sent who needs a session and has none: to sign in, and then back. A form had a session, so it has
+ * expired; the sign-in page says so. Null if the page can be shown.
+ */
+export function findSignInPath(
+  visitors: "all" | "signedIn",
+  { session, request, url }: { session: PageSession | null } & Pick<RequestContext, "request" | "url">,
+): string | null {
+  if (visitors === "all" || session) return null;
   return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }
 

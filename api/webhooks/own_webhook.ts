@@ -9,8 +9,8 @@ import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";
 import { requireActorRole, requireOrgRole } from "../accounts/require_own_org.ts";
 import type { Caller } from "../http/caller.ts";
+import { notFound, requireVisible } from "../http/not_found.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { notFound, requireVisible } from "../http/require_visible.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
 

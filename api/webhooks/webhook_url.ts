@@ -1,8 +1,8 @@
-/** Reads the URL of a webhook. Where webhooks may lead is in shared/network/webhook_address.ts. */
+/** Reads the URL of a webhook. Where webhooks may lead is in shared/network/webhook_destination.ts. */
 import type { BlockList } from "node:net";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { findAddressProblem } from "../../shared/network/webhook_address.ts";
+import { findAddressProblem } from "../../shared/network/webhook_destination.ts";
 import { invalidField } from "../http/validation_problems.ts";
 
 const MAX_LENGTH = 2048;

@@ -1,6 +1,6 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
 import { ApiError } from "../../shared/errors.ts";
-import { openNetworks } from "../../shared/network/webhook_address.ts";
+import { openNetworks } from "../../shared/network/webhook_destination.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {

@@ -1,5 +1,5 @@
 /** Mails about second factors: changes, and failed sign-ins with the right password. */
-import type { FactorNotice } from "../../shared/account_mails.ts";
+import type { FactorNotice } from "../../shared/account_mail_kinds.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";

@@ -1,5 +1,5 @@
 /** Job `send_account_mail`: sends a mail about an account or an organization, with a link that it makes. */
-import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../shared/account_mails.ts";
+import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../shared/account_mail_kinds.ts";
 import type { JobPayloads } from "../../shared/background_jobs.ts";
 import {
   type AccountMailRow,

@@ -1,5 +1,5 @@
 /** What each mail about an account or an organization says, and to whom it goes. Each kind is one function. */
-import type { AccountMailKind } from "../../shared/account_mails.ts";
+import type { AccountMailKind } from "../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findMailedInvitation } from "../../sql/accounts/invitations.ts";

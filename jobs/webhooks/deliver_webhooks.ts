@@ -3,7 +3,7 @@
  * decides when a failed delivery is tried again, and how long a failing webhook pauses.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { openNetworks } from "../../shared/network/webhook_address.ts";
+import { openNetworks } from "../../shared/network/webhook_destination.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";

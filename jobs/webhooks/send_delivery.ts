@@ -2,7 +2,7 @@
 import type { BlockList } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { type OutgoingResponse, type Resolve, sendRequest } from "../../shared/network/outgoing_request.ts";
-import { isDeliverable } from "../../shared/network/webhook_address.ts";
+import { isDeliverable } from "../../shared/network/webhook_destination.ts";
 
 const TIMEOUT_MS = 10_000;
 /** The same whether a name of the operator's own network exists or not: a webhook is no way to look that up. */

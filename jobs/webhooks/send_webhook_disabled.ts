@@ -1,6 +1,7 @@
 /** Job `send_webhook_disabled`: mails the organization's owner that a webhook was disabled. */
 import type { JobPayloads } from "../../shared/background_jobs.ts";
-import { findFirstOwnerId, findOrgById } from "../../sql/accounts/orgs.ts";
+import { findFirstOwnerId } from "../../sql/accounts/organization_members.ts";
+import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
 import { composeMail, inWords, subjectName } from "../compose_mail.ts";

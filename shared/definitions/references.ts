@@ -5,7 +5,7 @@ import { scalarText } from "../yaml/scalars.ts";
 import { walkKeys } from "./language/walk_keys.ts";
 import { isDefinitionName } from "./name.ts";
 import type { DefinitionSource } from "./parse_definition.ts";
-import { isRange } from "./pick_version.ts";
+import { isRange } from "./version_range.ts";
 
 /** An edge from a document to a line of definitions. */
 export interface DefinitionReference {

@@ -1,7 +1,7 @@
 /** Every environment variable of the configuration, with its default, its bounds and what it is for. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Cron } from "croner";
-import { parseNetworks } from "../network/webhook_address.ts";
+import { parseNetworks } from "../network/webhook_destination.ts";
 
 const MAX_INT32 = 2_147_483_647;
 

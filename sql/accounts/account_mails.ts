@@ -1,5 +1,9 @@
 /** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
-import { ACCOUNT_MAILS, type AccountMailKind, type AccountMailPolicy } from "../../shared/account_mails.ts";
+import {
+  ACCOUNT_MAILS,
+  type AccountMailKind,
+  type AccountMailPolicy,
+} from "../../shared/account_mail_kinds.ts";
 import { columnList, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";

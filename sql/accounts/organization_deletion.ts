@@ -3,7 +3,7 @@ import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 import type { Boss } from "../queue.ts";
 import { type AccountMailDetails, queueAccountMail } from "./account_mails.ts";
-import { listOwners } from "./orgs.ts";
+import { listOwners } from "./organization_members.ts";
 
 /** Days from the request of an owner until an organization is deleted. It can be restored until then. */
 export const ORG_RESTORE_DAYS = 7;

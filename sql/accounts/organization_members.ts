@@ -1,6 +1,16 @@
-/** Memberships: a user's role in an organization, and its subscription. */
-import type { DefinitionType, OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import { firstRow, type Sql } from "../connection/pool.ts";
+/** Table `organization_members`: a user's role in an organization. */
+import {
+  type DefinitionType,
+  ORG_ROLES,
+  type OrgRole,
+  type SubscriptionTier,
+} from "../../shared/vocabulary.ts";
+import { anyRow, firstRow, firstValue, type Sql } from "../connection/pool.ts";
+
+export interface MemberKey {
+  orgId: string;
+  userId: string;
+}
 
 /** A membership, with the organization's subscription tier. */
 export interface MembershipRow {
@@ -90,4 +100,82 @@ export async function listMembershipsByName(
 /** Lists all memberships of a user, by the organization's slug. */
 export async function listMemberships(sql: Sql, userId: string): Promise<MembershipRow[]> {
   return sql<MembershipRow[]>`${membershipsOf(sql, userId)} order by o.slug`;
+}
+
+/** Finds the role of a user in an organization; null if the user is not a member. */
+export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
+  return firstValue(sql<{ role: OrgRole }[]>`
+    select role
+    from organization_members
+    where org_id = ${key.orgId} and user_id = ${key.userId}`);
+}
+
+/**
+ * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. Call it after every lock of
+ * the organization and of what the transaction changes, and after inserts that refer to the organization: changes of
+ * members and the deletion of organizations lock in this order.
+ */
+export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
+  return firstValue(tx<{ role: OrgRole }[]>`
+    select role
+    from organization_members
+    where org_id = ${key.orgId} and user_id = ${key.userId}
+    for share`);
+}
+
+/** Finds the id of the organization's longest-standing owner; null if it has no owner. */
+export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string | null> {
+  return firstValue(sql<{ userId: string }[]>`
+    select user_id
+    from organization_members
+    where org_id = ${orgId} and role = 'owner'
+    order by joined_at, user_id
+    limit 1`);
+}
+
+/** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
+export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): Promise<boolean> {
+  return anyRow(sql`
+    select
+    from organization_members m
+    join users u on u.id = m.user_id
+    where m.org_id = ${orgId} and m.role = 'owner' and m.user_id <> ${userId} and u.disabled_at is null
+    limit 1`);
+}
+
+/** Lists up to 100 owners whose accounts are enabled, the longest-standing ones first. */
+export async function listOwners(sql: Sql, orgId: string): Promise<{ id: string; email: string }[]> {
+  return sql<{ id: string; email: string }[]>`
+    select u.id, u.email
+    from organization_members m
+    join users u on u.id = m.user_id
+    where m.org_id = ${orgId} and m.role = 'owner' and u.disabled_at is null
+    order by m.joined_at, u.id
+    limit 100`;
+}
+
+/** Finds the id of the longest-standing member with the highest role; null if there are no members. */
+export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
+  return firstValue(sql<{ userId: string }[]>`
+    select user_id
+    from organization_members
+    where org_id = ${orgId}
+    order by array_position(${[...ORG_ROLES]}::text[], role) desc, joined_at, user_id
+    limit 1`);
+}
+
+export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole }): Promise<void> {
+  await sql`
+    insert into organization_members (org_id, user_id, role)
+    values (${member.orgId}, ${member.userId}, ${member.role})
+    on conflict on constraint organization_members_pkey do update
+    set role = excluded.role`;
+}
+
+/** Deletes a membership and returns its role; null if there was none. */
+export async function deleteMember(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
+  return firstValue(sql<{ role: OrgRole }[]>`
+    delete from organization_members
+    where org_id = ${key.orgId} and user_id = ${key.userId}
+    returning role`);
 }

@@ -1,5 +1,5 @@
-/** Tables `organizations` and `organization_members`. */
-import { ORG_ROLES, type OrgRole, type SubscriptionTier } from "../../shared/vocabulary.ts";
+/** Table `organizations`. */
+import type { SubscriptionTier } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, firstValue, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 const COLUMNS = ["id", "slug", "name", "is_personal", "subscription_tier", "created_at", "deletes_at"];
@@ -14,11 +14,6 @@ export interface OrgRow {
   createdAt: string;
   /** When it will be deleted; null if no owner has deleted it. */
   deletesAt: string | null;
-}
-
-export interface MemberKey {
-  orgId: string;
-  userId: string;
 }
 
 /** Finds an organization by its id; null if there is none, or it is deleted. */
@@ -72,68 +67,6 @@ export async function lockOrg(sql: Sql, orgId: string): Promise<void> {
     for no key update`;
 }
 
-/** Finds the role of a user in an organization; null if the user is not a member. */
-export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
-  return firstValue(sql<{ role: OrgRole }[]>`
-    select role
-    from organization_members
-    where org_id = ${key.orgId} and user_id = ${key.userId}`);
-}
-
-/**
- * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. Call it after every lock of
- * the organization and of what the transaction changes, and after inserts that refer to the organization: changes of
- * members and the deletion of organizations lock in this order.
- */
-export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
-  return firstValue(tx<{ role: OrgRole }[]>`
-    select role
-    from organization_members
-    where org_id = ${key.orgId} and user_id = ${key.userId}
-    for share`);
-}
-
-/** Finds the id of the organization's longest-standing owner; null if it has no owner. */
-export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string | null> {
-  return firstValue(sql<{ userId: string }[]>`
-    select user_id
-    from organization_members
-    where org_id = ${orgId} and role = 'owner'
-    order by joined_at, user_id
-    limit 1`);
-}
-
-/** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
-export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): Promise<boolean> {
-  return anyRow(sql`
-    select
-    from organization_members m
-    join users u on u.id = m.user_id
-    where m.org_id = ${orgId} and m.role = 'owner' and m.user_id <> ${userId} and u.disabled_at is null
-    limit 1`);
-}
-
-/** Lists up to 100 owners whose accounts are enabled, the longest-standing ones first. */
-export async function listOwners(sql: Sql, orgId: string): Promise<{ id: string; email: string }[]> {
-  return sql<{ id: string; email: string }[]>`
-    select u.id, u.email
-    from organization_members m
-    join users u on u.id = m.user_id
-    where m.org_id = ${orgId} and m.role = 'owner' and u.disabled_at is null
-    order by m.joined_at, u.id
-    limit 100`;
-}
-
-/** Finds the id of the longest-standing member with the highest role; null if there are no members. */
-export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
-  return firstValue(sql<{ userId: string }[]>`
-    select user_id
-    from organization_members
-    where org_id = ${orgId}
-    order by array_position(${[...ORG_ROLES]}::text[], role) desc, joined_at, user_id
-    limit 1`);
-}
-
 export async function existsOrg(sql: Sql): Promise<boolean> {
   return anyRow(sql`select from organizations limit 1`);
 }
@@ -163,14 +96,6 @@ export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
     returning ${sql(COLUMNS)}`);
 }
 
-export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole }): Promise<void> {
-  await sql`
-    insert into organization_members (org_id, user_id, role)
-    values (${member.orgId}, ${member.userId}, ${member.role})
-    on conflict on constraint organization_members_pkey do update
-    set role = excluded.role`;
-}
-
 /** The fields of an organization that can be changed; omitted ones stay. */
 export interface OrgChanges {
   name?: string;
@@ -197,12 +122,4 @@ export async function updateOrgTier(
     set subscription_tier = ${org.subscriptionTier}, updated_at = now()
     where slug = ${org.slug} and deleted_at is null
     returning ${sql(COLUMNS)}`);
-}
-
-/** Deletes a membership and returns its role; null if there was none. */
-export async function deleteMember(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
-  return firstValue(sql<{ role: OrgRole }[]>`
-    delete from organization_members
-    where org_id = ${key.orgId} and user_id = ${key.userId}
-    returning role`);
 }

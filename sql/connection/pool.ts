@@ -90,7 +90,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
       TimeZone: "UTC",
       DateStyle: "ISO, MDY",
       application_name: options.applicationName,
-      // The literals in sql/exports/rows.ts are safe only with this setting.
+      // The literals in sql/exports/select_rows.ts are safe only with this setting.
       standard_conforming_strings: "on",
       // PgBouncer rejects these two. Compiling takes longer than most statements here: with it, a delivery of a webhook cost
       // 0.4 s; deploy/postgresql.conf has `jit` for the sessions behind one. Numbers have all their digits in exports, which

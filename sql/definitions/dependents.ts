@@ -1,5 +1,5 @@
 /** Lists the dependents of a definition: the versions whose documents refer to it. */
-import { MAX_RANGE_LENGTH } from "../../shared/definitions/pick_version.ts";
+import { MAX_RANGE_LENGTH } from "../../shared/definitions/version_range.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { DefinitionRow } from "./fields.ts";
 import { targetOrg } from "./reference_candidates.ts";

@@ -18,7 +18,7 @@ import {
   type RowLine,
   selectLines,
   tableOf,
-} from "./rows.ts";
+} from "./select_rows.ts";
 
 type Chunks = AsyncGenerator<Uint8Array, void, void>;
 type Columns = readonly ExportColumn[];

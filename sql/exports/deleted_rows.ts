@@ -20,7 +20,7 @@ import {
   logged,
   ownVisibility,
   tableOf,
-} from "./rows.ts";
+} from "./select_rows.ts";
 
 const COLUMNS = [
   column.word("dataset", EXPORT_DATASET_NAMES, "Its dataset"),

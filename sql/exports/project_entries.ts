@@ -12,7 +12,7 @@ import type { ExportSnapshot } from "../connection/snapshot.ts";
 import type { RowMeter } from "./copy_rows.ts";
 import { type DatasetFileOptions, streamDatasetFile } from "./dataset_file.ts";
 import { streamDeletedFile } from "./deleted_rows.ts";
-import { type ExportSelection, tableOf } from "./rows.ts";
+import { type ExportSelection, tableOf } from "./select_rows.ts";
 
 export interface ProjectEntriesOptions extends Pick<DatasetFileOptions, "selection" | "format"> {
   /** Counts the rows of all files as they are sent. */

@@ -1,9 +1,27 @@
-/** Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator. */
+/**
+ * Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator. catalog-sync/plan.ts
+ * holds and takes them.
+ */
 import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
 import type { PriceChange } from "./model_price_changes.ts";
 import { comparePrices } from "./model_prices.ts";
 import type { ModelKey, Prices } from "./models.ts";
+
+/** A price that rises or falls by more than this factor is doubtful. */
+const MAX_FACTOR = 5;
+
+/**
+ * Whether any price changes by more than 5 times, or to or from 0: the source may have made a mistake. A price that appears
+ * or disappears is no such change.
+ */
+export function isDoubtfulChange(before: Prices, after: Prices): boolean {
+  return Object.entries(before).some(([field, price]) => {
+    const next = after[field];
+    if (next === undefined || next === price) return false;
+    return price === 0 || next === 0 || Math.max(price, next) > MAX_FACTOR * Math.min(price, next);
+  });
+}
 
 export interface HeldPrices extends ModelKey {
   /** All prices that the source gives the model, and its tier at these. */

@@ -4,7 +4,7 @@ import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { copyStatement as exportStatement } from "../../sql/exports/copy_rows.ts";
 import { FORMATS, rowsQuery } from "../../sql/exports/dataset_file.ts";
-import type { ExportSelection } from "../../sql/exports/rows.ts";
+import type { ExportSelection } from "../../sql/exports/select_rows.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts";
 

@@ -20,7 +20,7 @@ const SUITES = [
   "test/jobs/build_org_export_test.ts",
   "test/jobs/build_snapshots_test.ts",
   "test/jobs/delete_old_records_test.ts",
-  "test/sql/exports/rows/increments_test.ts",
+  "test/sql/exports/select_rows/increments_test.ts",
   "test/system/export_round_trip_test.ts",
 ];
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
-import { ACCOUNT_MAILS } from "../../shared/account_mails.ts";
+import { ACCOUNT_MAILS } from "../../shared/account_mail_kinds.ts";
 import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";

@@ -4,7 +4,7 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { artifactKeyOf } from "../../jobs/artifact_key.ts";
-import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
+import { deleteExpiredExports } from "../../jobs/delete_expired_exports.ts";
 import { MARKER_NAME } from "../../shared/artifacts/store.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { runJson } from "../helpers/accounts/admin.ts";
@@ -101,7 +101,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   await app.db.sql`
     update export_jobs set expires_at = now() - interval '1 hour', ready_at = now() - interval '2 hours'
     where status = 'ready'`;
-  await expireOrgExports(original.deps, NEVER);
+  await deleteExpiredExports(original.deps, NEVER);
   await original.build(late.id).catch(() => {});
   expect(await storedFiles(app)).toEqual(before);
   expect(await getJob(app, person.key, late.id)).toMatchObject({ status: "queued", attempt: 0 });
@@ -176,7 +176,7 @@ test("two databases that race for a bucket without conditional writes are not bo
   const [, kept] = [await s3.client.write("org/exports/note.txt", "stays"), foreignKey()];
   await s3.client.write(`org/exports/${kept}`, "of the winner, or older than it");
   await using sweeper = await openTestRunner(loser);
-  await expireOrgExports(sweeper.deps, NEVER);
+  await deleteExpiredExports(sweeper.deps, NEVER);
   expect(await s3.client.exists(`org/exports/${kept}`)).toBe(true);
   await runJson(loser.deps.config.databaseUrl, ["artifacts", "adopt"], s3.env);
   expect(await sweeper.deps.owner.isOurs()).toBe(true);
@@ -197,7 +197,7 @@ test("a store without a marker can be claimed only if it is empty or contains on
   // As after an upgrade from a release without markers.
   expect(await runner.deps.owner.isOurs()).toBe(true);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await readdir(directoryOf(app))).toContain(MARKER_NAME);
 });
 

@@ -4,7 +4,7 @@ import { EXPORT_DATASETS, NO_FILTERS } from "../../shared/exports/datasets.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { rowsQuery } from "../../sql/exports/dataset_file.ts";
-import { countQuery } from "../../sql/exports/rows.ts";
+import { countQuery } from "../../sql/exports/select_rows.ts";
 import {
   AFTER_ALL,
   type ExportProject,

@@ -5,8 +5,8 @@ import {
   upsertSessionChallenge,
 } from "../../../sql/accounts/factor_challenges.ts";
 import { insertPasskey, lockPasskeys, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
+import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { notFound } from "../../http/require_visible.ts";
 import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";

@@ -1,6 +1,6 @@
 /** Queues the mails that tell users about their second factors. */
 
-import type { FactorNotice } from "../../../shared/account_mails.ts";
+import type { FactorNotice } from "../../../shared/account_mail_kinds.ts";
 import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { findUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";

@@ -11,8 +11,8 @@ import {
 } from "../../../sql/accounts/second_factors.ts";
 import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
+import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { notFound } from "../../http/require_visible.ts";
 import { Count, data, Instant, listOf, Nullable, requestBody } from "../../http/schemas.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { noFactor, requireRecentFactor } from "../require_proof.ts";

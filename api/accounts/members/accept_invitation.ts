@@ -1,6 +1,6 @@
 /** POST /invitations/preview and /invitations/accept: what the link of an invitation offers, and joining. */
 import { Type } from "@sinclair/typebox";
-import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
@@ -11,7 +11,8 @@ import {
   isInvited,
   markInvitationAccepted,
 } from "../../../sql/accounts/invitations.ts";
-import { findMemberRole, findOrgById, lockOrg } from "../../../sql/accounts/orgs.ts";
+import { findMemberRole } from "../../../sql/accounts/organization_members.ts";
+import { findOrgById, lockOrg } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";

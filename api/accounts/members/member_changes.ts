@@ -13,16 +13,15 @@ import {
   deleteMember,
   existsOtherOwner,
   listOwners,
-  lockOrg,
-  type OrgRow,
   upsertMember,
-} from "../../../sql/accounts/orgs.ts";
+} from "../../../sql/accounts/organization_members.ts";
+import { lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/own_orgs.ts";
 import { findUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
+import { notFound } from "../../http/not_found.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { notFound } from "../../http/require_visible.ts";
 import { lockActorRole } from "../require_own_org.ts";
 
 export interface MemberChange {

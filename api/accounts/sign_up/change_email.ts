@@ -1,7 +1,7 @@
 /** POST /auth/email and /auth/email/confirm: another address for an account, which takes effect by a link that it gets. */
 
 import { Type } from "@sinclair/typebox";
-import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import {
   type AccountMailRow,
   endAccountLinks,

@@ -48,7 +48,7 @@ export async function requestMail(
 
 export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
 
-/** Of a link in a mail. How long a link works is in shared/account_mails.ts. */
+/** Of a link in a mail. How long a link works is in shared/account_mail_kinds.ts. */
 export const LinkToken = Type.String({
   minLength: 1,
   maxLength: 200,

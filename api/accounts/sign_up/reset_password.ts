@@ -1,6 +1,6 @@
 /** POST /auth/password/reset and /auth/password/reset/confirm: a new password for people who have forgotten theirs. */
 import { Type } from "@sinclair/typebox";
-import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
 import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";

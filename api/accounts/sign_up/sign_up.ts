@@ -1,6 +1,6 @@
 /** POST /auth/sign-up and /auth/sign-up/confirm: people make their own account, with a link in a mail. */
 import { Type } from "@sinclair/typebox";
-import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import {

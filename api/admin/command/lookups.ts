@@ -1,11 +1,7 @@
 /** Finds what a flag names. Throws AdminError if it does not exist. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
-import {
-  findLeadingMemberId,
-  findMemberRole,
-  findOrgBySlug,
-  type OrgRow,
-} from "../../../sql/accounts/orgs.ts";
+import { findLeadingMemberId, findMemberRole } from "../../../sql/accounts/organization_members.ts";
+import { findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findUserByUsername, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { AdminError } from "./command.ts";

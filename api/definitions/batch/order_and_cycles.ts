@@ -1,7 +1,7 @@
 /** The order of a batch, dependencies before the documents that need them, and its cycles, which have none. */
 import { nameKey } from "../../../shared/definitions/name.ts";
-import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import type { DefinitionReference } from "../../../shared/definitions/references.ts";
+import { pickVersion } from "../../../shared/definitions/version_range.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import type { WrittenDocument } from "../document.ts";
 

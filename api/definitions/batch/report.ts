@@ -2,8 +2,8 @@
 
 import semver from "semver";
 import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
-import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import { writtenName } from "../../../shared/definitions/references.ts";
+import { pickVersion } from "../../../shared/definitions/version_range.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { listDependents, listReferencedRanges } from "../../../sql/definitions/dependents.ts";

@@ -1,5 +1,5 @@
 /** Resolves the references of a version for a reader. */
-import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import { pickVersion } from "../../../shared/definitions/version_range.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionLineKey } from "../../../sql/definitions/lines.ts";
 import {

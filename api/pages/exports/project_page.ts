@@ -11,7 +11,7 @@ import {
 import { isUuid } from "../../../shared/uuid.ts";
 import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
-import { notFound } from "../../http/require_visible.ts";
+import { notFound } from "../../http/not_found.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { apiPath, type ResponseOf } from "../api_client.ts";
 import { attempt, choice, type FormProblems, findProblems, renderOptions } from "../forms.ts";

@@ -2,7 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import type { Session as SessionSchema } from "../../accounts/sessions.ts";
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
-import { notFound } from "../../http/require_visible.ts";
+import { notFound } from "../../http/not_found.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";

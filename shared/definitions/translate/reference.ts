@@ -1,7 +1,7 @@
 /** References from one definition to another, as they appear in the text. */
 import { scalarText } from "../../yaml/scalars.ts";
-import { RANGE_FORMS } from "../pick_version.ts";
 import { parseReference } from "../references.ts";
+import { RANGE_FORMS } from "../version_range.ts";
 import { code, type Inline } from "./inline.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 

@@ -1,4 +1,4 @@
-/** `since`: changed and removed rows over HTTP; tests of the SQL are in test/sql/exports/rows/increments_test.ts. */
+/** `since`: changed and removed rows over HTTP; tests of the SQL are in test/sql/exports/select_rows/increments_test.ts. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";

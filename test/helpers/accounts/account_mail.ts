@@ -1,7 +1,7 @@
 /** Mails about accounts as their readers get them. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../../shared/account_mails.ts";
+import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import {
   type NewAccountMail,
   queueAccountMail,

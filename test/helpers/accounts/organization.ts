@@ -1,5 +1,5 @@
 /** An organization with a member of each role, who are signed in. */
-import { mintLinkToken } from "../../../shared/account_mails.ts";
+import { mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { insertInvitation } from "../../../sql/accounts/invitations.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../http/app.ts";

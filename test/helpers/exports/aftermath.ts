@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expireOrgExports } from "../../../jobs/expire_org_exports.ts";
+import { deleteExpiredExports } from "../../../jobs/delete_expired_exports.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
 import { openArtifactDirectory } from "../../../shared/artifacts/directory.ts";
 import { MARKER_NAME } from "../../../shared/artifacts/store.ts";
@@ -90,7 +90,7 @@ async function sweep(db: TestDatabase, directory: string): Promise<void> {
   const { sql } = db;
   const owner = openStoreOwner({ sql, store, log });
   const config = { exportRetentionHours: 72 };
-  await expireOrgExports({ config, sql, store, owner, log }, new AbortController().signal);
+  await deleteExpiredExports({ config, sql, store, owner, log }, new AbortController().signal);
 }
 
 /** Returns the sorted job ids of all mails, once all mails are sent. */

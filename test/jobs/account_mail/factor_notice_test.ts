@@ -1,6 +1,6 @@
 /** The mails about second factors, as text and HTML. */
 import { expect, test } from "bun:test";
-import type { FactorNotice } from "../../../shared/account_mails.ts";
+import type { FactorNotice } from "../../../shared/account_mail_kinds.ts";
 import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openMailServer } from "../../helpers/network/mail_server.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { SMTPServerOptions } from "smtp-server";
 import { chooseFreePort } from "../../../deploy/local/machine.ts";
-import { hashLinkToken } from "../../../shared/account_mails.ts";
+import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { findAccountLink } from "../../../sql/accounts/account_mails.ts";
 import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
 import { lapseHeartbeats } from "../../helpers/exports/aftermath.ts";

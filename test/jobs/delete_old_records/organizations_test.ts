@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { deleteExpiredExports } from "../../../jobs/delete_expired_exports.ts";
 import { deleteOldRecords, deleteOrganizations } from "../../../jobs/delete_old_records.ts";
-import { expireOrgExports } from "../../../jobs/expire_org_exports.ts";
 import { BuildSuperseded } from "../../../jobs/org_export_file.ts";
 import { lockDueOrg, markOrgDeleted } from "../../../sql/accounts/organization_deletion.ts";
 import { agentYaml, makeDefinition } from "../../helpers/definitions/definitions.ts";
@@ -100,7 +100,7 @@ test("a queued export ends, and the file of a ready one is deleted by the next s
   const queued = await jobOf(await postJob(api, owner));
   await endNow(api, owner);
   expect(await deleteOrganizations(runner.deps, NEVER)).toBe(1);
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   const jobs = await api.db.sql`select id, status, error_code from export_jobs order by number`;
   expect([...jobs]).toEqual([
     { id: ready.id, status: "expired", errorCode: null },

@@ -4,7 +4,7 @@ import { getServers, Resolver, setServers } from "node:dns";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
-import { openNetworks } from "../../../shared/network/webhook_address.ts";
+import { openNetworks } from "../../../shared/network/webhook_destination.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 

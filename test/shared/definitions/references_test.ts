@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { pickVersion } from "../../../shared/definitions/pick_version.ts";
 import { listReferences, parseReference } from "../../../shared/definitions/references.ts";
+import { pickVersion } from "../../../shared/definitions/version_range.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 

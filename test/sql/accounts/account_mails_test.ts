@@ -1,6 +1,6 @@
 /** Mails about accounts as rows: limits, links that end, and links that two try at once. */
 import { expect, test } from "bun:test";
-import { mintLinkToken } from "../../../shared/account_mails.ts";
+import { mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import {
   endAccountLinks,
   findAccountLink,

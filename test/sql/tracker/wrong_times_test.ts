@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";
 import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { areTimesChecked, wrongTimeQuery } from "../../../sql/exports/rows.ts";
+import { areTimesChecked, wrongTimeQuery } from "../../../sql/exports/select_rows.ts";
 import { migrate } from "../../../sql/migrate.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";

@@ -3,7 +3,7 @@ import {
   HOURLY_INVITATIONS_MAX,
   PENDING_INVITATIONS_MAX,
 } from "../../../../api/accounts/members/invitations.ts";
-import { mintLinkToken } from "../../../../shared/account_mails.ts";
+import { mintLinkToken } from "../../../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
 import {
   ask,

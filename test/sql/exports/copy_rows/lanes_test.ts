@@ -19,7 +19,7 @@ import {
   rangeQuery,
   rowsQuery,
 } from "../../../../sql/exports/dataset_file.ts";
-import type { ExportSelection } from "../../../../sql/exports/rows.ts";
+import type { ExportSelection } from "../../../../sql/exports/select_rows.ts";
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";

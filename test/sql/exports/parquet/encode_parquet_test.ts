@@ -4,7 +4,7 @@ import { type ExportSnapshot, openExportSnapshot } from "../../../../sql/connect
 import { copyRows } from "../../../../sql/exports/copy_rows.ts";
 import { FORMATS, rowsQuery } from "../../../../sql/exports/dataset_file.ts";
 import { encodeParquet } from "../../../../sql/exports/parquet/encode_parquet.ts";
-import type { ExportSelection } from "../../../../sql/exports/rows.ts";
+import type { ExportSelection } from "../../../../sql/exports/select_rows.ts";
 import { AFTER_ALL } from "../../../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.ts";

@@ -4,7 +4,7 @@ import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/ex
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { rowsQuery } from "../../../../sql/exports/dataset_file.ts";
 import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
-import { countQuery, type Increment } from "../../../../sql/exports/rows.ts";
+import { countQuery, type Increment } from "../../../../sql/exports/select_rows.ts";
 import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "../../../../sql/connection/snapshot.ts";
 import { boundaryQuery, rangeQuery, rowsQuery, sampleQuery } from "../../../../sql/exports/dataset_file.ts";
 import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
-import { countQuery, type ExportSelection } from "../../../../sql/exports/rows.ts";
+import { countQuery, type ExportSelection } from "../../../../sql/exports/select_rows.ts";
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 

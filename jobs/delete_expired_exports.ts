@@ -39,7 +39,7 @@ type SweepDeps = Pick<RunnerDeps, "sql" | "store" | "owner" | "log"> & {
  * Sweeps once, if the store belongs to this database. Logs failed deletions, which the next sweep retries; `signal`
  * ends it between two files.
  */
-export async function expireOrgExports(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+export async function deleteExpiredExports(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   if (!(await deps.owner.isOurs())) return;
   const expired = await expirePastExpiry(deps, signal);
   const abandoned = await deleteAbandoned(deps, signal);

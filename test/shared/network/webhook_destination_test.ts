@@ -4,7 +4,7 @@ import {
   isInNetworks,
   openNetworks,
   parseNetworks,
-} from "../../../shared/network/webhook_address.ts";
+} from "../../../shared/network/webhook_destination.ts";
 
 test("a list of networks is read, and a malformed one is refused", () => {
   for (const text of ["10.1.0.0/16", "127.0.0.1/32,fd00::/8", " 10.0.0.0/8 , ::1/128 ", "0.0.0.0/0"]) {

@@ -17,7 +17,7 @@ import type { ExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { streamDatasetFile } from "../../../../sql/exports/dataset_file.ts";
 import { countDeletedRows, streamDeletedFile } from "../../../../sql/exports/deleted_rows.ts";
 import { openSource } from "../../../../sql/exports/open_source.ts";
-import { countDatasetRows, type ExportSelection } from "../../../../sql/exports/rows.ts";
+import { countDatasetRows, type ExportSelection } from "../../../../sql/exports/select_rows.ts";
 import { settleAsOf } from "../../../../sql/exports/settle_as_of.ts";
 import { openNodes } from "../../../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../../sql/tracker/tracker_tables.ts";

@@ -4,7 +4,7 @@ import { mkdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { artifactKeyOf } from "../../jobs/artifact_key.ts";
-import { expireOrgExports } from "../../jobs/expire_org_exports.ts";
+import { deleteExpiredExports } from "../../jobs/delete_expired_exports.ts";
 import type { RunnerDeps } from "../../jobs/runner_deps.ts";
 import {
   ageExportJob,
@@ -53,18 +53,18 @@ test("72 hours after it became ready an export is gone, its row says so, and a s
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
   await ageExportJob(app, id, 71);
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "ready" });
   expect((await downloadJob(app, person.key, id)).status).toBe(200);
   await ageExportJob(app, id, 1);
   const before = await getJob(app, person.key, id);
   expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
   expect((await storedFiles(app)).length).toBe(1);
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await getJob(app, person.key, id)).toEqual({ ...before, status: "expired" });
   expect(await storedFiles(app)).toEqual([]);
   expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect((await listAudited(app, id)).slice(-2)).toEqual([
     expect.objectContaining({ action: "export_job.download" }),
     { action: "export_job.expire", actorUserId: null, credentialId: null, orgId: person.org.id },
@@ -77,8 +77,8 @@ test("a file outlives its export by the two seconds in which a late download ope
   const { person, id } = await makeReady(app, runner);
   await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
   expect(await errorOf(await downloadJob(app, person.key, id))).toEqual([410, "EXPORT_EXPIRED"]);
-  await expect(expireOrgExports(runner.deps, AbortSignal.abort())).rejects.toThrow();
-  await expireOrgExports(runner.deps, NEVER);
+  await expect(deleteExpiredExports(runner.deps, AbortSignal.abort())).rejects.toThrow();
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
   const [{ ageSeconds }] = await app.db.sql<[{ ageSeconds: number }]>`
     select extract(epoch from now() - expires_at)::float8 as age_seconds from export_jobs where id = ${id}`;
@@ -94,7 +94,7 @@ test("sweeps at the same time expire each export once", async () => {
     await ageExportJob(app, id, 72);
     ids.push(id);
   }
-  await Promise.all(Array.from({ length: 4 }, () => expireOrgExports(runner.deps, NEVER)));
+  await Promise.all(Array.from({ length: 4 }, () => deleteExpiredExports(runner.deps, NEVER)));
   expect(await storedFiles(app)).toEqual([]);
   for (const id of ids) {
     const expired = (await listAudited(app, id)) as { action: string }[];
@@ -109,11 +109,11 @@ test("a sweep that died between the file and the row is made up for by the next"
   await ageExportJob(app, id, 72);
   await app.db
     .owner`alter table audit_log add constraint no_expiry check (action <> 'export_job.expire') not valid`;
-  await expect(expireOrgExports(runner.deps, NEVER)).rejects.toThrow("no_expiry");
+  await expect(deleteExpiredExports(runner.deps, NEVER)).rejects.toThrow("no_expiry");
   expect(await storedFiles(app)).toEqual([]);
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "ready" });
   await app.db.owner`alter table audit_log drop constraint no_expiry`;
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
 });
 
@@ -134,7 +134,7 @@ test("an export whose file cannot be deleted stays ready, and does not delay oth
       },
     },
   };
-  await expireOrgExports(deps, NEVER);
+  await deleteExpiredExports(deps, NEVER);
   expect(await getJob(app, stuck.person.key, stuck.id)).toMatchObject({ status: "ready" });
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
   expect(app.logLines).toContainEqual(expect.objectContaining({ event: "artifact.delete_failed" }));
@@ -157,7 +157,7 @@ test("a download in progress at expiry finishes", async () => {
   const chunks = response.body?.[Symbol.asyncIterator]();
   let bytes = (await chunks?.next())?.value?.length ?? 0;
   await ageExportJob(app, id, 72);
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await storedFiles(app)).toEqual([]);
   for (let next = await chunks?.next(); next && !next.done; next = await chunks?.next())
     bytes += next.value.length;
@@ -197,7 +197,7 @@ test("files of dead attempts go; those of a running build, of a ready job and of
     await putFile(app, partOf(key));
   }
   await putFile(app, partOf(readyKey));
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   expect(await storedFiles(app)).toEqual(kept.sort());
 });
 
@@ -217,7 +217,7 @@ test("files of jobs that the database does not know stay for as long as another 
     await putFile(app, key, ageHours);
     await putFile(app, partOf(key), ageHours);
   }
-  await expireOrgExports(runner.deps, NEVER);
+  await deleteExpiredExports(runner.deps, NEVER);
   const kept = (await storedFiles(app)).filter((name) => name !== readyKey);
   expect(kept.map((name) => name.slice(0, young.length))).toEqual([young, young]);
 });
@@ -227,7 +227,7 @@ test("repeated sweeps during a build do not delete its file", async () => {
   await using sweeper = await openTestRunner(app);
   let sweeps = 0;
   const sweep = async () => {
-    await expireOrgExports(sweeper.deps, NEVER);
+    await deleteExpiredExports(sweeper.deps, NEVER);
     sweeps += 1;
   };
   await using runner = await openTestRunner(app, {
@@ -249,7 +249,7 @@ test("repeated sweeps during a build do not delete its file", async () => {
   });
   const { person, id } = await makeReady(app, runner);
   expect(sweeps).toBeGreaterThan(2);
-  await expireOrgExports(sweeper.deps, NEVER);
+  await deleteExpiredExports(sweeper.deps, NEVER);
   expect((await downloadJob(app, person.key, id)).status).toBe(200);
 });
 

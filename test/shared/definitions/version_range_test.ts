@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { pickVersion } from "../../../shared/definitions/pick_version.ts";
+import { pickVersion } from "../../../shared/definitions/version_range.ts";
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 
 const VERSIONS: readonly { version: string; status: DefinitionStatus }[] = [
