@@ -47,6 +47,8 @@ async function ensureRoles(admin: postgres.Sql, server: string): Promise<void> {
     const [found] = await admin`select 1 from pg_roles where rolname = ${role}`;
     if (!found) await admin.unsafe(`create role ${role} ${role === "ulr_app" ? "" : "login"}`);
   }
+  // By default, both sides hash the password 4,096 times for each new connection. PostgreSQL 15 has no such setting.
+  await admin`select set_config(name, '1', false) from pg_settings where name = 'scram_iterations'`;
   for (const role of [OWNER, RUNTIME]) {
     await admin.unsafe(`alter role ${role} password '${passwordOf(server, role)}'`);
   }
