@@ -26,7 +26,7 @@ const SUITES = [
 
 test("the export suites pass on a cluster", async () => {
   const child = Bun.spawn(
-    [process.execPath, "test", "--parallel=2", "--no-isolate", "--timeout=60000", ...SUITES],
+    [process.execPath, "test", "--parallel=2", "--no-isolate", "--timeout=240000", ...SUITES],
     {
       cwd: ROOT,
       stdout: "pipe",

@@ -14,7 +14,7 @@ const SUITES = [
 ];
 
 test("the export suites pass on partitioned tables", async () => {
-  const child = Bun.spawn([process.execPath, "test", "--timeout=60000", ...SUITES], {
+  const child = Bun.spawn([process.execPath, "test", "--timeout=240000", ...SUITES], {
     cwd: ROOT,
     env: { ...process.env, TEST_PARTITIONS: "1" },
     stdout: "pipe",

@@ -174,7 +174,7 @@ async function listChangedSince(
   return new Set([...ids, ...children.map(({ id }) => id)]);
 }
 
-const HISTORIES = 20;
+const HISTORIES = 10;
 
 test("a copy kept up by increments has what a full export has, whatever overlapping transactions write", async () => {
   await using db = await openDatabase();
