@@ -1,4 +1,4 @@
-/** The parts that pages repeat: counts, times, badges, empty states, tabs, pagers, tables. */
+/** The parts that pages repeat: counts, prices, times, badges, empty states, tabs, pagers, tables. */
 import { type Content, Html, html } from "./html.ts";
 
 const COUNT = new Intl.NumberFormat("en-US");
@@ -6,6 +6,22 @@ const COUNT = new Intl.NumberFormat("en-US");
 /** Returns `12,000`. */
 export function formatCount(count: number): string {
   return COUNT.format(count);
+}
+
+const PRICE = new Intl.NumberFormat("en-US", {
+  style: "currency",
+  currency: "USD",
+  minimumFractionDigits: 2,
+  // As many as it takes: a price is never shown as free.
+  maximumFractionDigits: 100,
+});
+
+/** Shown for an unknown value. */
+export const UNKNOWN = "–";
+
+/** Formats US dollars per million tokens: `$0.30`. */
+export function formatPrice(usd: number | `${number}` | null | undefined): string {
+  return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
 }
 
 /** Returns `1 row`, `12,000 rows`. */

@@ -8,7 +8,7 @@ import { definitionPath, modelPath, orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
-import { badge, formatCount, renderDay } from "../parts.ts";
+import { badge, formatCount, formatPrice, renderDay } from "../parts.ts";
 import type { ShownDefinition } from "./definition_frame.ts";
 
 type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
@@ -151,11 +151,12 @@ function renderModel(alias: string, model: PricedModel | null): Html {
   const { provider, modelId, name, cost } = model;
   const path = modelPath({ provider, modelId });
   return html`<p><code>${alias}</code> → <a href="${path}">${name}</a></p>
-<p class="quiet">${cost === null ? "No known price" : renderCost(cost)}</p>`;
+<p class="quiet">${cost === null ? "No known price" : describeCost(cost)}</p>`;
 }
 
-function renderCost({ input, output }: NonNullable<PricedModel["cost"]>): string {
-  const prices = [input, output].map((price) => (price === undefined ? "unknown" : `$${price}`));
+/** Says what a million tokens cost: `$2.00 in, $10.00 out per 1M tokens`. */
+export function describeCost({ input, output }: NonNullable<PricedModel["cost"]>): string {
+  const prices = [input, output].map((price) => (price === undefined ? "unknown" : formatPrice(price)));
   return `${prices.join(" in, ")} out per 1M tokens`;
 }
 

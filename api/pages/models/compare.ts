@@ -6,15 +6,8 @@ import { listModelPriceChanges } from "../../models/price_history.ts";
 import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
-import {
-  CAPABILITY_LABELS,
-  formatCapability,
-  formatPrice,
-  formatTokens,
-  NOT_STATED,
-  priceLabel,
-  UNKNOWN,
-} from "./format.ts";
+import { formatPrice, UNKNOWN } from "../parts.ts";
+import { CAPABILITY_LABELS, formatCapability, formatTokens, NOT_STATED, priceLabel } from "./format.ts";
 import {
   type Compared,
   type FullModel,

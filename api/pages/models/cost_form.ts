@@ -6,8 +6,8 @@ import type { ResponseOf } from "../api_client.ts";
 import { attempt, type FormProblems, inputField, problemSummary } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
-import { formatCount } from "../parts.ts";
-import { formatPrice, priceLabel } from "./format.ts";
+import { formatCount, formatPrice } from "../parts.ts";
+import { priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 
 /** Fields of the API's item by the price that makes them worth asking for. */

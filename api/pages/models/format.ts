@@ -1,27 +1,14 @@
-/** How prices, numbers of tokens and capabilities read on the pages about models. */
+/** How numbers of tokens, names of prices and capabilities read on the pages about models. */
 import type { ModelCapability } from "../../../shared/vocabulary.ts";
+import { UNKNOWN } from "../parts.ts";
 import type { ModelItem } from "./model_responses.ts";
 
-const PRICE = new Intl.NumberFormat("en-US", {
-  style: "currency",
-  currency: "USD",
-  minimumFractionDigits: 2,
-  // As many as it takes: a price is never shown as free.
-  maximumFractionDigits: 100,
-});
 const TOKENS = new Intl.NumberFormat("en-US", {
   notation: "compact",
   maximumSignificantDigits: 3,
 });
-/** Shown for an unknown value. */
-export const UNKNOWN = "–";
 /** Shown for a capability that the source does not mention. */
 export const NOT_STATED = "–, not stated";
-
-/** Formats US dollars per million tokens: `$0.30`. */
-export function formatPrice(usd: number | `${number}` | null | undefined): string {
-  return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
-}
 
 /** Formats a number of tokens to three digits: `128K`, `1.05M`. */
 export function formatTokens(tokens: number | null | undefined): string {

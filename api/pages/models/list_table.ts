@@ -1,8 +1,8 @@
 /** The table of the model list, inside of the form that compares the selected models. */
 import { changed, modelName, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { badge, dataTable, renderDay } from "../parts.ts";
-import { formatPrice, formatTokens, UNKNOWN } from "./format.ts";
+import { badge, dataTable, formatPrice, renderDay, UNKNOWN } from "../parts.ts";
+import { formatTokens } from "./format.ts";
 import { PRICED } from "./list_filters.ts";
 import { MAX_COMPARED, type ModelItem, type ProviderNames } from "./model_responses.ts";
 import { sparkline } from "./price_plot.ts";

@@ -1,8 +1,8 @@
 /** The prices of a model: current ones, a plot of each, and the changes as a table. */
 import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
-import { dataTable, emptyState, formatCount, numberHeading, renderDay } from "../parts.ts";
-import { formatPrice, priceLabel } from "./format.ts";
+import { dataTable, emptyState, formatCount, formatPrice, numberHeading, renderDay } from "../parts.ts";
+import { priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";

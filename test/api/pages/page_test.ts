@@ -273,7 +273,7 @@ describe("a form", () => {
     expect(text).toContain(
       'aria-describedby="field-text-error" aria-invalid="true" value="&quot;&gt;&lt;script&gt;',
     );
-    expect(text).toContain('<p class="field-error" id="field-text-error">Is not valid');
+    expect(text).toContain('<p class="field-error" id="field-text-error">Must have at most 5 characters');
     expect(text).not.toContain("<script>alert");
   });
 

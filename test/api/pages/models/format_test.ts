@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { formatPrice, formatTokens, priceLabel } from "../../../../api/pages/models/format.ts";
+import { formatTokens, priceLabel } from "../../../../api/pages/models/format.ts";
+import { formatPrice } from "../../../../api/pages/parts.ts";
 
 test("prices have two decimals, and more if they need them", () => {
   const prices = [3, 0.3, 0.075, 0.000_001, 1e-10, 1.234_567_890_12e-8, 0, 1250.5, null, undefined];
