@@ -5,7 +5,8 @@
  * once.
  */
 export function isLongerThan(text: string, max: number): boolean {
-  return text.length > max && countCharacters(text) > max;
+  // A character has at most two UTF-16 units, so a text of any size is never counted further than twice the limit.
+  return text.length > 2 * max || (text.length > max && countCharacters(text) > max);
 }
 
 export function countCharacters(text: string): number {

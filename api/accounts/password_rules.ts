@@ -32,7 +32,7 @@ export interface PasswordOwner {
  * full-width letters.
  */
 export function passwordProblem(password: string, { username, email }: PasswordOwner): string | null {
-  if (countCharacters(password) < PASSWORD_MIN_LENGTH || isLongerThan(password, PASSWORD_MAX_LENGTH)) {
+  if (isLongerThan(password, PASSWORD_MAX_LENGTH) || countCharacters(password) < PASSWORD_MIN_LENGTH) {
     return `must have ${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`;
   }
   if (COMMON_PASSWORDS.has(plain(password)))

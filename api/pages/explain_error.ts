@@ -3,8 +3,8 @@ import { OTHER_ORG_ADVICE, WAIT_ADVICE } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import { countOf } from "./parts.ts";
 
-/** A sentence that names an endpoint. */
-const ENDPOINT_SENTENCE = /[^.?!]*(?:\b(?:GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1\/).*?\.(?=\s|$)/g;
+const BETWEEN_SENTENCES = /(?<=[.?!]) /;
+const ENDPOINT = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1\//;
 
 /** What to do on a page, where the API names an endpoint. */
 const PAGE_ADVICE: Partial<Record<ErrorCode, string>> = {
@@ -17,11 +17,10 @@ export function explainError({ code, message, headers }: ApiError): string {
   const text = message
     .replace(OTHER_ORG_ADVICE, "You can choose another organization at the top of the page.")
     .replace(WAIT_ADVICE, describeWait(Number(headers["Retry-After"])));
-  const advice = PAGE_ADVICE[code];
-  const withoutEndpoints = text.replace(ENDPOINT_SENTENCE, "");
-  return withoutEndpoints === text || advice === undefined
-    ? withoutEndpoints
-    : `${withoutEndpoints} ${advice}`;
+  const sentences = text.split(BETWEEN_SENTENCES);
+  const shown = sentences.filter((sentence) => !ENDPOINT.test(sentence));
+  const advice = shown.length < sentences.length ? (PAGE_ADVICE[code] ?? []) : [];
+  return shown.concat(advice).join(" ");
 }
 
 /** Says how long to wait: `Try again in 5 minutes.` */
