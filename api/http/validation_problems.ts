@@ -74,7 +74,7 @@ export function listSchemaProblems(check: SchemaCheck, value: unknown, max = MAX
   return [...problems.values()].slice(0, max).map(withShortPath);
 }
 
-/** TypeBox counts UTF-16 units, of which an emoji has two. */
+/** TypeBox counts an emoji as two characters. We count it as one. */
 function isProblem({ type, schema, value }: SchemaError): boolean {
   return type !== ValueErrorType.StringMaxLength || isLongerThan(String(value), schema?.["maxLength"]);
 }

@@ -1,6 +1,6 @@
 /**
- * Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator. catalog-sync/plan.ts
- * holds and takes them.
+ * Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator.
+ * catalog-sync/plan.ts holds and takes them.
  */
 import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";

@@ -20,7 +20,7 @@ const RANDOM_DOCUMENTS = 500;
 const STYLES = 4;
 const STYLES_OF_DEMO = 20;
 /** Many documents, on a machine that may be busy. */
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 60_000;
 
 /** Everything that the service derives from a document. */
 function readings(source: DefinitionSource) {

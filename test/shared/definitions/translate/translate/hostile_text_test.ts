@@ -17,7 +17,7 @@ import {
 } from "../../../../helpers/definitions/translation.ts";
 
 /** Many documents, on a machine that may be busy. */
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 30_000;
 
 /** Text that has a meaning in Markdown unless it is escaped. */
 const MARKUP_TEXTS = [
