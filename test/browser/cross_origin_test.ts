@@ -3,8 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openVisit } from "./browser.ts";
 import { type Dashboard, openDashboard } from "./dashboard.ts";
 
-const LOAD_TIMEOUT_MS = 60_000;
-
 let dashboard: Dashboard;
 let other: ReturnType<typeof Bun.serve>;
 beforeAll(async () => {
@@ -15,7 +13,7 @@ beforeAll(async () => {
     port: 0,
     fetch: () => new Response("<!doctype html><title>x</title>", { headers }),
   });
-}, LOAD_TIMEOUT_MS);
+});
 afterAll(async () => {
   await other.stop(true);
   await dashboard[Symbol.asyncDispose]();

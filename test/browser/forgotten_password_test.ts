@@ -35,7 +35,7 @@ async function askForLink(account: Account, javaScriptEnabled: boolean): Promise
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Check your email" }).waitFor();
   });
-  await waitFor(async () => server.received.length > before, 60_000);
+  await waitFor(async () => server.received.length > before);
   return (await newestMail(server)).link ?? "";
 }
 

@@ -4,12 +4,10 @@ import type { Page } from "playwright-core";
 import { openVisit } from "./browser.ts";
 import { type Dashboard, openDashboard } from "./dashboard.ts";
 
-const LOAD_TIMEOUT_MS = 60_000;
-
 let dashboard: Dashboard;
 beforeAll(async () => {
   dashboard = await openDashboard();
-}, LOAD_TIMEOUT_MS);
+});
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 /** Pastes the key into the dialog behind "Authorize". */

@@ -91,7 +91,7 @@ test("--once exits 0 with a message if another sync has stored a catalog in the 
   );
   const env = { DATABASE_URL: db.url };
   const first = runSync({ ...env, CATALOG_SOURCE: server.url }, "--once");
-  await waitFor(() => server.requests.length === 1, 15_000);
+  await waitFor(() => server.requests.length === 1);
   expect((await runSync({ ...env, CATALOG_SOURCE: "bundled" }, "--once")).code).toBe(0);
   held.resolve();
   expect(await first).toEqual({
@@ -269,7 +269,7 @@ test("the process does not start on a database that is behind, nor with a wrong 
 test("without its source, the process loads the bundled copy, logs that and how old it is, and leaves at SIGTERM", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE });
-  await waitFor(async () => (await listRuns(db.sql)).length === 3, 15_000);
+  await waitFor(async () => (await listRuns(db.sql)).length === 3);
   expect(await listRuns(db.sql)).toEqual([
     `${UNREACHABLE} failed`,
     "bundled changed",
@@ -307,7 +307,7 @@ test("SIGTERM cuts off a download, and leaves no record of it", async () => {
   await runSync({ DATABASE_URL: db.url }, "--if-empty");
   await using server = await openCatalogServer(() => {});
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: server.url });
-  await waitFor(() => server.requests.length === 1, 15_000);
+  await waitFor(() => server.requests.length === 1);
   // The download would never end.
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
@@ -326,7 +326,7 @@ test("the schedule syncs again and again", async () => {
     // A sixth field in front means seconds, which only this test uses.
     { source: documentSource(makeDocument({ acme: { a: {} } })), cron: "* * * * * *" },
   );
-  await waitFor(async () => (await listRuns(db.sql)).length >= 2, 15_000);
+  await waitFor(async () => (await listRuns(db.sql)).length >= 2);
   await schedule.finish();
   expect((await listRuns(db.sql)).slice(0, 2)).toEqual(["test changed", "test unchanged"]);
 });

@@ -4,7 +4,7 @@ import { CITUS_BIN_DIRECTORY } from "../groups/groups.ts";
 import { type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
-import { CITUS_SETTINGS, CLUSTER_TIMEOUT_MS, serveTests } from "../helpers/postgres/citus_cluster.ts";
+import { CITUS_SETTINGS, serveTests } from "../helpers/postgres/citus_cluster.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { type LanAddress, openLan } from "../hosts/lan.ts";
 import { startLanPostgres } from "../hosts/lan_postgres.ts";
@@ -32,8 +32,8 @@ beforeAll(async () => {
     urls.push(opened.use(await startLanPostgres(options)).url);
   }
   opened.defer(serveTests(urls));
-}, CLUSTER_TIMEOUT_MS);
-afterAll(() => opened.disposeAsync(), CLUSTER_TIMEOUT_MS);
+});
+afterAll(() => opened.disposeAsync());
 
 test("exports of a node that is cut off are refused or break off, others are not touched, and all is well when it is back", async () => {
   await using app = await openTestApp();

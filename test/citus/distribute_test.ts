@@ -1,5 +1,5 @@
 /** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { readMigrations, toMigration } from "../../sql/migration_files.ts";
@@ -13,16 +13,15 @@ import {
 } from "../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
-import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, openUndistributedDatabase } from "../helpers/postgres/database.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 
 /** Three servers, which share the processors with those of other files. */
-setDefaultTimeout(120_000);
 
 const cluster = new CitusCluster();
-beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
-afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+beforeAll(() => cluster.serve());
+afterAll(() => cluster[Symbol.asyncDispose]());
 
 const FLAGS = "include_deleted=true&include_archived=true&include_superseded=true";
 

@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { CitusCluster, CLUSTER_TIMEOUT_MS } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster } from "../helpers/postgres/citus_cluster.ts";
 
 const cluster = new CitusCluster();
-beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
-afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+beforeAll(() => cluster.serve());
+afterAll(() => cluster[Symbol.asyncDispose]());
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** What they are about: values, order, filters, visibility, slices, increments, bundles, jobs, imports, sweeps. */
@@ -39,4 +39,4 @@ test("the export suites pass on a cluster", async () => {
   expect(failed).toEqual([]);
   expect(said).toContain(`across ${SUITES.length} files`);
   expect(exitCode).toBe(0);
-}, 600_000);
+});

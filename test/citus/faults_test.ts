@@ -1,22 +1,21 @@
 /** Nodes that are silent, stopped or restarted, and shards that move, while projects are exported. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
 import { downloadJob, getJob, jobOf, postJob, unzip } from "../helpers/exports/export_job.ts";
 import { AFTER_ALL, type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
 import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
-import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 
 /** Three servers, which share the processors with those of other files. */
-setDefaultTimeout(120_000);
 
 const cluster = new CitusCluster();
-beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
-afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+beforeAll(() => cluster.serve());
+afterAll(() => cluster[Symbol.asyncDispose]());
 
 /** What the contract gives an export of a node that is away. */
 const ANSWER_MS = 10_000;
@@ -60,7 +59,7 @@ async function moveProject(app: TestApp, projectId: string): Promise<void> {
   await waitFor(async () => {
     await app.db.admin`call citus_cleanup_orphaned_resources()`;
     return (await app.db.admin`select 1 from pg_dist_cleanup`).length === 0;
-  }, 20_000);
+  });
   const from = await workerOf(cluster, app, projectId);
   const [source, target] = [from, 1 - from].map((worker) =>
     Number(new URL(cluster.urls[worker + 1] ?? "").port),
@@ -218,7 +217,7 @@ test("a node can leave the cluster and another join it, without a restart of the
       () => true,
       () => false,
     );
-  }, 30_000);
+  });
   for (const exported of [first, second]) {
     expect((await statusAndTime(app, exported)).status).toBe(200);
     expect((await findTrackerPlace(app.db.sql, exported.project.id))?.node.port).toBe(stays);

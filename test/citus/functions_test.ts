@@ -1,19 +1,18 @@
 /** The functions of distributed tracker tables: installed with them, replaced by upgrades, and gone when they go back. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { type Migration, readMigrations } from "../../sql/migration_files.ts";
 import { openNodes } from "../../sql/tracker/tracker_shards.ts";
 import { runCommand, runJson } from "../helpers/accounts/admin.ts";
-import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 
 /** Three servers, which share the processors with those of other files. */
-setDefaultTimeout(120_000);
 
 const cluster = new CitusCluster();
-beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
-afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+beforeAll(() => cluster.serve());
+afterAll(() => cluster[Symbol.asyncDispose]());
 
 const PROJECT = "00000000-0000-4000-8000-000000000000";
 

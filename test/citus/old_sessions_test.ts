@@ -1,16 +1,15 @@
 /** Sessions of the coordinator that are older than its registration in the cluster. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { runCommand } from "../helpers/accounts/admin.ts";
-import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 
 /** Three servers, which share the processors with those of other files. */
-setDefaultTimeout(120_000);
 
 const cluster = new CitusCluster();
-beforeAll(() => cluster.start(), CLUSTER_TIMEOUT_MS);
-afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+beforeAll(() => cluster.start());
+afterAll(() => cluster[Symbol.asyncDispose]());
 
 test("a session that was open before the coordinator was registered is asked to reconnect", async () => {
   const [coordinator, ...workers] = cluster.urls.map((url) => new URL("/early", url));

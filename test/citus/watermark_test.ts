@@ -1,19 +1,18 @@
 /** The cutoff of exports on a cluster: what sessions of the coordinator do, and what they leave behind on nodes. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool } from "../../sql/connection/pool.ts";
 import { postJob } from "../helpers/exports/export_job.ts";
 import { type ExportProject, exportDataset, ndjsonRows } from "../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
-import { CitusCluster, CLUSTER_TIMEOUT_MS, inDatabase } from "../helpers/postgres/citus_cluster.ts";
+import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { makeProjectOnEach } from "./projects.ts";
 
 /** Three servers, which share the processors with those of other files. */
-setDefaultTimeout(120_000);
 
 const cluster = new CitusCluster();
-beforeAll(() => cluster.serve(), CLUSTER_TIMEOUT_MS);
-afterAll(() => cluster[Symbol.asyncDispose](), CLUSTER_TIMEOUT_MS);
+beforeAll(() => cluster.serve());
+afterAll(() => cluster[Symbol.asyncDispose]());
 
 function databaseOf(app: TestApp): string {
   return new URL(app.db.url).pathname.slice(1);

@@ -122,7 +122,7 @@ test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, 
     // The pauses between attempts belong to the queue.
     await app.db.sql`update pgboss.job set start_after = now() where id = ${id} and state = 'retry'`;
     return (await show(id)).status === "failed";
-  }, 40_000);
+  });
   expect(await show(id)).toMatchObject({ attempt: 3, errorCode: "ARTIFACT_STORAGE_FAILED" });
   expect((await readdir(disk.directory)).sort()).toEqual([MARKER_NAME, OBSTACLE]);
   expect(await listMismatches(app)).toEqual([]);
@@ -130,7 +130,7 @@ test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, 
 
   await disk.free();
   const next = await jobOf(await postJob(app, person));
-  await waitFor(async () => (await show(next.id)).status === "ready", 20_000);
+  await waitFor(async () => (await show(next.id)).status === "ready");
   expect(await place.listTroubles()).toEqual([]);
 });
 
@@ -138,14 +138,14 @@ test("a build on a full disk waits for the storage and leaves nothing behind; wi
   await using place = await openFullDisk(60);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));
-  await waitFor(async () => (await show(id)).waitingFor === "storage", 40_000);
+  await waitFor(async () => (await show(id)).waitingFor === "storage");
   expect(await show(id)).toMatchObject({ status: "queued", attempt: 0 });
-  await waitFor(async () => (await readdir(disk.directory)).length === 2, 10_000);
+  await waitFor(async () => (await readdir(disk.directory)).length === 2);
   expect((await readdir(disk.directory)).sort()).toEqual([MARKER_NAME, OBSTACLE]);
   expect(await listOpenTransactions(app.db)).toEqual([]);
 
   await disk.free();
-  await waitFor(async () => (await show(id)).status === "ready", 60_000);
+  await waitFor(async () => (await show(id)).status === "ready");
   expect(await show(id)).toMatchObject({ attempt: 1 });
   expect(await place.listTroubles()).toEqual([]);
 });

@@ -68,7 +68,7 @@ test("an event whose runner was killed between the receiver's 2xx and the note o
         where datname = current_database() and application_name = 'ulr-jobs' and wait_event_type = 'Lock'
           and query ilike '%for update%'`;
       return waiting !== undefined;
-    }, 30_000);
+    });
     runner.kill("SIGKILL");
     await runner.exited;
     killed.resolve();
@@ -84,7 +84,7 @@ test("an event whose runner was killed between the receiver's 2xx and the note o
   await waitFor(async () => {
     const deliveries = await listDeliveries(app, owner, id);
     return deliveries.every(({ status }) => status === "delivered");
-  }, 30_000);
+  });
   expect(jobsOf(receiver)).toEqual([jobs[0], ...jobs]);
   const [first, again, other] = receiver.received;
   expect(again).toEqual(first as never);
@@ -106,7 +106,7 @@ test("events of runners that are killed between and during deliveries all arrive
   for (let death = 0; death < DEATHS; death += 1) {
     const before = receiver.received.length;
     await using runner = await startRunner(env);
-    await waitFor(() => receiver.received.length > before, 30_000);
+    await waitFor(() => receiver.received.length > before);
     // The only fixed wait, because the moment of death is what this test varies.
     await Bun.sleep(random() * MAX_LIFE_MS);
     runner.kill("SIGKILL");
@@ -121,7 +121,7 @@ test("events of runners that are killed between and during deliveries all arrive
     const [row] = await app.db.sql<[{ count: number }]>`
       select count(*)::int as count from webhook_deliveries where status = 'delivered'`;
     return row.count === EVENTS;
-  }, 60_000);
+  });
 
   // The receiver never failed, so events arrived in order, and only interrupted deliveries were repeated.
   expect([...new Set(jobsOf(receiver))]).toEqual(jobs);

@@ -25,7 +25,7 @@ test("a build cut off by SIGTERM goes back to the queue, uncounted, and another 
     expect(await listMismatches(app)).toEqual([]);
   });
   await using _another = await startRunner(env);
-  await waitFor(async () => (await show()).status === "ready", 20_000);
+  await waitFor(async () => (await show()).status === "ready");
   expect(await show()).toMatchObject({ attempt: 1 });
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 });

@@ -11,8 +11,6 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import type { ServiceProcess } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-const READY_MS = 60_000;
-
 /** Starts a runner, and runs `act` while its build is stopped in the middle. */
 async function startStopped(
   app: TestApp,
@@ -23,7 +21,7 @@ async function startStopped(
     // Before the start: a quick runner would be through with the table.
     await tx`lock table analysis_records in access exclusive mode`;
     const runner = await startRunner(env);
-    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0, READY_MS);
+    await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0);
     await act();
     return runner;
   });
@@ -38,7 +36,7 @@ test("a build waits for a bucket that is gone, and another runner finishes it if
   const show = () => getJob(app, person.key, id);
   {
     await using runner = await startStopped(app, env, s3.kill);
-    const waiting = await waitFor(async () => ((await show()).waitingFor ? show() : null), READY_MS);
+    const waiting = await waitFor(async () => ((await show()).waitingFor ? show() : null));
     expect(waiting).toMatchObject({ status: "queued", attempt: 0, waitingFor: "storage" });
     expect(await listMismatches(app)).toEqual([]);
     runner.kill("SIGKILL");
@@ -47,7 +45,7 @@ test("a build waits for a bucket that is gone, and another runner finishes it if
   expect(await listMismatches(app)).toEqual([]);
   await s3.restart();
   await using _other = await startRunner(env);
-  await waitFor(async () => (await show()).status === "ready", READY_MS);
+  await waitFor(async () => (await show()).status === "ready");
   expect(await show()).toMatchObject({ attempt: 1 });
   const file = await unzip(await (await downloadJob(app, person.key, id)).arrayBuffer());
   expect([...file.keys()]).toContain("manifest.json");
@@ -70,12 +68,12 @@ test("a build whose database runs out of room waits until there is some, also to
     await app.db.owner`create trigger no_room before update on export_jobs execute function no_room()`;
   });
   const logged = (event: string) => runner.logLines().find((line) => line["event"] === event);
-  await waitFor(() => logged("export_job.attempt_failed"), READY_MS);
+  await waitFor(() => logged("export_job.attempt_failed"));
   expect(await show()).toMatchObject({ status: "running", attempt: 1 });
   await app.db.owner`drop trigger no_room on export_jobs`;
-  await waitFor(() => logged("export_job.waiting"), READY_MS);
+  await waitFor(() => logged("export_job.waiting"));
   expect(await listMismatches(app)).toEqual([]);
-  await waitFor(async () => (await show()).status === "ready", READY_MS);
+  await waitFor(async () => (await show()).status === "ready");
   expect(await show()).toMatchObject({ attempt: 1 });
   expect(await listMismatches(app)).toEqual([]);
 });

@@ -4,10 +4,13 @@ const PAUSE_MS = { min: 5, max: 200 };
 /** Each pause is this share of the time waited so far, so that long waits cost little CPU. */
 const PAUSE_SHARE = 1 / 20;
 
-/** Polls until `check` returns something truthy, and returns it; rejects after `timeoutMs`. */
+/** A hang, on any machine: some are ten times slower than others, and then slow in everything. */
+const HANG_MS = 300_000;
+
+/** Polls until `check` returns something truthy, and returns it; rejects after `timeoutMs`, which is given only if it is a promise of ours. */
 export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
-  timeoutMs = 60_000,
+  timeoutMs = HANG_MS,
 ): Promise<NonNullable<Value>> {
   const begun = performance.now();
   while (true) {

@@ -120,7 +120,7 @@ async function listFiles(artifacts = "APP_URL"): Promise<string[]> {
 async function exportOrg(client: Client): Promise<string> {
   const { person } = exported;
   const { id } = await jobOf(await postJob(client, person));
-  await waitFor(async () => (await getJob(client, person.key, id)).status === "ready", 30_000);
+  await waitFor(async () => (await getJob(client, person.key, id)).status === "ready");
   return id;
 }
 
@@ -167,7 +167,7 @@ async function restoreBeside(): Promise<void> {
   const shared = processEnv("COPY_URL", "APP_URL");
   await using copy = await startApi(shared);
   await using copyRunner = spawnRunner({ ...shared, METRICS_PORT: "0" });
-  await waitFor(() => listEvents(copyRunner, "artifact_store.foreign").length > 0, 30_000);
+  await waitFor(() => listEvents(copyRunner, "artifact_store.foreign").length > 0);
   expect(await (await copy.request("/health/ready")).text()).toContain('"artifacts":"owned-by-another"');
   const { port } = await untilLogged(copyRunner, "serving metrics");
   const readRunner = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
@@ -185,10 +185,10 @@ async function restoreBeside(): Promise<void> {
   expect(await exportRows(copy)).toBe(rows);
 
   expect(await succeed("Take over the artifact store", { more: shared })).toContain('database "ulr_copy"');
-  await waitFor(() => listEvents(copyRunner, "artifact_store.owned").length > 0, 30_000);
-  await waitFor(() => listEvents(runner, "artifact_store.foreign").length > 0, 30_000);
+  await waitFor(() => listEvents(copyRunner, "artifact_store.owned").length > 0);
+  await waitFor(() => listEvents(runner, "artifact_store.foreign").length > 0);
   expect((await downloadJob(copy, key, id)).status).toBe(200);
-  await waitFor(async () => (await readRunner("/metrics")).includes("\nartifact_store_owned 1\n"), 30_000);
+  await waitFor(async () => (await readRunner("/metrics")).includes("\nartifact_store_owned 1\n"));
   await exportOrg(copy);
   expect(await listFiles()).toHaveLength(3);
 }
@@ -229,7 +229,7 @@ async function upgradeAndGoBack(): Promise<void> {
     where id = (select id from export_jobs order by ready_at limit 1)
     returning artifact_key`;
   await using runner = await startRunner(processEnv("APP_URL"));
-  await waitFor(() => listEvents(runner, "export_sweep.done").some(({ expired }) => expired === 1), 30_000);
+  await waitFor(() => listEvents(runner, "export_sweep.done").some(({ expired }) => expired === 1));
   expect(await listFiles()).not.toContain(old?.["artifactKey"]);
   expect(await listFiles()).toHaveLength(2);
 }

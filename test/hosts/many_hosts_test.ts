@@ -112,7 +112,7 @@ beforeAll(async () => {
   if (project) await addNoise(db, project, NOISE_MIB);
 });
 
-afterAll(() => opened.disposeAsync(), 30_000);
+afterAll(() => opened.disposeAsync());
 
 /** The settings of deploy/sysctl.conf in the form that `sysctl` takes. */
 async function readSysctls(): Promise<string[]> {
@@ -134,7 +134,7 @@ async function untilReady(client: Client, person: Person, id: string): Promise<E
   return waitFor(async () => {
     const job = await getJob(client, person.key, id);
     return job.status === "ready" ? job : null;
-  }, 60_000);
+  });
 }
 
 async function sha256OfDownload(person: Person, id: string): Promise<string> {
@@ -189,7 +189,7 @@ test("both APIs are asked, and know the client behind nginx, who cannot make up 
   const lines = await waitFor(() => {
     const told = apis.map(linesOf);
     return told.flat().length === ids.length ? told : null;
-  }, 10_000);
+  });
   expect(lines.map((list) => list.length > 0)).toEqual([true, true]);
   expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([here]));
 });
@@ -208,12 +208,12 @@ test("a runner and an API that stay cut off are noticed and replaced, and work a
   expect(status).toBe(503);
   expect(tookMs).toBeLessThan(NOTICED_MS);
   const countLost = async () => (await countSessions(runners[0])) + (await countSessions(cutApi));
-  await waitFor(async () => (await countLost()) === 0, NOTICED_MS);
+  await waitFor(async () => (await countLost()) === 0);
 
   await held.reconnect();
   // Requests fail until the network has a route again.
   const askReady = async () => (await apiOf(cutApi).request("/health/ready")).status;
-  await waitFor(async () => (await askReady().catch(() => null)) === 200, NOTICED_MS);
+  await waitFor(async () => (await askReady().catch(() => null)) === 200);
   // The only runner left is the one that was cut off.
   held.other.kill("SIGTERM");
   await held.other.exited;
@@ -230,10 +230,7 @@ test("a runner that returns before its job was taken over continues building, wi
   const ready = await untilReady(edge, person, held.id);
   expect(ready.attempt).toBe(2);
   await held.reconnect();
-  await waitFor(
-    () => held.runner.logLines().find(({ event }) => event === "export_job.superseded"),
-    NOTICED_MS,
-  );
+  await waitFor(() => held.runner.logLines().find(({ event }) => event === "export_job.superseded"));
   expect(await getJob(edge, person.key, held.id)).toEqual(ready);
   await expectOnce([ready]);
 });
@@ -252,7 +249,7 @@ async function holdBuild(hosts: readonly Host[]) {
       const [held] = await db.sql`
         select 1 from pg_locks where relation = 'analysis_records'::regclass and not granted`;
       return held;
-    }, 30_000);
+    });
     const other = started.use(await runners[1].start());
     await Promise.all(hosts.map((host) => host.cutOff()));
     return { runner, other };
@@ -273,7 +270,7 @@ async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
       select 1 from audit_log where action = 'export_job.ready' and subject_id = ${id}`;
     expect(audited).toHaveLength(1);
     const mails = () => mailServer.received.map(jobOfMail).filter((job) => job === id);
-    await waitFor(() => mails().length > 0, 30_000);
+    await waitFor(() => mails().length > 0);
     expect(mails()).toHaveLength(1);
   }
   const [{ keys }] = await db.sql<[{ keys: string[] }]>`
@@ -285,7 +282,7 @@ async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
     const names = (objects.contents ?? []).map(({ key }) => key);
     return names.filter((name) => !name.endsWith(MARKER_NAME)).sort();
   };
-  await waitFor(async () => (await list()).length === keys.length, 10_000);
+  await waitFor(async () => (await list()).length === keys.length);
   expect(await list()).toEqual(keys);
 }
 

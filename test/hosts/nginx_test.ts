@@ -221,7 +221,7 @@ test("a download whose client reads nothing is reset by nginx, and ended by the 
   );
   const url = `${impatient.url}/api/v1/export/jobs/${file.id}/download`;
   using download = await beginDownload(url, { authorization: `Bearer ${file.person.key}` });
-  await waitFor(async () => !(await download.isHeld()), 10_000);
+  await waitFor(async () => !(await download.isHeld()));
   await waitFor(() => server.app.logLines.some((line) => line["outcome"] === "aborted"));
 });
 

@@ -145,10 +145,10 @@ test("datasets, a bundle and an organization's export are complete, and the same
   const ready = await waitFor(async () => {
     const job = await getJob(api, person.key, id);
     return job.status === "ready" ? job : null;
-  }, 30_000);
+  });
   const file = Buffer.from(await (await downloadJob(api, person.key, id)).arrayBuffer());
   expect(createHash("sha256").update(file).digest("hex")).toBe(ready.artifact?.sha256 ?? "");
-  await waitFor(() => mailServer.received.length === 1, 30_000);
+  await waitFor(() => mailServer.received.length === 1);
 });
 
 test("an export whose client leaves is cancelled", async () => {
@@ -163,7 +163,7 @@ test("an export whose client leaves is cancelled", async () => {
   const download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
   expect(await listRunningCopies(db)).toBe(1);
   download[Symbol.dispose]();
-  await waitFor(async () => (await listRunningCopies(db)) === 0, 10_000);
+  await waitFor(async () => (await listRunningCopies(db)) === 0);
   // The next export uses the one slot and its connection.
   const rows = await waitFor(async () => {
     const next = await exportDataset(api, { person, project }, "issues");
@@ -172,7 +172,7 @@ test("an export whose client leaves is cancelled", async () => {
     expect(next.status).toBe(429);
     await next.body?.cancel();
     return null;
-  }, 10_000);
+  });
   expect(rows).not.toBeEmpty();
 });
 

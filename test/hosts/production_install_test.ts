@@ -65,7 +65,7 @@ test("what the image holds runs every process, which serve a request, an export 
   const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
   expect(await ndjsonRows(await exportDataset(client, { person, project }, "issues"))).not.toBeEmpty();
   const { id } = await jobOf(await postJob(client, person));
-  await waitFor(async () => (await getJob(client, person.key, id)).status === "ready", 30_000);
+  await waitFor(async () => (await getJob(client, person.key, id)).status === "ready");
   const file = await downloadJob(client, person.key, id);
   expect([...(await unzip(await file.arrayBuffer())).keys()]).toContain("manifest.json");
 

@@ -73,7 +73,7 @@ export async function openSilentBucket(): Promise<SilentBucket> {
     async queueExport() {
       const { id } = await jobOf(await postJob(api, person));
       const show = () => getJob(api, person.key, id);
-      return { id, show, untilReady: () => waitFor(async () => (await show()).status === "ready", 120_000) };
+      return { id, show, untilReady: () => waitFor(async () => (await show()).status === "ready") };
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

@@ -73,7 +73,7 @@ export async function startSystemd(
       if (child.exitCode !== null) throw new Error(`Cannot start systemd: ${await said}`);
       const { stdout } = await machine.run("systemctl is-system-running || true");
       return stdout === "running\n";
-    }, 30_000);
+    });
     return machine;
   } catch (error) {
     await machine[Symbol.asyncDispose]();

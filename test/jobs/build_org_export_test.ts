@@ -77,7 +77,7 @@ for (const format of EXPORT_FORMATS) {
     const { person, projects, directories } = await makeOrg(app);
     await using _runner = await openTestRunner(app, { isWorking: true });
     const { id } = await queueAfterAll(app, person, { format });
-    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready", 20_000);
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready");
     const job = await getJob(app, person.key, id);
     const bytes = await (await downloadJob(app, person.key, id)).arrayBuffer();
     const files = await unzip(bytes);
@@ -186,7 +186,7 @@ test("a job with since has the changed and deleted rows of each project", async 
   await using _runner = await openTestRunner(app, { isWorking: true });
   const build = async (body: object) => {
     const { id } = await jobOf(await postJob(app, person, body));
-    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready", 20_000);
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "ready");
     const job = await getJob(app, person.key, id);
     return { job, files: await unzip(await (await downloadJob(app, person.key, id)).arrayBuffer()) };
   };

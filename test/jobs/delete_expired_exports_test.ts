@@ -266,7 +266,7 @@ test("runners sweep when they start, have one schedule between them, and take up
     expect([...(await schedules())]).toEqual([
       { name: "expire_org_exports", cron: "*/5 * * * *", timezone: "UTC" },
     ]);
-    await waitFor(async () => (await getJob(app, person.key, id)).status === "expired", 20_000);
+    await waitFor(async () => (await getJob(app, person.key, id)).status === "expired");
   }
   await using _third = await openTestRunner(app, {
     config: { exportSweepCron: "7 3 * * *" },
@@ -283,7 +283,7 @@ test("a sweep that fails is logged", async () => {
   await using _runner = await openTestRunner(app, { isWorking: true });
   const isLogged = () =>
     app.logLines.find(({ event, job }) => event === "job.given_up" && job === "expire_org_exports");
-  expect(await waitFor(isLogged, 20_000)).toMatchObject({ level: "error" });
+  expect(await waitFor(isLogged)).toMatchObject({ level: "error" });
 });
 
 test("the schedule queues a sweep when its time comes", async () => {
@@ -297,5 +297,5 @@ test("the schedule queues a sweep when its time comes", async () => {
       select count(*) from pgboss.job where name = 'expire_org_exports' and state = 'completed'`;
     return row.count >= 2;
   };
-  await waitFor(swept, 30_000);
+  await waitFor(swept);
 });

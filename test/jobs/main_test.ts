@@ -19,13 +19,13 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
     jobs.push({ key: person.key, id: (await jobOf(await postJob(app, person))).id });
   }
   for (const { key, id } of jobs) {
-    await waitFor(async () => (await getJob(app, key, id)).status === "ready", 30_000);
+    await waitFor(async () => (await getJob(app, key, id)).status === "ready");
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
   const files = () => readdir(join(dataDir, "mail")).catch(() => []);
   // An unfinished mail has another file extension.
   const mails = async () => (await files()).filter((name) => name.endsWith(".eml"));
-  await waitFor(async () => (await mails()).length === jobs.length, 20_000);
+  await waitFor(async () => (await mails()).length === jobs.length);
   expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());
   for (const runner of runners) runner.kill("SIGTERM");
   expect(await Promise.all(runners.map((runner) => runner.exited))).toEqual([0, 0]);

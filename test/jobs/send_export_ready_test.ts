@@ -250,8 +250,8 @@ test("several runners send each mail once, and retry when the server is back", a
   await app.db.sql`update pgboss.job set start_after = now() where id = ${id}`;
   const other = await makeExportProject(app);
   const { id: otherId } = await jobOf(await postJob(app, other.person));
-  await waitFor(async () => (await mailState(app, otherId))?.isMailed, 20_000);
-  await waitFor(async () => (await mailState(app, id))?.isMailed, 20_000);
+  await waitFor(async () => (await mailState(app, otherId))?.isMailed);
+  await waitFor(async () => (await mailState(app, id))?.isMailed);
   const recipients = server.received.flatMap(({ to }) => to).sort();
   expect(recipients).toEqual([person.user.email, other.person.user.email].sort());
   expect(await listMismatches(app)).toEqual([]);

@@ -57,8 +57,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
     SMTP_URL: mailServer.url,
   };
   await using runner = await startRunner(env);
-  const logged = (event: string) =>
-    waitFor(() => runner.logLines().find((line) => line["event"] === event), 30_000);
+  const logged = (event: string) => waitFor(() => runner.logLines().find((line) => line["event"] === event));
   const foreign = await logged("artifact_store.foreign");
   expect(foreign).toMatchObject({ level: "error", event: "artifact_store.foreign" });
   await using api = await startApi(env);
@@ -73,7 +72,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
     const [done] = await copy.sql`
       select from pgboss.job where name = 'delete_old_records' and state = 'completed'`;
     return done;
-  }, 30_000);
+  });
   expect(await storedFiles(app)).toEqual(files);
   expect(mailServer.received).toEqual([]);
   expect(await getJob(api, person.key, queued.id)).toMatchObject({ status: "queued", attempt: 0 });
@@ -85,14 +84,14 @@ test("a restored copy leaves the original's store alone, and says so, until it a
     const response = await api.request("/health/ready");
     const body = (await response.json()) as { data: object };
     return "artifacts" in body.data ? null : body;
-  }, 20_000);
+  });
   expect(ready2).toEqual({ data: { status: "ready" } });
-  await waitFor(async () => (await getJob(api, person.key, queued.id)).status === "ready", 30_000);
+  await waitFor(async () => (await getJob(api, person.key, queued.id)).status === "ready");
   const [{ id: originalId }] = await app.db.sql<[{ id: string }]>`select id from installation`;
   expect(adopted).toMatchObject({ artifactUrl, previousInstallationId: originalId });
   expect(adopted["installationId"]).not.toBe(originalId);
   // Each sends mail about files in its own store.
-  await waitFor(() => mailServer.received.length === 2, 30_000);
+  await waitFor(() => mailServer.received.length === 2);
   expect(mailServer.received.map(jobOfMail).sort()).toEqual([built.id, queued.id].sort());
 
   // The previous owner stops, whatever it was doing.
@@ -138,7 +137,7 @@ test("a working runner takes no more builds when another database adopts its sto
     runJson(deps.config.databaseUrl, ["artifacts", "adopt"], { ARTIFACT_URL: artifactUrl });
   await using _runner = await openTestRunner(app, { isWorking: true });
   const logged = (event: string, times: number) =>
-    waitFor(() => app.logLines.filter((line) => line["event"] === event).length === times, 30_000);
+    waitFor(() => app.logLines.filter((line) => line["event"] === event).length === times);
   await logged("artifact_store.owned", 1);
   await adopt(other);
   await logged("artifact_store.foreign", 1);
@@ -146,7 +145,7 @@ test("a working runner takes no more builds when another database adopts its sto
   const { id } = await jobOf(await postJob(app, person));
   await adopt(app);
   await logged("artifact_store.owned", 2);
-  await waitFor(async () => (await getJob(app, person.key, id)).status === "ready", 30_000);
+  await waitFor(async () => (await getJob(app, person.key, id)).status === "ready");
   expect(await getJob(app, person.key, id)).toMatchObject({ attempt: 1 });
   expect(await listMismatches(app)).toEqual([]);
 });

@@ -111,7 +111,7 @@ async function whileHalfDone(
     // The new table's foreign key has to wait for this lock.
     await tx`lock table runs in share row exclusive mode`;
     const migrator = spawnMigrator(db);
-    await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0, 20_000);
+    await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
     await act(migrator);
     await migrator.exited;
   });
@@ -147,10 +147,10 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   const waits: string[] = [];
   const patience = { timeoutMs: 300, pauseMs: 2000, attempts: 50 };
   const migrating = migrate(db.owner, { migrations, patience, onNotice: (message) => waits.push(message) });
-  await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0, 20_000);
+  await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
   // Queued behind the migration, and done although the reader is still reading.
   await db.sql`update runs set run_number = run_number`;
-  await waitFor(() => waits.length > 0, 20_000);
+  await waitFor(() => waits.length > 0);
   expect(waits[0]).toMatch(
     new RegExp(`^"${LATER}" cannot lock its tables because of process \\d+ \\("test", role "ulr_test_app"`),
   );

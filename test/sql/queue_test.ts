@@ -166,7 +166,7 @@ test("a worker goes on when its connections have been ended", async () => {
   for (const id of [crypto.randomUUID(), crypto.randomUUID()]) {
     const job = { id, name, payload: { exportJobId: id }, expireSeconds: 60 } as const;
     await db.sql.begin((tx) => enqueueJob(tx, worker.boss, job));
-    await waitFor(() => done.includes(id), 20_000);
+    await waitFor(() => done.includes(id));
     await db.admin`
       select pg_terminate_backend(pid, 5000)
       from pg_stat_activity

@@ -62,7 +62,7 @@ test("every process works over connections that are all encrypted", async () => 
   const dataset = await exportDataset(api, { person, project }, "issues");
   expect([dataset.status, await dataset.text()]).toEqual([200, expect.stringContaining("\n")]);
   const { id } = await jobOf(await postJob(api, person));
-  await waitFor(async () => (await getJob(api, person.key, id)).status === "ready", 30_000);
+  await waitFor(async () => (await getJob(api, person.key, id)).status === "ready");
   expect((await downloadJob(api, person.key, id)).status).toBe(200);
   expect(await syncOnce(env)).toMatchObject({ exitCode: 0, stderr: "" });
   const migrated = await runAdminCommand(db.ownerUrl + query, ["migrate"]);
@@ -81,7 +81,7 @@ test("every process works over connections that are all encrypted", async () => 
   // The replica's connections use the same options: they got far enough to notice that this server is no replica.
   const notReplica = ({ err }: Record<string, unknown>) =>
     JSON.stringify(err)?.includes("leads to a server that is not a replica");
-  await waitFor(() => api.logLines().some(notReplica), 30_000);
+  await waitFor(() => api.logLines().some(notReplica));
 });
 
 test("an export whose client leaves ends its query", async () => {
@@ -96,7 +96,7 @@ test("an export whose client leaves ends its query", async () => {
   const download = await beginDownload(url, { authorization: `Bearer ${person.key}` });
   expect(await countCopies()).toBeGreaterThan(0);
   download[Symbol.dispose]();
-  await waitFor(async () => (await countCopies()) === 0, 10_000);
+  await waitFor(async () => (await countCopies()) === 0);
   expect((await exportDataset(api, { person, project }, "issues")).status).toBe(200);
 });
 
@@ -119,7 +119,7 @@ test("a certificate that expires while the service runs makes requests 503 until
       select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ulr-%'`;
   await server.install("IP:127.0.0.1", { days: -1 });
   await endSessions();
-  await waitFor(async () => (await check()) === 503, 10_000);
+  await waitFor(async () => (await check()) === 503);
   await server.install("IP:127.0.0.1");
-  await waitFor(async () => (await check()) === 200, 10_000);
+  await waitFor(async () => (await check()) === 200);
 });

@@ -88,7 +88,7 @@ test("a copy in DuckDB follows its project, through an increment without rows to
   await waitFor(async () => {
     await follow();
     return Bun.deepEquals(await listTitles(), { [open]: "Changed" });
-  }, 20_000);
+  });
 });
 
 test("a copy in DuckDB follows its organization: rows move, projects go, come back and are new", async () => {
@@ -147,7 +147,7 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
     await copy.take("full", takeFull);
     await copy.execute(create);
     return Bun.deepEquals(await read(), await expected());
-  }, 30_000);
+  });
   // In both directions, so that applying one project after another is wrong in one of them.
   await sql`update issues set project_id = ${second.id} where id = ${forth.id}`;
   await sql`update issues set project_id = ${first.id} where id = ${back.id}`;
@@ -155,10 +155,10 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
   await sql`update projects set deleted_at = now() where id = ${gone.id}`;
   await sql`update projects set deleted_at = null where id = ${restored.id}`;
   await issueOf(await app.make.project(owned));
-  await waitFor(follow, 60_000);
+  await waitFor(follow);
   for (const project of [second, first, second]) {
     await sql`update issues set project_id = ${project.id} where id = ${twice.id}`;
   }
-  await waitFor(follow, 60_000);
+  await waitFor(follow);
   expect(await read()).toEqual(await expected());
 });

@@ -12,7 +12,7 @@ function listLines({ app }: ListeningApp) {
 
 /** The log line of the one download that has ended. */
 async function readLine(server: ListeningApp) {
-  const [line] = await waitFor(() => (listLines(server).length > 0 ? listLines(server) : null), 20_000);
+  const [line] = await waitFor(() => (listLines(server).length > 0 ? listLines(server) : null));
   return line;
 }
 

@@ -19,9 +19,6 @@ import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { startApi } from "../../helpers/process/api_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** The replica is not used for five seconds. */
-const BACK_MS = 20_000;
-
 let server: ReplicatedServer;
 
 beforeAll(async () => {
@@ -120,7 +117,7 @@ async function untilBack(app: TestApp, exported: ExportProject): Promise<void> {
   await waitFor(async () => {
     await runIds(app, exported);
     return (await count()).replica > 0;
-  }, BACK_MS);
+  });
 }
 
 test("datasets, bundles and estimates are read from the replica, including rows committed just before", async () => {

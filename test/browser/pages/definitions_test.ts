@@ -6,7 +6,6 @@ import { HOSTILE_MARKDOWN, HOSTILE_TEXTS } from "../../helpers/definitions/hosti
 import { type Dashboard, type Member, openDashboard } from "../dashboard.ts";
 import { overflowsSideways } from "../page_audit.ts";
 
-const TIMEOUT_MS = 240_000;
 const TABS = ["", "/yaml", "/versions", "/compare", "/dependencies", "/dependents", "/forks", "/usage"];
 
 let dashboard: Dashboard;
@@ -16,7 +15,7 @@ beforeAll(async () => {
   publisher = await dashboard.member();
   await publishHostile("1.0.0", "first");
   await publishHostile("1.1.0", "second");
-}, TIMEOUT_MS);
+});
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 /** Publishes an agent with only hostile texts. */
@@ -68,82 +67,63 @@ function rejectDialogs(page: Page): string[] {
   return dialogs;
 }
 
-test(
-  "what strangers wrote runs nothing and loads nothing, and fits any page on a phone",
-  async () => {
-    for (const path of ["/definitions", ...TABS.map(pathOf)]) {
-      await dashboard.visit({ path, as: publisher, viewport: { width: 320, height: 640 } }, async (page) => {
-        const dialogs = rejectDialogs(page);
-        expect([path, await overflowsSideways(page)]).toEqual([path, false]);
-        const loaded = await page.evaluate<string[]>(
-          "[...document.querySelectorAll('img, script, iframe, object, embed, link')].map((e) => e.src || e.href || '')",
-        );
-        expect(loaded.filter((url) => !url.startsWith(dashboard.api.url))).toEqual([]);
-        expect(dialogs).toEqual([]);
-      });
-    }
-  },
-  TIMEOUT_MS,
-);
+test("what strangers wrote runs nothing and loads nothing, and fits any page on a phone", async () => {
+  for (const path of ["/definitions", ...TABS.map(pathOf)]) {
+    await dashboard.visit({ path, as: publisher, viewport: { width: 320, height: 640 } }, async (page) => {
+      const dialogs = rejectDialogs(page);
+      expect([path, await overflowsSideways(page)]).toEqual([path, false]);
+      const loaded = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('img, script, iframe, object, embed, link')].map((e) => e.src || e.href || '')",
+      );
+      expect(loaded.filter((url) => !url.startsWith(dashboard.api.url))).toEqual([]);
+      expect(dialogs).toEqual([]);
+    });
+  }
+});
 
-test(
-  "a name with a mark that turns the direction of text turns nothing beside it",
-  async () => {
-    const yaml = stringify({
-      agent: {
-        interface: {
-          ...{ name: "turned", version: "1.0.0", displayName: "\u202Eturned", description: "Turned." },
-          ...{ agentType: "explorer", domain: "software" },
-        },
-        mission: { opener: "Nothing." },
+test("a name with a mark that turns the direction of text turns nothing beside it", async () => {
+  const yaml = stringify({
+    agent: {
+      interface: {
+        ...{ name: "turned", version: "1.0.0", displayName: "\u202Eturned", description: "Turned." },
+        ...{ agentType: "explorer", domain: "software" },
       },
-    });
-    await send("/agent/turned", { yaml, visibility: "public" });
-    await send("/agent/turned@1.0.0/publish", {});
-    await dashboard.visit({ path: "/definitions?search=turned" }, async (page) => {
-      const title = page.locator(".row h3").first();
-      const [link, name] = [
-        await title.locator("a").boundingBox(),
-        await title.locator("small").boundingBox(),
-      ];
-      expect(name?.x).toBeGreaterThan(link?.x ?? Number.POSITIVE_INFINITY);
-    });
-  },
-  TIMEOUT_MS,
-);
+      mission: { opener: "Nothing." },
+    },
+  });
+  await send("/agent/turned", { yaml, visibility: "public" });
+  await send("/agent/turned@1.0.0/publish", {});
+  await dashboard.visit({ path: "/definitions?search=turned" }, async (page) => {
+    const title = page.locator(".row h3").first();
+    const [link, name] = [await title.locator("a").boundingBox(), await title.locator("small").boundingBox()];
+    expect(name?.x).toBeGreaterThan(link?.x ?? Number.POSITIVE_INFINITY);
+  });
+});
 
-test(
-  "without JavaScript: search, open, compare, and follow the graph",
-  async () => {
-    const options = { path: "/definitions", as: publisher, javaScriptEnabled: false };
-    await dashboard.visit(options, async (page) => {
-      await page.getByRole("searchbox", { name: "Search" }).fill("hostile");
-      await page.getByRole("button", { name: "Search" }).click();
-      await page.locator(".row h3 a").first().click();
-      await page.getByText("first", { exact: false }).or(page.getByText("second")).first().waitFor();
-      expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
-      await page.getByRole("link", { name: "Compare", exact: true }).click();
-      await page.getByLabel("From").selectOption("1.1.0");
-      await page.getByLabel("to", { exact: true }).selectOption("1.0.0");
-      await page.getByRole("button", { name: "Compare" }).click();
-      await page.locator(".diff-removed").first().waitFor();
-      await page.getByRole("link", { name: "Dependencies" }).click();
-      await page.getByText("nowhere@^1.0.0").waitFor();
-    });
-  },
-  TIMEOUT_MS,
-);
+test("without JavaScript: search, open, compare, and follow the graph", async () => {
+  const options = { path: "/definitions", as: publisher, javaScriptEnabled: false };
+  await dashboard.visit(options, async (page) => {
+    await page.getByRole("searchbox", { name: "Search" }).fill("hostile");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.locator(".row h3 a").first().click();
+    await page.getByText("first", { exact: false }).or(page.getByText("second")).first().waitFor();
+    expect(await page.getByRole("button", { name: "Copy" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Compare", exact: true }).click();
+    await page.getByLabel("From").selectOption("1.1.0");
+    await page.getByLabel("to", { exact: true }).selectOption("1.0.0");
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.locator(".diff-removed").first().waitFor();
+    await page.getByRole("link", { name: "Dependencies" }).click();
+    await page.getByText("nowhere@^1.0.0").waitFor();
+  });
+});
 
-test(
-  "the copy button copies the install command",
-  async () => {
-    const permissions = ["clipboard-read", "clipboard-write"];
-    await dashboard.visit({ path: pathOf(""), permissions }, async (page) => {
-      await page.getByRole("button", { name: "Copy" }).click();
-      await page.getByRole("button", { name: "Copied" }).waitFor();
-      const copied = await page.evaluate<string>("navigator.clipboard.readText()");
-      expect(copied).toStartWith("curl --create-dirs -fo .claude/agents/hostile.md http");
-    });
-  },
-  TIMEOUT_MS,
-);
+test("the copy button copies the install command", async () => {
+  const permissions = ["clipboard-read", "clipboard-write"];
+  await dashboard.visit({ path: pathOf(""), permissions }, async (page) => {
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(copied).toStartWith("curl --create-dirs -fo .claude/agents/hostile.md http");
+  });
+});

@@ -6,7 +6,6 @@ import { type Dashboard, openDashboard } from "../dashboard.ts";
 import { auditControls, listBarriers, overflowsSideways } from "../page_audit.ts";
 import { makeScene, type Scene, TESTED_PAGES } from "./page_table.ts";
 
-const TIMEOUT_MS = 240_000;
 /** Routes that respond with a file or a redirect. */
 const NO_PAGES = [
   "/dashboard/exports/projects/:project/file",
@@ -27,7 +26,7 @@ beforeAll(async () => {
   const options = { origin: dashboard.api.url, reducedMotion: "reduce" } as const;
   member = await openVisit(dashboard.browser, { ...options, token: scene.owner.token });
   visitor = await openVisit(dashboard.browser, options);
-}, TIMEOUT_MS);
+});
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
 /** Colors do not change the layout, so each layout is checked once. */
@@ -51,23 +50,19 @@ async function listProblems({ page }: Visit): Promise<string[]> {
 }
 
 for (const { name, route, path, isAnonymous, act } of TESTED_PAGES) {
-  test(
-    `everyone can read and use the page "${name}"`,
-    async () => {
-      const visit = isAnonymous ? visitor : member;
-      const { page, faults } = visit;
-      const response = await page.goto(path(scene));
-      expect(response?.status()).toBe(route === null ? 404 : 200);
-      await act?.(page, scene);
-      expect([...(await listProblems(visit)), ...faults.splice(0)]).toEqual([]);
-      expect(await page.locator("h1").count()).toBe(1);
-      const title = await page.title();
-      const address = new URL(page.url()).pathname;
-      expect([title, titles.get(title) ?? address]).toEqual([title, address]);
-      titles.set(title, address);
-    },
-    TIMEOUT_MS,
-  );
+  test(`everyone can read and use the page "${name}"`, async () => {
+    const visit = isAnonymous ? visitor : member;
+    const { page, faults } = visit;
+    const response = await page.goto(path(scene));
+    expect(response?.status()).toBe(route === null ? 404 : 200);
+    await act?.(page, scene);
+    expect([...(await listProblems(visit)), ...faults.splice(0)]).toEqual([]);
+    expect(await page.locator("h1").count()).toBe(1);
+    const title = await page.title();
+    const address = new URL(page.url()).pathname;
+    expect([title, titles.get(title) ?? address]).toEqual([title, address]);
+    titles.set(title, address);
+  });
 }
 
 test("the pages above are all pages", async () => {

@@ -8,8 +8,6 @@ import { openVisit, type Visit } from "../browser.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 import { listBarriers, overflowsSideways } from "../page_audit.ts";
 
-/** Enough for a busy machine. */
-const TIMEOUT_MS = 120_000;
 const SETTINGS = "/settings/second-factor";
 
 let dashboard: Dashboard;
@@ -102,169 +100,149 @@ async function expectReadable({ page }: Visit): Promise<void> {
   }
 }
 
-test(
-  "a passkey is added, signs in, and is removed",
-  async () => {
-    const account = await makeAccount(dashboard);
-    await using laptop = await openLaptop();
-    const { page } = laptop;
-    await enterPassword(page, account);
-    await page.getByText("You have no second factor.").waitFor();
-    expect(await page.getByText("Passkeys need JavaScript").isVisible()).toBe(false);
-    const codes = await addPasskey(page, account);
-    expect(codes).toHaveLength(10);
-    const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Download" }).click();
-    expect((await download).suggestedFilename()).toBe("recovery-codes.txt");
-    expect(await Bun.file(await (await download).path()).text()).toBe(`${codes.join("\n")}\n`);
-    await expectReadable(laptop);
-    await page.getByRole("link", { name: "Done" }).click();
-    await page.getByRole("link", { name: "Remove Laptop" }).waitFor();
-    await expectReadable(laptop);
-    await signOut(page);
+test("a passkey is added, signs in, and is removed", async () => {
+  const account = await makeAccount(dashboard);
+  await using laptop = await openLaptop();
+  const { page } = laptop;
+  await enterPassword(page, account);
+  await page.getByText("You have no second factor.").waitFor();
+  expect(await page.getByText("Passkeys need JavaScript").isVisible()).toBe(false);
+  const codes = await addPasskey(page, account);
+  expect(codes).toHaveLength(10);
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download" }).click();
+  expect((await download).suggestedFilename()).toBe("recovery-codes.txt");
+  expect(await Bun.file(await (await download).path()).text()).toBe(`${codes.join("\n")}\n`);
+  await expectReadable(laptop);
+  await page.getByRole("link", { name: "Done" }).click();
+  await page.getByRole("link", { name: "Remove Laptop" }).waitFor();
+  await expectReadable(laptop);
+  await signOut(page);
 
-    await enterPassword(page, account);
-    await page.getByRole("heading", { name: "Second factor" }).waitFor();
-    await expectReadable(laptop);
-    await page.getByRole("button", { name: "Use a passkey" }).click();
-    await page.waitForURL(`**${SETTINGS}`);
-    await page.getByRole("link", { name: "Remove Laptop" }).waitFor();
+  await enterPassword(page, account);
+  await page.getByRole("heading", { name: "Second factor" }).waitFor();
+  await expectReadable(laptop);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.waitForURL(`**${SETTINGS}`);
+  await page.getByRole("link", { name: "Remove Laptop" }).waitFor();
 
-    await dashboard.db
-      .sql`update sessions set factor_at = now() - interval '1 hour' where user_id = ${account.id}`;
-    await page.reload();
-    await expectReadable(laptop);
-    await page.getByRole("button", { name: "Use a passkey" }).click();
-    await page.getByRole("link", { name: "Remove Laptop" }).click();
-    await page.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("Second factor removed.").waitFor();
-    await page.getByText("You have no second factor.").waitFor();
-    await signOut(page);
-    await enterPassword(page, account);
-    await page.getByText("You have no second factor.").waitFor();
-    expect(laptop.faults).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+  await dashboard.db
+    .sql`update sessions set factor_at = now() - interval '1 hour' where user_id = ${account.id}`;
+  await page.reload();
+  await expectReadable(laptop);
+  await page.getByRole("button", { name: "Use a passkey" }).click();
+  await page.getByRole("link", { name: "Remove Laptop" }).click();
+  await page.getByRole("button", { name: "Remove" }).click();
+  await page.getByText("Second factor removed.").waitFor();
+  await page.getByText("You have no second factor.").waitFor();
+  await signOut(page);
+  await enterPassword(page, account);
+  await page.getByText("You have no second factor.").waitFor();
+  expect(laptop.faults).toEqual([]);
+});
 
-test(
-  "what goes wrong with the device is said, and can be tried again",
-  async () => {
-    const account = await makeAccount(dashboard);
-    await using laptop = await openLaptop();
-    const { page, authenticator } = laptop;
-    await enterPassword(page, account);
-    const form = page.getByRole("region", { name: "Add a passkey" });
-    await form.getByLabel("Your password").fill("not the password");
-    await form.getByRole("button").click();
-    await expectProblem(page, "The password is wrong.");
-    await authenticator.recognize(false);
-    await form.getByLabel("Your password").fill(account.password);
-    await form.getByRole("button").click();
-    await expectProblem(page, "No passkey was added: you canceled, or the device did not answer in time.");
-    await authenticator.recognize(true);
-    await addPasskey(page, account);
-    await page.getByRole("link", { name: "Done" }).click();
-    await form.getByRole("button").click();
-    await expectProblem(page, "This device already has a passkey of your account.");
-    await signOut(page);
+test("what goes wrong with the device is said, and can be tried again", async () => {
+  const account = await makeAccount(dashboard);
+  await using laptop = await openLaptop();
+  const { page, authenticator } = laptop;
+  await enterPassword(page, account);
+  const form = page.getByRole("region", { name: "Add a passkey" });
+  await form.getByLabel("Your password").fill("not the password");
+  await form.getByRole("button").click();
+  await expectProblem(page, "The password is wrong.");
+  await authenticator.recognize(false);
+  await form.getByLabel("Your password").fill(account.password);
+  await form.getByRole("button").click();
+  await expectProblem(page, "No passkey was added: you canceled, or the device did not answer in time.");
+  await authenticator.recognize(true);
+  await addPasskey(page, account);
+  await page.getByRole("link", { name: "Done" }).click();
+  await form.getByRole("button").click();
+  await expectProblem(page, "This device already has a passkey of your account.");
+  await signOut(page);
 
-    await enterPassword(page, account);
-    const use = page.getByRole("button", { name: "Use a passkey" });
-    await authenticator.recognize(false);
-    await use.click();
-    await expectProblem(page, "No passkey was used: you canceled, it took too long,");
-    await expectReadable(laptop);
-    await authenticator.recognize(true);
-    await use.click();
-    await page.waitForURL(`**${SETTINGS}`);
-    await signOut(page);
+  await enterPassword(page, account);
+  const use = page.getByRole("button", { name: "Use a passkey" });
+  await authenticator.recognize(false);
+  await use.click();
+  await expectProblem(page, "No passkey was used: you canceled, it took too long,");
+  await expectReadable(laptop);
+  await authenticator.recognize(true);
+  await use.click();
+  await page.waitForURL(`**${SETTINGS}`);
+  await signOut(page);
 
-    await authenticator.replace();
-    await enterPassword(page, account);
-    await use.click();
-    await expectProblem(page, "or this device has none of your passkeys. Try again, or use a code.");
-    await page.getByRole("link", { name: "Back to sign in" }).click();
-    await page.waitForURL(`**/dashboard/sign-in?next=${encodeURIComponent(SETTINGS)}`);
-    expect(laptop.faults).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+  await authenticator.replace();
+  await enterPassword(page, account);
+  await use.click();
+  await expectProblem(page, "or this device has none of your passkeys. Try again, or use a code.");
+  await page.getByRole("link", { name: "Back to sign in" }).click();
+  await page.waitForURL(`**/dashboard/sign-in?next=${encodeURIComponent(SETTINGS)}`);
+  expect(laptop.faults).toEqual([]);
+});
 
-test(
-  "at another address of the service, the page says where passkeys work",
-  async () => {
-    const account = await makeAccount(dashboard);
-    await using laptop = await openLaptop(dashboard.api.url);
-    const { page } = laptop;
-    await enterPassword(page, account);
-    const form = page.getByRole("region", { name: "Add a passkey" });
-    await form.getByLabel("Your password").fill(account.password);
-    await form.getByRole("button").click();
-    await expectProblem(page, "Passkeys belong to localhost. Open this page there.");
-    expect(laptop.faults).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+test("at another address of the service, the page says where passkeys work", async () => {
+  const account = await makeAccount(dashboard);
+  await using laptop = await openLaptop(dashboard.api.url);
+  const { page } = laptop;
+  await enterPassword(page, account);
+  const form = page.getByRole("region", { name: "Add a passkey" });
+  await form.getByLabel("Your password").fill(account.password);
+  await form.getByRole("button").click();
+  await expectProblem(page, "Passkeys belong to localhost. Open this page there.");
+  expect(laptop.faults).toEqual([]);
+});
 
-test(
-  "without JavaScript, codes of an app and recovery codes sign in",
-  async () => {
-    const account = await makeAccount(dashboard);
-    const options = { origin, javaScriptEnabled: false };
-    await using visit = await openVisit(dashboard.browser, options);
-    const { page } = visit;
-    await enterPassword(page, account);
-    await page.getByText("Passkeys need JavaScript, https and a current browser.").waitFor();
-    const form = page.getByRole("region", { name: "Add an authenticator app" });
-    await form.getByLabel("Your password").fill(account.password);
-    await form.getByRole("button", { name: "Continue" }).click();
-    const secret = (await form.locator("code").textContent()) ?? "";
-    await form.getByLabel("Code from the app").fill(codeAt(secret, Date.now()));
-    await form.getByRole("button", { name: "Add app" }).click();
-    const codes = page.getByRole("region", { name: "Recovery codes" }).locator("pre");
-    const [first = ""] = ((await codes.textContent()) ?? "").split("\n");
-    await signOut(page);
+test("without JavaScript, codes of an app and recovery codes sign in", async () => {
+  const account = await makeAccount(dashboard);
+  const options = { origin, javaScriptEnabled: false };
+  await using visit = await openVisit(dashboard.browser, options);
+  const { page } = visit;
+  await enterPassword(page, account);
+  await page.getByText("Passkeys need JavaScript, https and a current browser.").waitFor();
+  const form = page.getByRole("region", { name: "Add an authenticator app" });
+  await form.getByLabel("Your password").fill(account.password);
+  await form.getByRole("button", { name: "Continue" }).click();
+  const secret = (await form.locator("code").textContent()) ?? "";
+  await form.getByLabel("Code from the app").fill(codeAt(secret, Date.now()));
+  await form.getByRole("button", { name: "Add app" }).click();
+  const codes = page.getByRole("region", { name: "Recovery codes" }).locator("pre");
+  const [first = ""] = ((await codes.textContent()) ?? "").split("\n");
+  await signOut(page);
 
-    const code = page.getByLabel("Code from your authenticator app, or a recovery code");
-    await enterPassword(page, account);
-    expect(await page.getByRole("button", { name: "Use a passkey" }).isVisible()).toBe(false);
-    await code.fill(first.replace(/^.{4}/, "0000"));
-    await page.keyboard.press("Enter");
-    await expectProblem(page, "The second factor is wrong, or was used before.");
-    await code.fill(first);
-    await page.keyboard.press("Enter");
-    await page.getByText("You have 9 unused recovery codes.").waitFor();
-    await signOut(page);
+  const code = page.getByLabel("Code from your authenticator app, or a recovery code");
+  await enterPassword(page, account);
+  expect(await page.getByRole("button", { name: "Use a passkey" }).isVisible()).toBe(false);
+  await code.fill(first.replace(/^.{4}/, "0000"));
+  await page.keyboard.press("Enter");
+  await expectProblem(page, "The second factor is wrong, or was used before.");
+  await code.fill(first);
+  await page.keyboard.press("Enter");
+  await page.getByText("You have 9 unused recovery codes.").waitFor();
+  await signOut(page);
 
-    await enterPassword(page, account);
-    // The app's next code: a code works once, and clocks may differ by one.
-    await code.fill(codeAt(secret, Date.now() + 30_000));
-    await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "Remove Phone" }).waitFor();
-  },
-  TIMEOUT_MS,
-);
+  await enterPassword(page, account);
+  // The app's next code: a code works once, and clocks may differ by one.
+  await code.fill(codeAt(secret, Date.now() + 30_000));
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Remove Phone" }).waitFor();
+});
 
-test(
-  "an organization that requires a second factor says what to do, and lets its member in afterwards",
-  async () => {
-    const account = await makeAccount(dashboard);
-    const org = await dashboard.make.org();
-    await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });
-    await dashboard.db.sql`update organizations set require_second_factor = true where id = ${org.id}`;
-    await using laptop = await openLaptop();
-    const { page } = laptop;
-    const path = `/orgs/${org.slug}/usage`;
-    await enterPassword(page, account, path);
-    await page.getByRole("heading", { name: "Not allowed" }).waitFor();
-    await page.getByText(`"${org.slug}" requires a second factor. Add one to your account,`).waitFor();
-    await expectReadable(laptop);
-    await page.getByRole("link", { name: "Your second factors" }).click();
-    await addPasskey(page, account);
-    await page.goto(path);
-    expect([page.url(), await page.title()]).toEqual([`${origin}${path}`, expect.stringContaining("Usage")]);
-    expect(laptop.faults).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+test("an organization that requires a second factor says what to do, and lets its member in afterwards", async () => {
+  const account = await makeAccount(dashboard);
+  const org = await dashboard.make.org();
+  await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });
+  await dashboard.db.sql`update organizations set require_second_factor = true where id = ${org.id}`;
+  await using laptop = await openLaptop();
+  const { page } = laptop;
+  const path = `/orgs/${org.slug}/usage`;
+  await enterPassword(page, account, path);
+  await page.getByRole("heading", { name: "Not allowed" }).waitFor();
+  await page.getByText(`"${org.slug}" requires a second factor. Add one to your account,`).waitFor();
+  await expectReadable(laptop);
+  await page.getByRole("link", { name: "Your second factors" }).click();
+  await addPasskey(page, account);
+  await page.goto(path);
+  expect([page.url(), await page.title()]).toEqual([`${origin}${path}`, expect.stringContaining("Usage")]);
+  expect(laptop.faults).toEqual([]);
+});

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort, commandLineOf } from "../../../deploy/local/machine.ts";
-import { pollUntil } from "../../../shared/process/with_timeout.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import {
   copyDataDirectory,
@@ -54,7 +53,7 @@ function credentialsOf(directory: DataDirectory): string {
 
 async function expectNothingLeft(directory: DataDirectory): Promise<void> {
   const isGone = () => listProcesses(directory.path).length === 0;
-  await pollUntil(isGone, { timeoutMs: 10_000, intervalMs: 50 });
+  await waitFor(isGone);
   expect(listProcesses(directory.path).map((pid) => commandLineOf(pid))).toEqual([]);
 }
 
@@ -127,7 +126,7 @@ test("SIGINT while it is still starting stops everything as well", async () => {
   using directory = makeDataDirectory();
   await using stack = await startStack(directory.path);
   const isBooting = () => stack.stderr().includes("Starting PostgreSQL");
-  expect(await pollUntil(isBooting, { timeoutMs: 20_000, intervalMs: 5 })).toBe(true);
+  await waitFor(isBooting);
   stack.kill("SIGINT");
   expect(await stack.exited).toBe(0);
   await expectNothingLeft(directory);
@@ -164,7 +163,7 @@ test("a start that was killed while it made the database does not block the next
   killed.kill("SIGKILL");
   await killed.exited;
   await using next = await startStack(directory.path);
-  await waitFor(() => next.stderr().includes("Starting PostgreSQL: done"), 40_000);
+  await waitFor(() => next.stderr().includes("Starting PostgreSQL: done"));
 });
 
 /** Kills a start: its processes exit by themselves, and PostgreSQL is left for the next start. */
@@ -173,7 +172,7 @@ async function expectOnlyPostgresOutlives(stack: StackProcess, directory: DataDi
   await stack.exited;
   const commands = () => listProcesses(directory.path).map((pid) => commandLineOf(pid) ?? "");
   const haveEnded = () => commands().every((command) => !command.includes("main.ts"));
-  expect(await pollUntil(haveEnded, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
+  await waitFor(haveEnded);
   expect(commands().some((command) => command.includes("bin/postgres -D"))).toBe(true);
 }
 
@@ -195,7 +194,7 @@ async function launch(
       (response) => response.ok,
       () => false,
     );
-  expect(await pollUntil(isReady, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
+  await waitFor(isReady);
   return launcher;
 }
 
@@ -205,7 +204,7 @@ test("a launcher that dies without passing the signal on, as npx does, takes eve
   const launcher = await launch(directory, command, { npm_lifecycle_event: "start" });
   launcher.kill("SIGKILL");
   const isGone = () => listProcesses(directory.path).length === 0;
-  expect(await pollUntil(isGone, { timeoutMs: 40_000, intervalMs: 50 })).toBe(true);
+  await waitFor(isGone);
 });
 
 test("a start copes with a postmaster.pid of another program and a lost database-url.txt; SIGHUP stops it", async () => {

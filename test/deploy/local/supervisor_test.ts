@@ -4,11 +4,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Child, openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
-import { pollUntil } from "../../../shared/process/with_timeout.ts";
 import { identifyProcess } from "../../helpers/process/identity.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 const NEVER = new AbortController().signal;
-const WAIT = { timeoutMs: 10_000, intervalMs: 5 };
 
 /** A shell that runs `onTerm` on SIGTERM; its output goes to `lines`. Returned once its trap is set. */
 async function spawnShell(
@@ -27,7 +26,7 @@ async function spawnShell(
     graceMs,
     output: (line) => lines.push(line),
   });
-  expect(await pollUntil(() => lines.length > seen, WAIT)).toBe(true);
+  await waitFor(() => lines.length > seen);
   return child;
 }
 
@@ -77,7 +76,7 @@ test("stop() waits no longer once it is forced", async () => {
   const lines: string[] = [];
   const child = await spawnShell(supervisor, "echo no", lines, 600_000);
   const stopped = child.stop();
-  expect(await pollUntil(() => lines.includes("no"), WAIT)).toBe(true);
+  await waitFor(() => lines.includes("no"));
   force.abort();
   await stopped;
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
@@ -144,12 +143,12 @@ test("a child that asks for it stops when its parent is killed, and its last lin
   };
   const parent = Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "inherit", "inherit"] });
   try {
-    expect(await pollUntil(async () => (await readLogs()).every(([pid]) => pid), WAIT)).toBe(true);
+    await waitFor(async () => (await readLogs()).every(([pid]) => pid));
     const pids = (await readLogs()).map(([pid]) => Number(pid));
     const alive = () => pids.filter((pid) => identifyProcess(pid) !== null);
     expect(alive()).toEqual(pids);
     parent.kill("SIGKILL");
-    expect(await pollUntil(() => alive().length === 0, WAIT)).toBe(true);
+    await waitFor(() => alive().length === 0);
     expect(await readLogs()).toEqual(pids.map((pid) => [String(pid), "stopped"]));
   } finally {
     parent.kill("SIGKILL");

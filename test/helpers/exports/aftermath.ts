@@ -15,8 +15,6 @@ import { waitFor } from "../wait_for.ts";
 import { listMismatches } from "./export_job.ts";
 import { testZip } from "./zip_file.ts";
 
-const MAIL_TIMEOUT_MS = 60_000;
-
 export interface Aftermath {
   db: TestDatabase;
   /** The data directory of the service's processes. */
@@ -102,7 +100,7 @@ async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath):
     const [row] = await db.sql<[{ isOut: boolean }]>`
       select coalesce(bool_and(mailed_at is not null), true) as is_out from export_jobs where status = 'ready'`;
     return row.isOut;
-  }, MAIL_TIMEOUT_MS);
+  });
   const jobs = mailServer.received.map(jobOfMail).sort();
   return mayRepeatMails ? [...new Set(jobs)] : jobs;
 }

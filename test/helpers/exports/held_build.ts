@@ -21,7 +21,7 @@ export async function withHeldBuild(
   await sql.begin(async (tx) => {
     await tx`lock table analysis_records in access exclusive mode`;
     await using runner = await startRunner(env);
-    await waitFor(async () => (await listWaiting(sql, "analysis_records")).length > 0, 20_000);
+    await waitFor(async () => (await listWaiting(sql, "analysis_records")).length > 0);
     await act(runner);
   });
 }

@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { waitFor } from "../wait_for.ts";
 
-const TIMEOUT_MS = 30_000;
 /** Bytes to read at once: far fewer than the service has sent by then. */
 const FIRST_BYTES = 64 * 1024;
 const HEAD_END = "\r\n\r\n";
@@ -50,13 +49,13 @@ export async function beginDownload(
     ([name, value]) => `${name}: ${value}`,
   );
   socket.write([`GET ${pathname}${search} HTTP/1.1`, ...lines, "", ""].join("\r\n"));
-  await waitFor(() => bytes >= FIRST_BYTES || isClosed, TIMEOUT_MS);
+  await waitFor(() => bytes >= FIRST_BYTES || isClosed);
   const ours = `${hexPort(Number(port))} [0-9A-F]+:${hexPort(socket.localPort ?? 0)} `;
   return {
     isHeld: async () => new RegExp(`:${ours}`).test(await readFile("/proc/net/tcp", "latin1")),
     async readOn() {
       socket.resume();
-      await waitFor(() => isClosed, TIMEOUT_MS);
+      await waitFor(() => isClosed);
       return parseResponse(Buffer.concat(chunks));
     },
     [Symbol.dispose]: () => void socket.destroy(),

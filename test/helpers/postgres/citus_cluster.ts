@@ -4,9 +4,6 @@ import postgres from "postgres";
 import { CITUS_BIN_DIRECTORY } from "../../groups/groups.ts";
 import { OwnServer } from "./own_server.ts";
 
-/** Time in which three servers start or stop. */
-export const CLUSTER_TIMEOUT_MS = 120_000;
-
 export const CITUS_SETTINGS = {
   shared_preload_libraries: "citus",
   wal_level: "logical",

@@ -15,8 +15,6 @@ import { waitFor } from "../wait_for.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 import { TEST_SETTINGS } from "./server.ts";
 
-const END_TIMEOUT_MS = 30_000;
-
 /** New clusters that no server has run on, by the folder of their programs: copying one takes a tenth of `initdb`. */
 const pristine = new Map<string | undefined, Promise<string>>();
 
@@ -98,7 +96,7 @@ export class OwnServer implements AsyncDisposable {
   async end(signal: NodeJS.Signals): Promise<void> {
     const pids = [this.pid, ...this.children()];
     signalProcess(this.pid, signal);
-    await waitFor(() => pids.every((pid) => identifyProcess(pid) === null), END_TIMEOUT_MS);
+    await waitFor(() => pids.every((pid) => identifyProcess(pid) === null));
   }
 
   /** Suspends all its processes: it keeps its connections and responds to nothing until `thaw()`. */

@@ -11,9 +11,6 @@ import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import { OwnServer } from "./own_server.ts";
 
-/** Copies a new database file by file. */
-const CATCH_UP_MS = 30_000;
-
 export interface ReplicatedServer extends AsyncDisposable {
   primaryUrl: string;
   replicaUrl: string;
@@ -92,7 +89,7 @@ export async function openReplicatedServer(): Promise<ReplicatedServer> {
           const [row] = await sql<[{ isReplayed: boolean }]>`
             select pg_last_wal_replay_lsn() >= ${written.position}::pg_lsn as is_replayed`;
           return row.isReplayed;
-        }, CATCH_UP_MS);
+        });
       },
       async holdReplay(isHeld) {
         await (isHeld ? sql`select pg_wal_replay_pause()` : sql`select pg_wal_replay_resume()`);
@@ -106,7 +103,7 @@ export async function openReplicatedServer(): Promise<ReplicatedServer> {
           const [row] = await sql<[{ isStreaming: boolean }]>`
             select exists (select from pg_stat_wal_receiver where status = 'streaming') as is_streaming`;
           return row.isStreaming !== isCutOff;
-        }, CATCH_UP_MS);
+        });
       },
       async switchOver() {
         await primary.stop();

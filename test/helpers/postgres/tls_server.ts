@@ -14,8 +14,6 @@ import { makeAuthority, makeServerCertificate } from "../network/certificates.ts
 import { waitFor } from "../wait_for.ts";
 import { OwnServer } from "./own_server.ts";
 
-const RELOAD_TIMEOUT_MS = 10_000;
-
 export interface TlsServer extends AsyncDisposable {
   /** A superuser's URL without parameters. */
   url: string;
@@ -45,7 +43,7 @@ async function reload(url: string, configure: (sql: Pool) => Promise<void> | voi
     return row.at;
   });
   const isLoaded = (sql: Pool) => sql`select where pg_conf_load_time() > ${before}::text::timestamptz`;
-  await waitFor(async () => (await withConnection(url, isLoaded)).length > 0, RELOAD_TIMEOUT_MS);
+  await waitFor(async () => (await withConnection(url, isLoaded)).length > 0);
 }
 
 /** Gives a server a new certificate for these names, signed by `authority`. `url` is a superuser's. */

@@ -4,8 +4,6 @@ import { fileURLToPath } from "node:url";
 import { STOP_ON_STDIN_END } from "../../../shared/process/stdin_end.ts";
 import { waitFor } from "../wait_for.ts";
 
-const START_TIMEOUT_MS = 60_000;
-
 export type LogRecord = Record<string, unknown>;
 
 export interface ServiceProcess extends AsyncDisposable {
@@ -88,7 +86,7 @@ export function spawnService(
 export async function untilLogged(service: ServiceProcess, message: string): Promise<LogRecord> {
   const find = () => service.logLines().find((line) => line["message"] === message);
   try {
-    return await waitFor(find, START_TIMEOUT_MS);
+    return await waitFor(find);
   } catch (cause) {
     await service[Symbol.asyncDispose]();
     const said = service.output.stderr || service.output.stdout;

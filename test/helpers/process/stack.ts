@@ -2,12 +2,11 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort } from "../../../deploy/local/machine.ts";
-import { pollUntil } from "../../../shared/process/with_timeout.ts";
 import { makeClusterFolder, removeCluster } from "../postgres/cluster_folder.ts";
+import { waitFor } from "../wait_for.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 const READY = "Ctrl-C stops everything";
-const TIMEOUT_MS = 50_000;
 
 export interface DataDirectory extends Disposable {
   path: string;
@@ -104,14 +103,14 @@ export async function startStack(
     exited,
     async ready() {
       const settled = () => out.includes(READY) || child.exitCode !== null || child.signalCode !== null;
-      await pollUntil(settled, { timeoutMs: TIMEOUT_MS, intervalMs: 20 });
+      await waitFor(settled);
       if (!out.includes(READY)) throw new Error(`Cannot start the stack: ${out}\n${err}`);
     },
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await child.exited;
       const isGone = () => listProcesses(dataDirectory).length === 0;
-      await pollUntil(isGone, { timeoutMs: TIMEOUT_MS, intervalMs: 20 });
+      await waitFor(isGone);
     },
   };
 }

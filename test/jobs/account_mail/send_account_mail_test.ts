@@ -141,9 +141,9 @@ test("a mail server that is down gets the mail when it is back", async () => {
   const { email } = await app.make.user();
   await queueMail(app, { kind: "password_reset", email });
   await using _runner = await openTestRunner(app, { isWorking: true });
-  await waitFor(async () => app.logLines.some(({ event }) => event === "account_mail.failed"), 30_000);
+  await waitFor(async () => app.logLines.some(({ event }) => event === "account_mail.failed"));
   await using server = await openMailServer({}, port);
-  await waitFor(async () => server.received.length === 1, 60_000);
+  await waitFor(async () => server.received.length === 1);
   expect(await works(app, (await newestMail(server)).token)).toBe(true);
 });
 
@@ -167,10 +167,10 @@ test("eight mails are on their way at once to a server that answers late, and no
   const users = await Promise.all(Array.from({ length: 10 }, () => app.make.user()));
   for (const { email } of users) await queueMail(app, { kind: "password_reset", email });
   await using _runner = await openTestRunner(app, { isWorking: true });
-  await waitFor(async () => waiting.length === 8, 30_000);
+  await waitFor(async () => waiting.length === 8);
   isLate = false;
   for (const answer of waiting) answer();
-  await waitFor(async () => server.received.length === users.length, 30_000);
+  await waitFor(async () => server.received.length === users.length);
   expect(mostOpen).toBe(8);
 });
 
@@ -192,14 +192,14 @@ test("the mail of a runner that is killed while it sends comes from another one,
   };
   await queueMail(app, { kind: "password_reset", email });
   const first = spawnRunner(env);
-  await waitFor(async () => dropped.length === 1, 60_000);
+  await waitFor(async () => dropped.length === 1);
   const [stored] = await app.db.sql`select token_hash from account_mails where token_hash is not null`;
   expect(stored).toBeDefined();
   first.kill("SIGKILL");
   await first.exited;
   await lapseHeartbeats(app.db);
   const second = spawnRunner(env);
-  await waitFor(async () => server.received.length === 1, 120_000);
+  await waitFor(async () => server.received.length === 1);
   expect(await works(app, (await newestMail(server)).token)).toBe(true);
   second.kill("SIGTERM");
   expect(await second.exited).toBe(0);

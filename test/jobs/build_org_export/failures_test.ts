@@ -240,9 +240,9 @@ test("the queue runs a failed build again", async () => {
   await using _app = app;
   await app.db.owner`alter table analysis_records rename to elsewhere`;
   await using _runner = await openTestRunner(app, { isWorking: true });
-  await waitFor(async () => (await show()).attempt === 1 && (await show()).status === "queued", 10_000);
+  await waitFor(async () => (await show()).attempt === 1 && (await show()).status === "queued");
   await app.db.owner`alter table elsewhere rename to analysis_records`;
-  await waitFor(async () => (await show()).status === "ready", 20_000);
+  await waitFor(async () => (await show()).status === "ready");
   expect(await show()).toMatchObject({ attempt: 2 });
   expect(await listMismatches(app)).toEqual([]);
 });

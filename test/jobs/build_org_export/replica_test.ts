@@ -56,7 +56,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
     const [pid = 0] = await waitFor(async () => {
       const waiting = await listWaiting(app);
       return waiting.length > 0 ? waiting : null;
-    }, 20_000);
+    });
     await server.replica`select pg_terminate_backend(${pid})`;
     await building;
     const queued = await getJob(app, exported.person.key, id);

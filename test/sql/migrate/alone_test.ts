@@ -43,7 +43,7 @@ test("a file without a transaction makes its index while others write, and is re
   const migrations = await withIndex();
   const writer = await holdWriter(db);
   const migrating = migrate(db.owner, { migrations });
-  await waitFor(() => hasBegun(db), 20_000);
+  await waitFor(() => hasBegun(db));
   await db.sql`update runs set run_number = run_number`;
   await writer.commit();
   expect((await migrating).applied).toEqual([NAME]);
@@ -56,7 +56,7 @@ test("an index that a broken attempt has left half-done is made again", async ()
   const migrations = await withIndex();
   const writer = await holdWriter(db);
   const migrating = migrate(db.owner, { migrations }).catch((error: Error) => error.message);
-  await waitFor(() => hasBegun(db), 20_000);
+  await waitFor(() => hasBegun(db));
   await db.admin`
     select pg_cancel_backend(pid)
     from pg_stat_activity
@@ -83,7 +83,7 @@ test("a migrator that was killed while its index is being made keeps the next on
     env: { ...process.env, DATABASE_URL: db.ownerUrl, NAME, TEXT },
     stdio: ["ignore", "ignore", "inherit"],
   });
-  await waitFor(() => hasBegun(db), 20_000);
+  await waitFor(() => hasBegun(db));
   killed.kill("SIGKILL");
   await killed.exited;
   const waits: string[] = [];

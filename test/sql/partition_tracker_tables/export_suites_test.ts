@@ -25,4 +25,4 @@ test("the export suites pass on partitioned tables", async () => {
   expect(failed).toEqual([]);
   expect(said).toContain(`across ${SUITES.length} files`);
   expect(exitCode).toBe(0);
-}, 300_000);
+});

@@ -71,7 +71,7 @@ async function untilOpen(count: number): Promise<void> {
       where datname = current_database() and application_name = ${EXPORT_APPLICATION}
         and backend_type = 'client backend' and xact_start is not null`;
     return row.count === count;
-  }, 20_000);
+  });
 }
 
 /** Waits until both connections copy: an export continues without a second one that is lost while it opens. */
@@ -84,7 +84,7 @@ async function untilBothCopy(): Promise<number[]> {
         and xact_start is not null and query ilike 'copy %'
       order by backend_start`;
     return copying.length === 2 ? copying.map(({ pid }) => pid) : null;
-  }, 20_000);
+  });
 }
 
 test("streams without a second connection send the same bytes and never wait for one", async () => {

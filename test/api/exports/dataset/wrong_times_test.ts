@@ -115,7 +115,7 @@ test("a job fails at once and says which row; without the row it is built", asyn
   const build = async (flags: object) => {
     const { id } = await jobOf(await postJob(app, made.person, { as_of: AFTER_ALL, ...flags }));
     const isOver = async () => ["ready", "failed"].includes((await getJob(app, made.person.key, id)).status);
-    await waitFor(isOver, 20_000);
+    await waitFor(isOver);
     return getJob(app, made.person.key, id);
   };
   expect(await build({})).toMatchObject({

@@ -168,10 +168,10 @@ test("a client that leaves while its export is fetched ends the request to the b
   proxy.stall(2 * MIB);
   const leaving = new AbortController();
   const download = fetchFile({}, "GET", leaving.signal);
-  await waitFor(async () => (await spooled()).length > 0, 20_000);
+  await waitFor(async () => (await spooled()).length > 0);
   leaving.abort();
   await expect(download).rejects.toThrow();
-  await waitFor(() => proxy.connections() === 0, 20_000);
+  await waitFor(() => proxy.connections() === 0);
   await waitFor(async () => (await spooled()).length === 0);
   const isDownload = (line: Readonly<Record<string, unknown>>) => String(line["route"]).endsWith("/download");
   const logged = await waitFor(() => app.logLines.find(isDownload));
@@ -184,18 +184,18 @@ test("concurrent fetches per user are limited, and a client that disconnects fre
   proxy.stall(2 * MIB);
   const leaving = new AbortController();
   const downloads = [1, 2].map(() => fetchFile({}, "GET", leaving.signal).catch(() => "left"));
-  await waitFor(() => proxy.connections() >= 2, 20_000);
+  await waitFor(() => proxy.connections() >= 2);
   const refused = await fetchFile();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await errorOf(refused)).toEqual([429, "RATE_LIMITED"]);
   leaving.abort();
   expect(await Promise.all(downloads)).toEqual(["left", "left"]);
-  await waitFor(async () => (await spooled()).length === 0, 20_000);
+  await waitFor(async () => (await spooled()).length === 0);
   proxy.stall(Number.POSITIVE_INFINITY);
   const whole = await waitFor(async () => {
     const response = await fetchFile();
     return response.status === 200 ? response : null;
-  }, 20_000);
+  });
   expect((await whole.arrayBuffer()).byteLength).toBe(20 * MIB);
 });
 

@@ -42,9 +42,9 @@ async function seenOnReplica<Result>(
     };
     // Flushes earlier writes and the lock, so that the replica receives them.
     await readPrimaryPosition(app.db.sql);
-    await waitFor(() => isOnReplica(true), 20_000);
+    await waitFor(() => isOnReplica(true));
     reading = read();
-    await waitFor(() => isOnReplica(false), 20_000);
+    await waitFor(() => isOnReplica(false));
   });
   if (!reading) throw new Error("Cannot wait for what was read: nothing was");
   return reading;

@@ -33,7 +33,7 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
   try {
     await using runner = await startRunner(env);
     const logged = (event: string) =>
-      waitFor(() => runner.logLines().find((line) => line["event"] === event), 30_000);
+      waitFor(() => runner.logLines().find((line) => line["event"] === event));
     await logged("artifact_store.owned");
     expect(await logged("webhook.held")).toMatchObject({ level: "warn" });
     expect([...(await listDeliveries())]).toEqual([{ type: "webhook.test", status: "pending", attempts: 0 }]);
@@ -42,7 +42,7 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
     expect(receiver.received).toEqual([]);
 
     await runJson(copy.url, ["artifacts", "adopt"], env);
-    await waitFor(() => receiver.received.length === 3, 30_000);
+    await waitFor(() => receiver.received.length === 3);
     await waitFor(async () => (await listDeliveries()).every(({ status }) => status === "delivered"));
     expect(receiver.received.map(({ event }) => event.type).sort()).toEqual([
       "export.ready",
