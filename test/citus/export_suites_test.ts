@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { CitusCluster } from "../helpers/postgres/citus_cluster.ts";
+import { TIMEOUT_MS } from "../run_tests.ts";
 
 const cluster = new CitusCluster();
 beforeAll(() => cluster.serve());
@@ -26,7 +27,7 @@ const SUITES = [
 
 test("the export suites pass on a cluster", async () => {
   const child = Bun.spawn(
-    [process.execPath, "test", "--parallel=2", "--no-isolate", "--timeout=240000", ...SUITES],
+    [process.execPath, "test", "--parallel=2", "--no-isolate", `--timeout=${TIMEOUT_MS}`, ...SUITES],
     {
       cwd: ROOT,
       stdout: "pipe",

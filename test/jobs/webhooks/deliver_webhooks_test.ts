@@ -120,16 +120,18 @@ test("a receiver that is down, then fails, gets the same delivery again under th
     return { created, port: Number(new URL(receiver.url).port), secret: receiver.secret };
   })();
   await using _ = await openDeliverer(app);
-  await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.attempts === 1);
-  const [first] = await listDeliveries(app, owner, id.created);
-  expect(first).toMatchObject({ status: "pending", responseStatus: null });
-  expect(first?.error).toBe("the receiver cannot be reached");
+  const show = async () => (await listDeliveries(app, owner, id.created))[0];
+  const first = await waitFor(async () => ((await show())?.attempts ? show() : null));
+  expect(first).toMatchObject({
+    status: "pending",
+    responseStatus: null,
+    error: "the receiver cannot be reached",
+  });
   await using receiver = await openWebhookReceiver({ port: id.port });
   receiver.secret = id.secret;
   receiver.respond = () => new Response("oops", { status: 503 });
   await hurry(app);
-  await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.attempts === 2);
-  const [second] = await listDeliveries(app, owner, id.created);
+  const second = await waitFor(async () => ((await show())?.responseStatus ? show() : null));
   expect(second).toMatchObject({
     status: "pending",
     responseStatus: 503,
@@ -137,8 +139,9 @@ test("a receiver that is down, then fails, gets the same delivery again under th
   });
   receiver.respond = () => new Response(null, { status: 200 });
   await hurry(app);
-  await waitFor(async () => (await listDeliveries(app, owner, id.created))[0]?.status === "delivered");
-  expect(receiver.received.map((delivery) => delivery.id)).toEqual([first?.id ?? "", first?.id ?? ""]);
+  await waitFor(async () => (await show())?.status === "delivered");
+  expect(receiver.received.length).toBeGreaterThanOrEqual(2);
+  expect(new Set(receiver.received.map((delivery) => delivery.id))).toEqual(new Set([first.id]));
 });
 
 /**

@@ -1,6 +1,7 @@
 /** The export suites on partitioned tables. */
 import { expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
+import { TIMEOUT_MS } from "../../run_tests.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** They cover values, order, filters, visibility, counts, bundles, jobs, imports, watermarks. */
@@ -14,7 +15,7 @@ const SUITES = [
 ];
 
 test("the export suites pass on partitioned tables", async () => {
-  const child = Bun.spawn([process.execPath, "test", "--timeout=240000", ...SUITES], {
+  const child = Bun.spawn([process.execPath, "test", `--timeout=${TIMEOUT_MS}`, ...SUITES], {
     cwd: ROOT,
     env: { ...process.env, TEST_PARTITIONS: "1" },
     stdout: "pipe",
