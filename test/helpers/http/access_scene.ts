@@ -90,8 +90,8 @@ async function setTier(api: TestApp, { org }: Place, tier: "free" | "pro"): Prom
   await api.db.sql`update organizations set subscription_tier = ${tier} where id = ${org.id}`;
 }
 
-/** Sessions are proven with a second factor, so that they work while some rows give their users one. */
-const NOW = new Date().toISOString();
+/** Sessions are proven with a second factor just now, so that they work while some rows give their users one. */
+const proven = () => ({ factorAt: new Date().toISOString() });
 
 async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<AccessScene["callers"]> {
   const { org } = paid;
@@ -110,9 +110,9 @@ async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<Acce
   const outsider = await make.person();
   const sessionOf =
     ({ user }: Person): Credential =>
-    async () => ({ userId: user.id, key: (await make.session({ userId: user.id, factorAt: NOW })).token });
+    async () => ({ userId: user.id, key: (await make.session({ userId: user.id, ...proven() })).token });
   const session = async (columns: object = {}) => {
-    const { token } = await make.session({ userId: user.id, factorAt: NOW, ...columns });
+    const { token } = await make.session({ userId: user.id, ...proven(), ...columns });
     return { userId: user.id, key: token };
   };
   return {
