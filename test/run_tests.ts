@@ -216,7 +216,7 @@ function needsDatabase(root: string, rest: readonly string[]): boolean {
     for (const { path } of transpiler.scanImports(source)) {
       if (path.startsWith(".") && path.endsWith(".ts")) seen.add(join(file, "..", path));
     }
-    const listed = source.matchAll(/^ {2}"(test\/\S+_test\.ts)",$/gm);
+    const listed = source.matchAll(/^ {2}"(test\/\S+_test\.ts)": \[/gm);
     for (const [, path = ""] of listed) seen.add(join(root, path));
   }
   return false;
