@@ -1,10 +1,17 @@
-/** A host with an API and a job runner whose bucket can fall silent, and an organization to export. Needs root. */
-import { mkdtemp, rm } from "node:fs/promises";
+/** A bucket whose network goes silent during an upload, and then during a download. Needs root. */
+import { expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ExportJob } from "../../api/exports/export_job.ts";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
-import { type Client, getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
+import {
+  type Client,
+  downloadJob,
+  getJob,
+  jobOf,
+  listMismatches,
+  postJob,
+} from "../helpers/exports/export_job.ts";
 import { addNoise, makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
 import { testRequest } from "../helpers/http/app.ts";
 import { startS3Server } from "../helpers/network/s3_server.ts";
@@ -15,31 +22,25 @@ import { waitFor } from "../helpers/wait_for.ts";
 import { type LanAddress, openLan } from "./lan.ts";
 import { startLanPostgres } from "./lan_postgres.ts";
 
+const MIB = 2 ** 20;
 const PORT = 3000;
 /** More than two parts of an upload, which take some seconds at this speed. */
 const NOISE_MIB = 48;
 const MEGABITS = 80;
 
-export interface QueuedExport {
-  id: string;
-  show(): Promise<ExportJob>;
-  untilReady(): Promise<boolean>;
-}
-
-export interface SilentBucket extends AsyncDisposable {
+interface SilentBucket extends AsyncDisposable {
   api: Client;
   db: TestDatabase;
   /** The bucket's address. */
   bucket: LanAddress;
+  /** A member of the organization to export. */
   person: Person;
   /** Of the API and the job runner. */
   dataDir: string;
-  /** Queues an export of the organization. */
-  queueExport(): Promise<QueuedExport>;
 }
 
-/** Starts everything. The bucket responds until its address is cut off. */
-export async function openSilentBucket(): Promise<SilentBucket> {
+/** Starts a host with an API and a job runner. The bucket responds until its address is cut off. */
+async function openSilentBucket(): Promise<SilentBucket> {
   await using opened = new AsyncDisposableStack();
   const lan = opened.use(await openLan());
   const server = opened.use(await startLanPostgres(lan));
@@ -70,11 +71,40 @@ export async function openSilentBucket(): Promise<SilentBucket> {
     bucket,
     person,
     dataDir,
-    async queueExport() {
-      const { id } = await jobOf(await postJob(api, person));
-      const show = () => getJob(api, person.key, id);
-      return { id, show, untilReady: () => waitFor(async () => (await show()).status === "ready") };
-    },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
+
+test("a build waits for a bucket that falls silent in the middle, a download is 503, and both work when it is back", async () => {
+  await using place = await openSilentBucket();
+  const { api, db, person, bucket, dataDir } = place;
+  const { id } = await jobOf(await postJob(api, person));
+  const show = () => getJob(api, person.key, id);
+  await waitFor(async () => (await show()).progress.bytesWritten > 12 * MIB);
+  await bucket.cutOff();
+  await waitFor(async () => (await show()).waitingFor === "storage");
+  expect(await listMismatches({ db })).toEqual([]);
+  await bucket.reconnect();
+  await waitFor(async () => (await show()).status === "ready");
+  const { attempt, artifact } = await show();
+  expect(attempt).toBe(1);
+
+  const fetchFile = (headers: Record<string, string> = {}) => downloadJob(api, person.key, id, { headers });
+  const spooled = async () => {
+    const folder = join(dataDir, "downloads");
+    const names = await readdir(folder).catch(() => []);
+    const sizes = names.map(async (name) => (await stat(join(folder, name)).catch(() => null))?.size ?? 0);
+    return Math.max(0, ...(await Promise.all(sizes)));
+  };
+  const download = fetchFile();
+  await waitFor(async () => (await spooled()) > 4 * MIB);
+  await bucket.cutOff();
+  expect((await download).status).toBe(503);
+  expect(await spooled()).toBe(0);
+  await bucket.reconnect();
+  // The next range, and then all of it.
+  const part = await fetchFile({ range: `bytes=${5 * MIB}-${6 * MIB - 1}` });
+  expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, MIB]);
+  const whole = await (await fetchFile()).arrayBuffer();
+  expect(new Bun.CryptoHasher("sha256").update(whole).digest("hex")).toBe(artifact?.sha256 ?? "");
+});
