@@ -60,10 +60,8 @@ test("every process warns once about a database on another machine in clear text
     const authority = await makeAuthority(directory, "authority");
     await installCertificate(server.url, authority, `IP:${lan.address}`);
     const verified = `${db.url}?sslmode=verify-full&sslrootcert=${authority}`;
-    const quiet = { api: [], jobs: [], sync: "", migrate: "" };
-    expect(await gatherWarnings(verified, env)).toEqual(quiet);
-
-    // The connection to the pooler counts as well.
+    expect((await runAdminCommand(verified, ["migrate", "--status"], env)).err).toBe("");
+    // The pooler's connection counts as well; the verified one beside it does not.
     await using pooler = await startPgBouncer(db.url, { address: lan.address });
     await using api = await startApi({ ...env, DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: verified });
     expect(listWarnings(api)).toEqual(warning);
