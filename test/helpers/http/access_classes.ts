@@ -24,6 +24,21 @@ export const CALLERS = [
 
 export type CallerName = (typeof CALLERS)[number];
 
+/**
+ * For further cases of a route that respond to all callers alike. The others differ from one of these in the credential
+ * alone, which the pipeline reads before it knows the case.
+ */
+export const MAIN_CALLERS: readonly CallerName[] = [
+  ...(["anonymous", "outsider", "freeMember", "viewer", "owner", "platformAdmin"] as const),
+  ...(["session", "automationKey", "readKey", "boundKey", "boundElsewhere", "revokedKey"] as const),
+];
+
+/** One of every kind that is served or refused for another reason. */
+export const FEW_CALLERS: readonly CallerName[] = [
+  ...(["anonymous", "outsider", "viewer", "ownerSession"] as const),
+  ...(["automationKey", "readKey", "revokedKey"] as const),
+];
+
 /** Status and error code. */
 type Refusal = `${number} ${ErrorCode}`;
 

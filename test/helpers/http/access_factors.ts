@@ -21,8 +21,8 @@ const ownFactor: Subject = async ({ scene, userId }) => {
   return (await insertTotpFactor(sql, { userId, name: "App", secret: SECRET, lastStep: 0 })).id;
 };
 
-const foreignFactor: Subject = async ({ scene, place }) =>
-  ownFactor({ scene, place, userId: (await scene.api.make.user()).id });
+const foreignFactor: Subject = async (occasion) =>
+  ownFactor({ ...occasion, userId: (await occasion.scene.api.make.user()).id });
 
 const ownPasskey: Subject = async ({ scene, userId }) => {
   await scene.api.db.sql`delete from second_factors where user_id = ${userId}`;
@@ -59,12 +59,12 @@ async function begin({ scene, userId }: Occasion, purpose: "add_totp" | "add_pas
 }
 
 /** The token of a sign-in of a user with a passkey, and a recovery code of theirs. */
-const pendingSignIn: Subject = async ({ scene, place }) => {
-  const { make, db } = scene.api;
+const pendingSignIn: Subject = async (occasion) => {
+  const { make, db } = occasion.scene.api;
   const passwordHash = "!";
   const user = await make.user({ passwordHash });
-  const code = await recoveryCode({ scene, place, userId: user.id });
-  await ownPasskey({ scene, place, userId: user.id });
+  const code = await recoveryCode({ ...occasion, userId: user.id });
+  await ownPasskey({ ...occasion, userId: user.id });
   const { secret, hash } = mintLoginToken();
   await insertPendingSignIn(db.sql, { userId: user.id, tokenHash: hash, passwordHash, minutes: 5 });
   return `${secret} ${code}`;

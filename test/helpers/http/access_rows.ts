@@ -1,5 +1,5 @@
 /** A row of the access table, and its request as each caller sends it. */
-import type { AccessName, CallerName } from "./access_classes.ts";
+import { type AccessName, type CallerName, expectedOf } from "./access_classes.ts";
 import { type AccessScene, freeName, type Occasion, type Place, type Subject } from "./access_scene.ts";
 import type { TestRequest } from "./app.ts";
 
@@ -27,6 +27,8 @@ export interface Row {
   isQualified?: boolean;
   /** The audit entry of a success. */
   audit?: string;
+  /** A success hashes a password, which takes longer than all else that a request does. */
+  hashesPassword?: boolean;
 }
 
 /** `route` lacks the prefix /api/v1 if it has that. */
@@ -65,9 +67,10 @@ export async function askAll(
   for (const caller of callers) {
     const place = scene.placeOf(caller);
     const { userId, key } = await scene.callers[caller]();
-    const occasion = { scene, place, userId };
-    // A read changes nothing, so all callers share one. Each write has its own and depends on no other.
     const isRead = row.route.startsWith("GET");
+    const isChange = !isRead && expectedOf(row.access, caller, row.ok) === String(row.ok);
+    const occasion = { scene, place, userId, isChange };
+    // A read changes nothing, so all callers share one. Each write has its own and depends on no other.
     const subject = (isRead && made.get(place)) || ((await row.of?.(occasion)) ?? "");
     made.set(place, subject);
     responses.push(await askAs(caller, { row, subject, occasion, key, method }));

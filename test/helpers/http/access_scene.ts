@@ -145,6 +145,8 @@ export interface Occasion {
   place: Place;
   /** The user of the request; the publisher if it has no credential. */
   userId: string;
+  /** Whether the request may change what it is about; reads and refused writes do not. */
+  isChange: boolean;
 }
 
 /** Creates what a request is about, and returns the name or id for its path. */
@@ -164,17 +166,30 @@ export const readyJobId: Subject = async ({ place }) => place.readyJob.id;
 
 /** An agent of one version, 1.0.0, that has no runtime text yet. */
 export function definition(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
-  return async ({ scene, place }) => {
+  return sharedUnlessChanged(async ({ scene, place }) => {
     const name = freeName();
     await makeDefinition(scene.api.db.sql, place.owner, { name, status, visibility });
     return name;
-  };
+  });
 }
 
 /** The id of the version of such an agent. */
 export function definitionId(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
-  return async ({ scene, place }) =>
-    (await makeDefinition(scene.api.db.sql, place.owner, { name: freeName(), status, visibility })).id;
+  return sharedUnlessChanged(
+    async ({ scene, place }) =>
+      (await makeDefinition(scene.api.db.sql, place.owner, { name: freeName(), status, visibility })).id,
+  );
+}
+
+/** One for all requests about a place that do not change it, and one for each that does. */
+function sharedUnlessChanged(make: Subject): Subject {
+  const shared = new Map<Place, string>();
+  return async (occasion) => {
+    const known = occasion.isChange ? undefined : shared.get(occasion.place);
+    const subject = known ?? (await make(occasion));
+    if (!occasion.isChange) shared.set(occasion.place, subject);
+    return subject;
+  };
 }
 
 /** A new member of the organization. */

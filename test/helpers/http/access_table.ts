@@ -64,6 +64,7 @@ const AUTH = [
     of: quietNetwork,
     body: () => ({ email: "new@example.com", username: "new", password: "seven quiet lamps at noon" }),
     audit: "account_mail.request",
+    hashesPassword: true,
   }),
   row("POST /auth/sign-up/confirm", "everyoneToWrite", 201, {
     of: signUpToken,
@@ -89,6 +90,7 @@ const AUTH = [
     of: resetToken,
     body: (token) => ({ token, newPassword: "seven quiet lamps at noon" }),
     audit: "password.reset",
+    hashesPassword: true,
   }),
   row("GET /auth/sessions", "sessions", 200),
   row("DELETE /auth/sessions/:id", "sessions", 204, { of: ownSession, audit: "session.revoke" }),

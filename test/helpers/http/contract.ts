@@ -145,15 +145,19 @@ function createValidate(document: OpenApiDocument): Contract["validate"] {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   addFormats(ajv);
   ajv.addSchema(closed(document) as Json, DOCUMENT_ID);
-  /** By text, because many operations have the same errors, and compiling takes as long as a request. */
+  /** By pointer, and by text, because many operations have the same errors, and compiling takes as long as a request. */
   const compiled = new Map<string, ValidateFunction>();
-  return (place, value) => {
+  const compile = (place: readonly string[], pointer: string): ValidateFunction => {
     const text = JSON.stringify(place.reduce<unknown>((node, part) => (node as Json)[part], document));
+    const validate = compiled.get(text) ?? ajv.compile({ $ref: `${DOCUMENT_ID}#/${pointer}` });
+    compiled.set(text, validate).set(pointer, validate);
+    return validate;
+  };
+  return (place, value) => {
     const pointer = place
       .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
       .join("/");
-    const validate = compiled.get(text) ?? ajv.compile({ $ref: `${DOCUMENT_ID}#/${pointer}` });
-    compiled.set(text, validate);
+    const validate = compiled.get(pointer) ?? compile(place, pointer);
     if (validate(value)) return null;
     const problems = (validate.errors ?? []).map(({ instancePath, message, params }) =>
       [instancePath || "the body", message, JSON.stringify(params)].join(" "),
