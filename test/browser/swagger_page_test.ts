@@ -34,7 +34,24 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
   return { status: (await status.textContent())?.trim(), body: (await body.textContent()) ?? "" };
 }
 
-// One test, because each load takes about five seconds of CPU.
+/**
+ * From now on, pages get a document with only the export of issues. With all operations, Swagger UI takes the processor for ten
+ * seconds. The page and its files come from the browser's cache, if the service says so; a `page.route` would turn that off.
+ */
+async function shortenDocument(page: Page): Promise<void> {
+  await page.addInitScript(`{
+    const load = fetch;
+    globalThis.fetch = async (...request) => {
+      const response = await load(...request);
+      if (!response.url.endsWith("/swagger/json")) return response;
+      const { paths, ...rest } = await response.json();
+      const kept = Object.entries(paths).filter(([path]) => path.endsWith("/{project}/issues"));
+      return Response.json({ ...rest, paths: Object.fromEntries(kept) });
+    };
+  }`);
+}
+
+// One test, because each load takes long.
 test("it shows every group; open routes work without a key, others with one, also after a reload", async () => {
   const { user, org } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
@@ -61,6 +78,7 @@ test("it shows every group; open routes work without a key, others with one, als
   const { status, body } = await tryOut(page, "getOrganization", { slug: org.slug });
   expect([status, body.includes(org.slug)]).toEqual(["200", true]);
 
+  await shortenDocument(page);
   await page.reload();
   // With the prefilled values.
   const exported = await tryOut(page, "exportIssues", { project: id, "X-Org-Slug": org.slug });
