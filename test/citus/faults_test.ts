@@ -11,8 +11,6 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 
-/** Three servers, which share the processors with those of other files. */
-
 const cluster = new CitusCluster();
 beforeAll(() => cluster.serve());
 afterAll(() => cluster[Symbol.asyncDispose]());
@@ -136,7 +134,7 @@ test("exports and jobs that run while their shards move are whole and right, or 
   const expected = Bun.hash(await (await exportDataset(app, large, "issues", query)).bytes());
   let isMoving = true;
   const moving = (async () => {
-    for (let move = 0; move < 3; move += 1) await moveProject(app, large.project.id);
+    for (let move = 0; move < 2; move += 1) await moveProject(app, large.project.id);
   })().finally(() => {
     isMoving = false;
   });

@@ -8,8 +8,6 @@ import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { makeProjectOnEach } from "./projects.ts";
 
-/** Three servers, which share the processors with those of other files. */
-
 const cluster = new CitusCluster();
 beforeAll(() => cluster.serve());
 afterAll(() => cluster[Symbol.asyncDispose]());

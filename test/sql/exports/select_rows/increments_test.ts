@@ -174,7 +174,8 @@ async function listChangedSince(
   return new Set([...ids, ...children.map(({ id }) => id)]);
 }
 
-const HISTORIES = 20;
+/** Fewer on a cluster, where one takes twenty seconds on a busy machine. */
+const HISTORIES = { oneServer: 20, cluster: 4 };
 
 test("a copy kept up by increments has what a full export has, whatever overlapping transactions write", async () => {
   await using db = await openDatabase();
@@ -206,8 +207,10 @@ test("a copy kept up by increments has what a full export has, whatever overlapp
       writes += writers.touched.length;
     }
   });
-  await fc.assert(property, { numRuns: HISTORIES, endOnFailure: true });
-  expect(exports).toBeGreaterThan(10);
+  const numRuns = db.nodes ? HISTORIES.cluster : HISTORIES.oneServer;
+  await fc.assert(property, { numRuns, endOnFailure: true });
+  // Each history ends with one.
+  expect(exports).toBeGreaterThan(numRuns);
   // Most actions write a row; others meet a lock or a foreign key, or find no row.
   expect(writes).toBeGreaterThan(3 * exports);
 });
