@@ -102,7 +102,8 @@ test("a wrong password, an invalid address or no session changes nothing", async
   expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
 });
 
-const ENDINGS: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
+/** What ends a link, which was mailed to `email`. */
+const ENDINGS: Readonly<Record<string, (place: Place, email: string) => Promise<unknown>>> = {
   "another request": (place) => ask(place, { email: "third@example.org" }),
   "a new password": ({ api, account, sessionToken: key }) => {
     const body = { currentPassword: account.password, newPassword: "seven quiet lamps at noon" };
@@ -112,24 +113,28 @@ const ENDINGS: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
     api.db.sql`update users set email = 'set@example.org' where id = ${id}`,
   "disabling the account": ({ api, account: { id } }) =>
     api.db.sql`update users set disabled_at = now() where id = ${id}`,
-  "another account that takes the address": ({ api }) => api.make.user({ email: NEW_EMAIL }),
+  "another account that takes the address": ({ api }, email) => api.make.user({ email }),
   "its end, by the database's clock": ({ api }) =>
     api.db.sql`update account_mails set expires_at = now() - interval '1 second'`,
 };
 
-for (const [ending, end] of Object.entries(ENDINGS)) {
-  test(`${ending} ends the link`, async () => {
-    await using place = await openPlace();
-    const { api, account } = place;
-    await ask(place);
-    const token = await tokenOf(place, NEW_EMAIL);
-    expect(token).toBeString();
-    await end(place);
+test("a link ends with what happens to its account, its address or its time", async () => {
+  await using shared = await openPlace();
+  const { api } = shared;
+  for (const [index, [ending, end]] of Object.entries(ENDINGS).entries()) {
+    const account = await makeAccount(api);
+    const { sessionToken } = await signIn(api, account);
+    const place = { ...shared, account, sessionToken };
+    const email = `moved-${index}@example.org`;
+    await ask(place, { email });
+    const token = await tokenOf(place, email);
+    expect([ending, token]).toEqual([ending, expect.any(String)]);
+    await end(place, email);
     const before = await emailOf(api, account);
-    expect((await confirm(api, token)).status).toBe(400);
+    expect([ending, (await confirm(api, token)).status]).toEqual([ending, 400]);
     expect(await emailOf(api, account)).toBe(before);
-  });
-}
+  }
+});
 
 test("an address that is in the password, or contains it, is refused to its user only", async () => {
   await using place = await openPlace();
