@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashPassword } from "../../../../api/accounts/password_rules.ts";
 import { hashSecret, mintSessionToken } from "../../../../api/http/credentials.ts";
 import { auditRows, login, makeAccount, type SignedIn } from "../../../helpers/accounts/accounts.ts";
@@ -6,6 +6,13 @@ import { runJson } from "../../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const TOKEN = /^uls_[A-Za-z0-9_-]{43}$/;
+
+/** For tests that need no configuration of their own. */
+let shared: TestApp;
+beforeAll(async () => {
+  shared = await openTestApp({ config: { rateLimitLoginPerMinute: 1000 } });
+});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 /** Microseconds of CPU, of all threads, that three wrong attempts cost: what else the machine does is not in it. */
 async function cpuOfAttempts(api: TestApp, emailOf: (round: number) => string): Promise<number> {
@@ -53,23 +60,21 @@ describe("POST /auth/login", () => {
   });
 
   test("takes the email in any case", async () => {
-    await using api = await openTestApp();
-    const account = await makeAccount(api, { email: "Zoe.Mixed@Example.com" });
+    const account = await makeAccount(shared, { email: "Zoe.Mixed@Example.com" });
     for (const email of ["zoe.mixed@example.com", "ZOE.MIXED@EXAMPLE.COM"]) {
-      const response = await login(api, { ...account, email });
+      const response = await login(shared, { ...account, email });
       expect(await response.json()).toMatchObject({ data: { user: { email: "Zoe.Mixed@Example.com" } } });
     }
   });
 
   test("takes the password that an operator gave the account, and none that it was not given", async () => {
-    await using api = await openTestApp();
     const account = { email: "Ada@example.com", password: "eight or more ☂" };
     const words = ["--username", "ada", "--email", account.email, "--password", account.password];
-    const { id } = await runJson(api.db.url, ["user", "create", ...words]);
-    expect(await (await login(api, account)).json()).toMatchObject({
+    const { id } = await runJson(shared.db.url, ["user", "create", ...words]);
+    expect(await (await login(shared, account)).json()).toMatchObject({
       data: { user: { id, username: "ada" } },
     });
-    expect((await login(api, { ...account, password: "eight or more" })).status).toBe(401);
+    expect((await login(shared, { ...account, password: "eight or more" })).status).toBe(401);
   });
 
   test("stores the token's hash only, and leaves an audit row that names it nowhere", async () => {
@@ -124,18 +129,16 @@ describe("POST /auth/login refuses", () => {
   });
 
   test("an unknown account after verifying a password too, so that both are the same work", async () => {
-    await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 100 } });
-    const { email } = await makeAccount(api, { passwordHash: await hashPassword("right password") });
-    const known = await cpuOfAttempts(api, () => email);
-    const unknown = await cpuOfAttempts(api, (round) => `nobody-${round}@example.com`);
+    const { email } = await makeAccount(shared, { passwordHash: await hashPassword("right password") });
+    const known = await cpuOfAttempts(shared, () => email);
+    const unknown = await cpuOfAttempts(shared, (round) => `nobody-${round}@example.com`);
     // The verification is nearly all of it: without one, what is left would be a twentieth.
     expect(unknown / known).toBeGreaterThan(0.5);
     expect(unknown / known).toBeLessThan(2);
   });
 
   test("a body that is no email and password", async () => {
-    await using api = await openTestApp();
-    const { email, password } = await makeAccount(api);
+    const { email, password } = await makeAccount(shared);
     const bodies: [unknown, string][] = [
       [undefined, "email"],
       [[], ""],
@@ -151,7 +154,7 @@ describe("POST /auth/login refuses", () => {
       [{ email, password, remember: true }, "remember"],
     ];
     for (const [body, path] of bodies) {
-      const response = await api.request("/api/v1/auth/login", { method: "POST", body });
+      const response = await shared.request("/api/v1/auth/login", { method: "POST", body });
       const { error } = (await response.json()) as {
         error: { code: string; details: { errors: { path: string }[] } };
       };
@@ -161,10 +164,9 @@ describe("POST /auth/login refuses", () => {
   });
 
   test("all but JSON, which no form of another site can send", async () => {
-    await using api = await openTestApp();
-    const account = await makeAccount(api);
+    const account = await makeAccount(shared);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
-      const response = await login(api, account, { headers: { "content-type": type } });
+      const response = await login(shared, account, { headers: { "content-type": type } });
       expect([type, response.status]).toEqual([type, 415]);
     }
   });
@@ -192,10 +194,9 @@ describe("POST /auth/login in a browser", () => {
   });
 
   test("looks past the cookie of a session that is over, though at no wrong Authorization header", async () => {
-    await using api = await openTestApp();
-    const account = await makeAccount(api);
+    const account = await makeAccount(shared);
     const stale = mintSessionToken().secret;
-    expect((await login(api, account, { headers: { cookie: `ulr_session=${stale}` } })).status).toBe(200);
-    expect((await login(api, account, { key: stale })).status).toBe(401);
+    expect((await login(shared, account, { headers: { cookie: `ulr_session=${stale}` } })).status).toBe(200);
+    expect((await login(shared, account, { key: stale })).status).toBe(401);
   });
 });
