@@ -1,5 +1,5 @@
 /** Popular client generators and a linter on the document. */
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFile, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,26 +28,31 @@ async function run(cwd: string, args: readonly string[]): Promise<[number, strin
   return [await child.exited, said.join("")];
 }
 
-/** Creates a folder for generated code, with the document in `openapi.json` and the clients' packages. */
-async function openFolder({ app }: ListeningApp): Promise<AsyncDisposable & { folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), "ulr-clients-"));
-  await Bun.write(join(folder, "openapi.json"), JSON.stringify(await readDocument(app)));
+let open: ListeningApp;
+/** For generated code, with the document in `openapi.json` and the clients' packages. */
+let folder: string;
+beforeAll(async () => {
+  open = await openListeningApp();
+  folder = await mkdtemp(join(tmpdir(), "ulr-clients-"));
+  await Bun.write(join(folder, "openapi.json"), JSON.stringify(await readDocument(open.app)));
   await symlink(join(CLIENTS, "node_modules"), join(folder, "node_modules"));
-  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-}
+});
+afterAll(async () => {
+  await open[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
 
-async function buildClients(folder: string, origin: string): Promise<void> {
+async function buildClients(): Promise<void> {
   const generator = join(CLIENTS, "generate.ts");
-  const [generated, said] = await run(folder, [generator, join(folder, "openapi.json"), folder, origin]);
+  const [generated, said] = await run(folder, [generator, join(folder, "openapi.json"), folder, open.origin]);
   expect([generated, said]).toEqual([0, expect.not.stringMatching(/warn|error/i)]);
   for (const file of await readdir(CLIENTS)) {
     if (file.endsWith(".ts")) await copyFile(join(CLIENTS, file), join(folder, file));
   }
   const files = PROGRAMS.map((name) => `${name}.ts`);
-  for (const compiler of ["typescript", "typescript-7"]) {
-    const tsc = join(ROOT, "node_modules", compiler, "bin/tsc");
-    expect([compiler, ...(await run(folder, [tsc, ...STRICT, ...files]))]).toEqual([compiler, 0, ""]);
-  }
+  // The faster compiler: `client_test.ts` compiles types of the same document with both.
+  const tsc = join(ROOT, "node_modules/typescript-7/bin/tsc");
+  expect(await run(folder, [tsc, ...STRICT, ...files])).toEqual([0, ""]);
 }
 
 async function seedVisitor({ app, origin }: ListeningApp) {
@@ -60,10 +65,8 @@ async function seedVisitor({ app, origin }: ListeningApp) {
 }
 
 test("clients of four generators compile strictly, and read and write the same", async () => {
-  await using open = await openListeningApp();
-  await using made = await openFolder(open);
   const visitor = await seedVisitor(open);
-  await buildClients(made.folder, open.origin);
+  await buildClients();
   const expected = {
     models: expect.any(Number),
     repeated: 304,
@@ -79,7 +82,7 @@ test("clients of four generators compile strictly, and read and write the same",
   };
   const found: object[] = [];
   for (const name of PROGRAMS) {
-    const program: Program = await import(join(made.folder, `${name}.ts`));
+    const program: Program = await import(join(folder, `${name}.ts`));
     found.push(await program.visit(visitor));
     expect([name, found.at(-1)]).toEqual([name, expected]);
   }
@@ -89,9 +92,6 @@ test("clients of four generators compile strictly, and read and write the same",
 
 // Redocly's rules, stricter ones than it recommends, are in document_test.ts.
 test("Spectral finds no error by its recommended rules", async () => {
-  await using open = await openListeningApp();
-  await using made = await openFolder(open);
-  const { folder } = made;
   await Bun.write(join(folder, "ruleset.yaml"), "extends: [spectral:oas]\n");
   const spectral = join(CLIENTS, "node_modules/.bin/spectral");
   expect(await run(folder, [spectral, "lint", "openapi.json", "-r", "ruleset.yaml"])).toEqual([
