@@ -129,6 +129,7 @@ async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
       ...env,
       TEST_FOLDER: server.directory,
       ...(server.url === "" ? {} : { TEST_DATABASE_URL: server.url }),
+      ...(env["TEST_DATABASE_URL"] ? {} : { TEST_KEEPS_DATABASES: "1" }),
       ...(hasColors ? { FORCE_COLOR: "1" } : {}),
     },
     output: (line, stream) => {

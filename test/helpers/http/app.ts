@@ -13,7 +13,6 @@ import { CatalogCache } from "../../../api/models/catalog_cache.ts";
 import { type Config, readConfig } from "../../../shared/process/config.ts";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { countExportConnections, EXPORT_LANES_MAX } from "../../../sql/connection/snapshot.ts";
 import { openQueue } from "../../../sql/queue.ts";
@@ -104,7 +103,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   });
   const stop = new AbortController();
   const logLines: LogLine[] = [];
-  const sql = openPool(db.url, {
+  const sql = db.openPool({
     applicationName: API_APPLICATION,
     max: config.databasePoolMax,
     limitsLockWaits: true,
@@ -134,7 +133,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     sql,
     replica,
     nodes,
-    exportSql: openPool(db.url, {
+    exportSql: db.openPool({
       applicationName: EXPORT_APPLICATION,
       max: countExportConnections(config.exportStreamsMax),
       readOnly: true,
@@ -180,8 +179,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([deps.boss.stop({ graceful: false }), deps.documents.close()]);
-      const pools = [sql, deps.exportSql].map((pool) => pool.end({ timeout: 1 }));
-      await Promise.all([replica?.close(), deps.nodes?.close(), ...pools]);
+      await Promise.all([replica?.close(), deps.nodes?.close()]);
       await db[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -1,15 +1,16 @@
 /**
- * A private database per test, cloned from a migrated template. One role owns it and another uses it, as in
- * production.
+ * A private database per test, cloned from a migrated template or emptied after an earlier test. One role owns it and another
+ * uses it, as in production.
  */
 import postgres from "postgres";
-import { openPool, openSession, type Pool } from "../../../sql/connection/pool.ts";
+import { openPool, openSession, type Pool, type PoolOptions } from "../../../sql/connection/pool.ts";
 import { lockSession } from "../../../sql/locks.ts";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { distributeTracker } from "../../../sql/tracker/distribute_tracker.ts";
 import { waitFor } from "../wait_for.ts";
 import { createCitusDatabase, inDatabase } from "./citus_cluster.ts";
+import { emptyDatabase, noteOriginal } from "./empty_database.ts";
 
 /** Stands for the product's `ulr_owner`, which a server from TEST_DATABASE_URL may already have. */
 const OWNER = "ulr_test_owner";
@@ -185,6 +186,7 @@ async function dropDatabase(
   }
 }
 
+/** A test that takes `owner`, `ownerUrl` or `admin` may change tables, so its database is dropped. */
 export interface TestDatabase extends AsyncDisposable {
   /** Connections of the service's role, which reads and writes rows and cannot change tables. */
   sql: Pool;
@@ -195,10 +197,28 @@ export interface TestDatabase extends AsyncDisposable {
   ownerUrl: string;
   /** A superuser's connections: for roles, server settings and other users' sessions. */
   admin: Pool;
+  /** Opens a pool of the service's role, which ends with the database. */
+  openPool(options: PoolOptions): Pool;
 }
 
-/** Creates a database on the tests' server or another; `await using` drops it even while sessions are connected. */
+/**
+ * Opens an empty database on the tests' server, or another; `await using` empties it for the next test of this process, or drops
+ * it even while sessions are connected.
+ */
 export async function openTestDatabase(server = serverUrl()): Promise<TestDatabase> {
+  // Nobody drops the last ones of a process, but their server may be deleted with them.
+  const isKept =
+    process.env["TEST_KEEPS_DATABASES"] && server === serverUrl() && serversOf(server).length === 1;
+  if (!isKept) return createTestDatabase(server);
+  const used = unused.pop();
+  if (used) return lend(used);
+  const database = await createTestDatabase(server);
+  await noteOriginal(database.admin);
+  return lend(database);
+}
+
+/** Creates a database that no test has used, and none will after this one. */
+export async function createTestDatabase(server = serverUrl()): Promise<OwnDatabase> {
   return createFrom(await reach(server).template(), server);
 }
 
@@ -216,7 +236,7 @@ export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatab
   });
 }
 
-async function createFrom(template: string, server: string): Promise<TestDatabase> {
+async function createFrom(template: string, server: string): Promise<OwnDatabase> {
   const { admin: creator } = reach(server);
   const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
   const [, ...workers] = serversOf(server);
@@ -241,24 +261,84 @@ export async function openUndistributedDatabase(server = serverUrl()): Promise<T
   return database;
 }
 
-function connect(server: string, name: string): TestDatabase {
+/** A database with the pools that tests opened, by their options. */
+interface OwnDatabase extends TestDatabase {
+  opened: Map<string, Pool[]>;
+}
+
+function connect(server: string, name: string): OwnDatabase {
   const url = withDatabase(server, name, RUNTIME);
   const ownerUrl = withDatabase(server, name, OWNER);
   const applicationName = "test";
   const sql = openPool(url, { applicationName, max: 4, settings: BACKFILL });
   const owner = openPool(ownerUrl, { applicationName, max: 3, settings: BACKFILL });
   const admin = openPool(withDatabase(server, name), { applicationName, max: 2, settings: BACKFILL });
+  const opened = new Map<string, Pool[]>();
   return {
     sql,
     url,
     owner,
     ownerUrl,
     admin,
+    opened,
+    openPool(options) {
+      const key = JSON.stringify(options);
+      const pool = openPool(url, options);
+      opened.set(key, [...(opened.get(key) ?? []), pool]);
+      return pool;
+    },
     async [Symbol.asyncDispose]() {
-      await Promise.all([sql, owner, admin].map((pool) => pool.end({ timeout: 1 })));
+      const pools = [sql, owner, admin, ...[...opened.values()].flat()];
+      await Promise.all(pools.map((pool) => pool.end({ timeout: 1 })));
       await dropDatabase(reach(server), name);
       for (const worker of serversOf(server).slice(1))
         await inDatabase(worker, "postgres", (dropper) => dropDatabase({ dropper, left: [] }, name));
     },
   };
+}
+
+/** Empty databases that earlier tests of this process have used, with their sessions, which know tables and statements. */
+const unused: OwnDatabase[] = [];
+
+/** Lends a database to one test. If the test may have changed more than rows, it is dropped afterwards. */
+function lend(database: OwnDatabase): TestDatabase {
+  let isChanged = false;
+  const changing = <Value>(value: Value): Value => {
+    isChanged = true;
+    return value;
+  };
+  const taken = new Map<string, number>();
+  return {
+    sql: database.sql,
+    url: database.url,
+    get owner() {
+      return changing(database.owner);
+    },
+    get ownerUrl() {
+      return changing(database.ownerUrl);
+    },
+    get admin() {
+      return changing(database.admin);
+    },
+    openPool(options) {
+      const key = JSON.stringify(options);
+      const place = taken.get(key) ?? 0;
+      taken.set(key, place + 1);
+      return database.opened.get(key)?.[place] ?? database.openPool(options);
+    },
+    async [Symbol.asyncDispose]() {
+      if (!isChanged && (await emptyAgain(database))) unused.push(database);
+      else await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** False if the test ended a pool, left something running or wrote too much. */
+async function emptyAgain({ sql, opened, admin }: OwnDatabase): Promise<boolean> {
+  try {
+    await Promise.all([sql, ...[...opened.values()].flat()].map((pool) => pool`select 1`));
+    return await emptyDatabase(admin);
+  } catch {
+    return false;
+  }
 }

@@ -1,0 +1,70 @@
+/** Makes a database that a test has used like a new one, so that the next test finds it with sessions that know its tables. */
+import type { Pool } from "../../../sql/connection/pool.ts";
+
+/** Beyond this, dropping the database costs less. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Rows of the migrations in tables that tests write: as they were. */
+const FIRST_ROWS = `
+  insert into audit_chain default values;
+  insert into event_log default values;
+  insert into catalog_version (number) values (1);`;
+
+/** Rows of the migrations that hardly a test writes; a database where one did is dropped. */
+const CONSTANT = ["schema_migrations", "schema_compatibility", "pgboss.version", "pgboss.queue"];
+
+interface State {
+  /** Sessions in a transaction, locks of sessions, prepared transactions: somebody is not done. */
+  busy: number;
+  bytes: number;
+  /** Names of tables that have or had rows. */
+  tables: string[];
+  /** Names of sequences that have given a number. */
+  sequences: string[];
+  constants: string;
+}
+
+async function readState(sql: Pool): Promise<State> {
+  const constants = CONSTANT.map((table) => `(select json_agg(t order by t::text) from ${table} t)`);
+  const [state] = await sql.unsafe<[State]>(`
+    select
+      (select count(*) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()
+          and backend_type = 'client backend' and state <> 'idle')
+      + (select count(*) from pg_locks join pg_database on pg_database.oid = database
+        where datname = current_database() and locktype = 'advisory')
+      + (select count(*) from pg_prepared_xacts where database = current_database()) as busy,
+      coalesce(sum(pg_relation_size(oid)) filter (where relkind = 'r'), 0) as bytes,
+      coalesce(array_agg(oid::regclass::text) filter (where relkind = 'r' and pg_relation_size(oid) > 0), '{}') as tables,
+      coalesce(array_agg(oid::regclass::text)
+        filter (where relkind = 'S' and pg_sequence_last_value(oid) is not null), '{}') as sequences,
+      concat(${constants.join(", ")}) as constants
+    from pg_class
+    where relkind in ('r', 'S') and relnamespace in ('public'::regnamespace, 'pgboss'::regnamespace)`);
+  return state;
+}
+
+/** `constants` of a new database: the same for all databases of a process. */
+let original: string | undefined;
+
+/** Notes what a new database has. */
+export async function noteOriginal(sql: Pool): Promise<void> {
+  original ??= (await readState(sql)).constants;
+}
+
+/**
+ * Deletes what a test wrote, as a superuser, and gives the space back, so that the next test's rows lie in the order in which it
+ * writes them. Returns false if the database cannot be used again.
+ */
+export async function emptyDatabase(sql: Pool): Promise<boolean> {
+  const state = await readState(sql);
+  if (state.busy > 0 || state.bytes > MAX_BYTES || state.constants !== original) return false;
+  const tables = state.tables.filter((table) => !CONSTANT.includes(table));
+  await sql.begin(async (tx) => {
+    const deletes = tables.map((table) => `delete from ${table};`).join("\n");
+    const restarts = state.sequences.map((name) => `select setval('${name}', 1, false);`).join("\n");
+    await tx.unsafe(`set local session_replication_role = replica; ${deletes} ${FIRST_ROWS} ${restarts}`);
+  });
+  if (tables.length > 0) await sql.unsafe(`vacuum ${tables.join(", ")}`);
+  return true;
+}
