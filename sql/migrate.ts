@@ -45,8 +45,8 @@ const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost
 const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 
 export interface MigrateOptions {
-  /** Called after each migration. */
-  onApplied?: (name: string) => void;
+  /** Called after each migration: the `count`th of `total`. */
+  onApplied?: (name: string, count: number, total: number) => void;
   /** Called with what an operator should know: whom the migrator is waiting for, and which rows need to be corrected. */
   onNotice?: (message: string) => void;
   /** Called each second while hashes of definitions are recomputed, and at the end if there were any. */
@@ -92,9 +92,10 @@ export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise
     const known = options.migrations ?? (await readMigrations());
     const { pending, unknown } = await plan(connection, known);
     if (unknown.length > 0) return { applied: [], unknown };
-    for (const migration of known.filter(({ name }) => pending.includes(name))) {
+    const missing = known.filter(({ name }) => pending.includes(name));
+    for (const [index, migration] of missing.entries()) {
       await applyPatiently(migrator, migration);
-      onApplied?.(migration.name);
+      onApplied?.(migration.name, index + 1, missing.length);
     }
     await step(connection, "install the functions of the tracker tables", () =>
       migrator.isDistributed

@@ -29,10 +29,17 @@ export const migrateCommand = defineCommand({
   },
 });
 
-async function apply({ sql, progress, warn }: CommandContext): Promise<CommandResult> {
+/** An upgrade names each migration. A new database has many: without a terminal, every tenth is a line. */
+const LINES_STEP = 10;
+
+async function apply({ sql, progress, tick, warn }: CommandContext): Promise<CommandResult> {
   let rehashed = 0;
   const { applied, unknown } = await migrate(sql, {
-    onApplied: (name) => progress(`Applied ${name}`),
+    onApplied: (name, count, total) => {
+      const text = `Applied ${count} of ${total}: ${name}`;
+      if (total <= LINES_STEP || count % LINES_STEP === 0) progress(text);
+      else tick(() => text);
+    },
     onNotice: warn,
     onRehashed: (done, total) => {
       rehashed = done;

@@ -23,6 +23,25 @@ test("migrate of an older release applies nothing, and is no failure", async () 
   });
 });
 
+test("migrate of a new database prints a line for every tenth migration, and of an older one for each", async () => {
+  await using db = await openTestDatabase();
+  await db.owner.unsafe("drop schema public cascade; create schema public");
+  const linesOf = async () => {
+    const { exitCode, err } = await runCommand(db.ownerUrl, ["migrate"]);
+    expect(exitCode).toBe(0);
+    return err.split("\n").filter((line) => line.startsWith("Applied"));
+  };
+  const names = (await readMigrations()).map(({ name }) => name);
+  const tens = names.flatMap((name, index) =>
+    (index + 1) % 10 === 0 ? [`Applied ${index + 1} of ${names.length}: ${name}`] : [],
+  );
+  expect(await linesOf()).toEqual(tens);
+  // Its statement can be repeated.
+  const repeatable = "20261126070000_audit_log__subject_idx__drop";
+  await db.owner`delete from schema_migrations where name = ${repeatable}`;
+  expect(await linesOf()).toEqual([`Applied 1 of 1: ${repeatable}`]);
+});
+
 test("migrate --status lists applied, pending and unknown migrations, and changes nothing", async () => {
   await using db = await openTestDatabase();
   const pending = await takeLast(db);
