@@ -85,7 +85,7 @@ export function openBucketRequests(address: BucketAddress): BucketRequests {
         return await read(await sendOnce(await sign(request), request));
       } catch (error) {
         request.signal?.throwIfAborted();
-        if (retry === RETRIES || !isTransient(error)) throw storageError("a request failed", error);
+        if (retry === RETRIES || !isTransient(error)) throw storageError(failureOf(request, address), error);
       }
       const options = request.signal ? { signal: request.signal } : {};
       // An abort is thrown by the next request.
@@ -100,6 +100,14 @@ export function openBucketRequests(address: BucketAddress): BucketRequests {
   };
 }
 
+function failureOf({ method, key }: BucketRequest, { bucket, ...address }: BucketAddress): string {
+  return `cannot ${method} "${key}" in bucket "${bucket}" at ${originOf(address)}`;
+}
+
+function originOf({ endpoint, region }: Pick<BucketAddress, "endpoint" | "region">): string {
+  return (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
+}
+
 /** Returns whether the error is that of the bucket with one of these codes. */
 export function hasBucketCode(error: unknown, ...codes: readonly string[]): boolean {
   const cause = error instanceof ArtifactStorageError ? error.cause : null;
@@ -109,7 +117,7 @@ export function hasBucketCode(error: unknown, ...codes: readonly string[]): bool
 type Sign = (request: BucketRequest) => Promise<{ url: URL; headers: Headers }>;
 
 function createSign({ endpoint, region, credentials, bucket }: BucketAddress): Sign {
-  const origin = (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
+  const origin = originOf({ endpoint, region });
   const getCredentials = openCredentials(credentials);
   return async ({ method, key, query = {}, headers = {} }) => {
     const { accessKeyId, secretAccessKey, sessionToken } = await getCredentials(MIN_LIFE_MS);

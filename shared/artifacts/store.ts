@@ -1,5 +1,7 @@
 /** The interface of artifact stores: directories and buckets of finished organization exports. */
 
+import { DeadlineExceeded } from "../process/with_timeout.ts";
+
 /** A failure of the store, as opposed to one of the content. */
 export class ArtifactStorageError extends Error {
   override readonly name = "ArtifactStorageError";
@@ -77,11 +79,20 @@ export async function storing<Result>(step: Promise<Result>): Promise<Result> {
   }
 }
 
-/** Returns the error to throw when a store fails: the cause itself if a step has wrapped it. */
+/**
+ * Returns the error to throw when a store fails: the cause itself if a step has wrapped it. `reason` says what failed, for a
+ * cause that does not.
+ */
 export function storageError(reason: string, cause?: unknown): ArtifactStorageError {
   if (cause instanceof ArtifactStorageError) return cause;
-  const detail = cause instanceof Error ? cause.message : reason;
-  return new ArtifactStorageError(`Cannot use the artifact storage: ${detail}`, { cause });
+  return new ArtifactStorageError(`Cannot use the artifact storage: ${detailOf(reason, cause)}`, { cause });
+}
+
+function detailOf(reason: string, cause: unknown): string {
+  if (cause instanceof DeadlineExceeded) {
+    return `${reason}: no response within ${cause.timeoutMs / 1000} s. Check that ARTIFACT_URL leads to storage that can be reached`;
+  }
+  return cause instanceof Error ? cause.message : reason;
 }
 
 export interface ContentDigest {

@@ -3,9 +3,12 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Thrown when a time limit ends before the work does. */
 export class DeadlineExceeded extends Error {
+  readonly timeoutMs: number;
+
   constructor(timeoutMs: number) {
     super(`No result within ${timeoutMs} ms`);
     this.name = "DeadlineExceeded";
+    this.timeoutMs = timeoutMs;
   }
 }
 
