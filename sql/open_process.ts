@@ -18,7 +18,7 @@ import {
   warnIfClearText,
 } from "./connection/direct_connection.ts";
 import type { Nodes } from "./connection/nodes.ts";
-import { openPool, type Pool, type PoolOptions } from "./connection/pool.ts";
+import { isConnectionError, openPool, type Pool, type PoolOptions } from "./connection/pool.ts";
 import { openReplica, type Replica } from "./connection/replica.ts";
 import type { Boss } from "./queue.ts";
 import { requireCompatibleSchema } from "./schema_state.ts";
@@ -76,6 +76,7 @@ export async function openProcess(
     await requireUsableDatabase({ sql, direct: requests.isPooled ? exportSql : sql }, (event, message) =>
       log.warn({ event }, message),
     );
+    if (url !== config.databaseUrl) await requireSameBehindPooler(config.databaseUrl, sql, applicationName);
     void replica?.warnIfClearText();
     await requireTracker(sql, config.trackerSchema);
     await needs.check?.(sql, log);
@@ -94,6 +95,18 @@ export async function openProcess(
     await Promise.all([replica?.close(), nodes?.close(), ...pools]);
   };
   return { host, config, log, sql, exportSql, replica, nodes, boss, tracing, close };
+}
+
+/** For a process that needs no pooler: one that cannot be reached does not keep it from starting. */
+async function requireSameBehindPooler(url: string, direct: Pool, applicationName: string): Promise<void> {
+  const pooled = openPool(url, { applicationName, max: 1, isPooled: true });
+  try {
+    await requireSameDatabase(pooled, direct);
+  } catch (error) {
+    if (!isConnectionError(error)) throw error;
+  } finally {
+    await pooled.end({ timeout: 1 });
+  }
 }
 
 /**

@@ -33,7 +33,9 @@ async function readProcessId(sql: Sql) {
 export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<void> {
   const [one, other] = await Promise.all([findIdentity(pooled), findIdentity(direct)]);
   if (one === other) return;
-  throw new Error("DATABASE_URL and DATABASE_DIRECT_URL lead to different databases");
+  throw new Error(
+    "DATABASE_URL and DATABASE_DIRECT_URL lead to different databases; set both to the same one",
+  );
 }
 
 async function findIdentity(sql: Sql): Promise<string> {

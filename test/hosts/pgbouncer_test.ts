@@ -217,7 +217,7 @@ test("two URLs that lead to different databases are refused", async () => {
   });
   expect([await api.exited, api.problems()]).toEqual([
     1,
-    "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases\n",
+    "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases; set both to the same one\n",
   ]);
 });
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
-import { spawnRunner } from "../helpers/process/runner_process.ts";
+import { openTestDatabase } from "../helpers/postgres/database.ts";
+import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 test("two runners build each job once, mail once, and stop on SIGTERM", async () => {
@@ -63,4 +64,26 @@ test("a runner does not start when TRACKER_SCHEMA names no schema", async () => 
   expect(runner.problems()).toBe(
     'Cannot start: TRACKER_SCHEMA: schema "nowhere": missing; set TRACKER_SCHEMA to the schema of the tables or views\n',
   );
+});
+
+test("a runner does not start when DATABASE_DIRECT_URL leads to another database than DATABASE_URL", async () => {
+  await using app = await openTestApp();
+  await using other = await openTestDatabase();
+  const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl, DATABASE_DIRECT_URL: other.url });
+  expect(await runner.exited).toBe(1);
+  expect(runner.problems()).toBe(
+    "Cannot start: DATABASE_URL and DATABASE_DIRECT_URL lead to different databases; set both to the same one\n",
+  );
+});
+
+test("a runner starts while the pooler at DATABASE_URL cannot be reached", async () => {
+  await using app = await openTestApp();
+  const { databaseUrl, dataDir } = app.deps.config;
+  const runner = await startRunner({
+    DATABASE_URL: "postgres://app@127.0.0.1:1/app",
+    DATABASE_DIRECT_URL: databaseUrl,
+    DATA_DIR: dataDir,
+  });
+  runner.kill("SIGTERM");
+  expect(await runner.exited).toBe(0);
 });
