@@ -24,6 +24,13 @@ const TABLES = {
 } as const;
 export type HistoryTable = keyof typeof TABLES;
 const TABLE_NAMES = Object.keys(TABLES) as HistoryTable[];
+const NEEDS_ISSUE: ReadonlySet<HistoryTable> = new Set(["issue_notes", "status_history", "occurrences"]);
+const NEEDS_RUN: ReadonlySet<HistoryTable> = new Set([
+  "occurrences",
+  "agent_snapshots",
+  "analysis_summaries",
+  "analysis_records",
+]);
 
 const ACTS = [
   "insert",
@@ -62,6 +69,11 @@ interface Transaction {
   commit(): Promise<void>;
 }
 
+/** Connections for the writers of one project after another. */
+export function openWriterPool(url: string): Pool {
+  return openPool(url, { applicationName: "tracker", max: WRITERS });
+}
+
 /** Writers of one project. */
 export class HistoryWriters {
   /** All rows that transactions wrote. */
@@ -72,18 +84,17 @@ export class HistoryWriters {
   readonly #deleted: { table: HistoryTable; row: Record<string, unknown> }[] = [];
   #lastNumber = 0;
 
-  constructor(url: string, projectId: string) {
-    this.#pool = openPool(url, { applicationName: "tracker", max: WRITERS });
+  constructor(pool: Pool, projectId: string) {
+    this.#pool = pool;
     this.#projectId = projectId;
   }
 
   /** Some rows of every table, each with the parents that it needs. */
   async seed(): Promise<void> {
-    for (const table of ["issues", "runs", ...TABLE_NAMES.slice(2)] as HistoryTable[]) {
-      for (let other = 0; other < 3; other += 1) {
-        await this.#pool.begin((tx) => this.#insert(tx, table, { pick: other, other }));
-      }
-    }
+    await this.#pool.begin(async (tx) => {
+      for (const table of TABLE_NAMES)
+        for (const other of [0, 1, 2]) await this.#insert(tx, table, { pick: other, other });
+    });
   }
 
   get isIdle(): boolean {
@@ -99,11 +110,6 @@ export class HistoryWriters {
 
   async commitAll(): Promise<void> {
     for (const writer of [...this.#open.keys()]) await this.#commit(writer);
-  }
-
-  async close(): Promise<void> {
-    await this.commitAll();
-    await this.#pool.end();
   }
 
   async #commit(writer: number): Promise<void> {
@@ -184,19 +190,11 @@ export class HistoryWriters {
     }
   }
 
-  /**
-   * The id of a row of the project; null if it has none. It is a separate statement so that Citus can plan the
-   * others.
-   */
+  /** The id of a row of the project; null if it has none. It is a separate statement so that Citus can plan the others. */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
-    const [{ count }] = await tx<[{ count: number }]>`
-      select count(*)::int from ${tx(table)} where project_id = ${this.#projectId}`;
-    const [row] = await tx<{ id: string }[]>`
-      select id from ${tx(table)} where project_id = ${this.#projectId}
-      order by id
-      offset ${pick % Math.max(1, count)}
-      limit 1`;
-    return row?.id ?? null;
+    const rows = await tx<{ id: string }[]>`
+      select id from ${tx(table)} where project_id = ${this.#projectId} order by id`;
+    return rows[pick % Math.max(1, rows.length)]?.id ?? null;
   }
 
   async #insert(
@@ -207,8 +205,8 @@ export class HistoryWriters {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     const project = this.#projectId;
-    const issue = await this.#nth(tx, "issues", other);
-    const run = await this.#nth(tx, "runs", Math.floor(pick / 8));
+    const issue = NEEDS_ISSUE.has(table) ? await this.#nth(tx, "issues", other) : null;
+    const run = NEEDS_RUN.has(table) ? await this.#nth(tx, "runs", Math.floor(pick / 8)) : null;
     switch (table) {
       case "issues":
         return tx<{ id: string }[]>`

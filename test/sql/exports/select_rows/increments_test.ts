@@ -21,7 +21,7 @@ import { countDatasetRows, type ExportSelection } from "../../../../sql/exports/
 import { settleAsOf } from "../../../../sql/exports/settle_as_of.ts";
 import { openNodes } from "../../../../sql/tracker/tracker_shards.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../../sql/tracker/tracker_tables.ts";
-import { HistoryWriters, history } from "../../../helpers/exports/tracker_history.ts";
+import { HistoryWriters, history, openWriterPool } from "../../../helpers/exports/tracker_history.ts";
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
@@ -181,11 +181,12 @@ test("a copy kept up by increments has what a full export has, whatever overlapp
   await using db = await openDatabase();
   const make = createFactory(db.sql);
   const person = await make.person();
+  const pool = openWriterPool(db.url);
   let exports = 0;
   let writes = 0;
   const property = fc.asyncProperty(history(50), fc.boolean(), async (acts, isOdd) => {
     const project = await make.project({ orgId: person.org.id, ownerId: person.user.id });
-    const writers = new HistoryWriters(db.url, project.id);
+    const writers = new HistoryWriters(pool, project.id);
     await writers.seed();
     const kept = COPIES.filter((_, index) => index % 2 === Number(isOdd));
     const copies: Copy[] = kept.map((copy) => ({ ...copy, asOf: null, lines: new Map() }));
@@ -203,12 +204,13 @@ test("a copy kept up by increments has what a full export has, whatever overlapp
       await writers.commitAll();
       await compare();
     } finally {
-      await writers.close();
+      await writers.commitAll();
       writes += writers.touched.length;
     }
   });
   const numRuns = db.nodes ? HISTORIES.cluster : HISTORIES.oneServer;
   await fc.assert(property, { numRuns, endOnFailure: true });
+  await pool.end();
   // Each history ends with one.
   expect(exports).toBeGreaterThan(numRuns);
   // Most actions write a row; others meet a lock or a foreign key, or find no row.
