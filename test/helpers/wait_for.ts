@@ -2,7 +2,7 @@
 
 const PAUSE_MS = { min: 5, max: 200 };
 /** Each pause is this share of the time waited so far, so that long waits cost little CPU. */
-const PAUSE_SHARE = 1 / 20;
+const PAUSE_SHARE = 1 / 10;
 
 /** A hang, on any machine: some are ten times slower than others, and then slow in everything. */
 const HANG_MS = 300_000;
