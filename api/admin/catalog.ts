@@ -1,4 +1,5 @@
 /** Commands about the model catalog: doubtful changes that wait, and corrections of prices of the past. */
+import { isLongerThan } from "../../shared/characters.ts";
 import { parseInstant } from "../../shared/instant.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -206,7 +207,7 @@ function readFlags({ kind, price, from, to, reason }: CorrectFlags) {
       `--kind must be one of ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
     );
   }
-  if (reason.trim() === "" || reason.length > MAX_REASON_LENGTH) {
+  if (reason.trim() === "" || isLongerThan(reason, MAX_REASON_LENGTH)) {
     throw new UsageError(`--reason must have 1 to ${MAX_REASON_LENGTH} characters`);
   }
   return {

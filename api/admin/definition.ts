@@ -1,4 +1,5 @@
 /** `definition quarantine` and `definition release`: removes a definition from the registry, and restores it. */
+import { isLongerThan } from "../../shared/characters.ts";
 import { isDefinitionName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
@@ -40,7 +41,7 @@ export const quarantineDefinitionCommand = defineCommand({
     },
   },
   async run({ sql }, { type, name, reason }) {
-    if (reason.trim() === "" || reason.length > MAX_REASON_LENGTH) {
+    if (reason.trim() === "" || isLongerThan(reason, MAX_REASON_LENGTH)) {
       throw new UsageError(`--reason must have 1 to ${MAX_REASON_LENGTH} characters`);
     }
     const named = parseName(type, name);

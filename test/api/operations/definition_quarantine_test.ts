@@ -219,7 +219,13 @@ test("operators get clear errors, and every change is in the audit log", async (
   const because = ["--reason", "Malicious"];
   expect(await run("quarantine", "helper", ...because)).toEqual([2, expect.stringContaining("@org/name")]);
   expect(await run("quarantine", name)).toEqual([2, expect.stringContaining("--reason")]);
-  expect(await run("quarantine", name, "--reason", " ")).toEqual([2, expect.stringContaining("--reason")]);
+  const longest = "🙂".repeat(2000);
+  for (const reason of [" ", `${longest}!`]) {
+    expect(await run("quarantine", name, "--reason", reason)).toEqual([
+      2,
+      expect.stringContaining("--reason must have 1 to 2000 characters"),
+    ]);
+  }
   expect(await run("quarantine", "@nobody/helper", ...because)).toEqual([
     1,
     expect.stringContaining('"nobody"'),
@@ -229,7 +235,7 @@ test("operators get clear errors, and every change is in the audit log", async (
     expect.stringContaining("@9.0.0"),
   ]);
   expect(await run("release", name)).toEqual([1, expect.stringContaining("not quarantined")]);
-  expect(await run("quarantine", `${name}@1.0.0`, ...because)).toEqual([0, ""]);
+  expect(await run("quarantine", `${name}@1.0.0`, "--reason", longest)).toEqual([0, ""]);
   expect(await run("quarantine", `${name}@1.0.0`, ...because)).toEqual([
     1,
     expect.stringContaining("already"),

@@ -140,10 +140,18 @@ test("an invalid correction gets an error and adds nothing", async () => {
     [["--to=2999-01-01T00:00:00Z"], /^--to must not be in the future; it is 20/],
     [["--to=2026-06-25T14:00:00Z"], /^--from must be before 2026-06-25T14:00:00.000Z$/],
     [["--reason= "], /^--reason must have 1 to 2000 characters$/],
+    [[`--reason=${"🙂".repeat(2001)}`], /^--reason must have 1 to 2000 characters$/],
   ] as const) {
     const { exitCode, err } = await runCommand(url, correct(...flags));
     expect([flags, exitCode, err.trimEnd()]).toEqual([flags, 2, expect.stringMatching(message)]);
   }
   expect(await runFailing(url, correct("--model=acme/none"))).toBe('Model "acme/none" not found');
   expect(await sql`select from model_price_corrections`).toHaveLength(0);
+});
+
+test("the longest reason of a correction has 2,000 characters, emojis too", async () => {
+  await using app = await openMistake();
+  const reason = "🙂".repeat(2000);
+  expect(await runCommand(app.db.url, correct("--reason", reason))).toMatchObject({ exitCode: 0 });
+  expect([...(await app.db.sql`select reason from model_price_corrections`)]).toEqual([{ reason }]);
 });
