@@ -69,6 +69,19 @@ test("in a table, a name that cannot be broken leaves the other columns in sight
   });
 });
 
+test("the button that revokes a key stays in sight beside a long name, and on a phone", async () => {
+  const name = "A_key_whose_name_cannot_be_broken".repeat(2);
+  await dashboard.db.sql`update api_keys set name = ${name} where user_id = ${publisher.user.id}`;
+  for (const viewport of [WINDOWS.phone, WINDOWS.desktop]) {
+    await dashboard.visit({ path: "/settings/keys", as: publisher, viewport }, async (page) => {
+      const button = page.getByRole("link", { name: `Revoke ${name}` }).first();
+      const box = await button.boundingBox();
+      expect(box?.x).toBeGreaterThan(0);
+      expect((box?.x ?? Infinity) + (box?.width ?? 0)).toBeLessThanOrEqual(viewport.width);
+    });
+  }
+});
+
 test("on a phone, a button with a long word is not wider than the page", async () => {
   await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
     await page.evaluate(`(() => {
