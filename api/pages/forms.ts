@@ -138,8 +138,16 @@ export function formField({ name, label, hint, problems }: Field, control: (attr
   <label for="${id}">${label}</label>
   ${control(attributes)}
   ${hint !== undefined && html`<small id="${id}-hint">${hint}</small>`}
-  ${problem !== undefined && html`<p class="field-error" id="${id}-error">${capitalized(problem)}</p>`}
+  ${fieldError(name, problem)}
 </div>`;
+}
+
+/** What is wrong with a field, below its control. */
+export function fieldError(name: string, problem: string | undefined): Content {
+  return (
+    problem !== undefined &&
+    html`<p class="field-error" id="${fieldId(name)}-error">${capitalized(problem)}</p>`
+  );
 }
 
 /** A field of one line. */
@@ -189,9 +197,7 @@ export function choiceGroup(
   const id = fieldId(name);
   const invalid = problem !== undefined && html` aria-invalid="true" aria-describedby="${id}-error"`;
   return html`<fieldset id="${id}"><legend>${label}</legend>
-  ${options.map((option) => choice(type, name, option, chosen.includes(option[0]), invalid))}${
-    problem !== undefined && html`<p class="field-error" id="${id}-error">${capitalized(problem)}</p>`
-  }
+  ${options.map((option) => choice(type, name, option, chosen.includes(option[0]), invalid))}${fieldError(name, problem)}
 </fieldset>`;
 }
 

@@ -1,7 +1,7 @@
 /** Search and filters of the list of definitions: links, and a form for what is typed. */
 import { DEFINITION_DOMAINS, DEFINITION_STATUSES, DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import { changed, withQuery } from "../addresses.ts";
-import { renderOptions } from "../forms.ts";
+import { type FormProblems, fieldError, formField, inputField, renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
 
@@ -17,28 +17,45 @@ const SORTS: readonly (readonly [value: string, label: string])[] = [
   ["updatedAt", "Last updated"],
 ];
 
-/** Renders the column beside the results. Members can filter by status and by their organizations. */
-export function renderFacets({ url, session }: Pick<Page, "url" | "session">): Html {
+/**
+ * Renders the column beside the results. Members can filter by status and by their organizations. What the API refused stays in
+ * its field, and no link repeats it.
+ */
+export function renderFacets(
+  { url, session }: Pick<Page, "url" | "session">,
+  problems: FormProblems | null,
+): Html {
+  const accepted = withoutRefused(url, problems);
   const organizations = session?.organizations.map(({ slug, name }): Choice => [slug, name]) ?? [];
-  const chosen = listChosen(url);
-  const hasFilters = chosen.some(([name]) => name !== "search");
+  const chosen = listChosen(accepted);
+  const hasFilters = listChosen(url).some(([name]) => name !== "search");
+  const problemOf = (name: string) => problems?.fields.get(name);
+  const facet = (name: string, label: string, choices: readonly Choice[]) =>
+    renderFacet(accepted, { name, label, problem: problemOf(name) }, choices);
   return html`<div class="facets">
 <form class="search" id="filter-form" role="search" aria-label="Definitions" method="get" action="/definitions">
-${keptFields(url)}
+${keptFields(accepted)}
 <label for="search">Search</label>
 <input id="search" name="search" type="search" maxlength="500" value="${url.searchParams.get("search")}" placeholder="code review">
 <button type="submit" class="primary">Search</button>
 </form>
+${fieldError("search", problemOf("search"))}
 <details class="more-filters"${hasFilters && html` open`}><summary>Filters</summary>
 <div>
-${renderTyped(url)}
-${renderFacet(url, "type", "Type", DEFINITION_TYPES.map(same))}
-${organizations.length > 0 && renderFacet(url, "organization", "Organization", organizations)}
-${session && renderFacet(url, "status", "Status", STATUSES.map(same))}
-${renderFacet(url, "domain", "Domain", DEFINITION_DOMAINS.map(same))}
+${renderTyped(url, problems)}
+${facet("type", "Type", DEFINITION_TYPES.map(same))}
+${organizations.length > 0 && facet("organization", "Organization", organizations)}
+${session && facet("status", "Status", STATUSES.map(same))}
+${facet("domain", "Domain", DEFINITION_DOMAINS.map(same))}
 </div></details>
-${renderChosen(url, chosen)}
+${renderChosen(accepted, chosen)}
 </div>`;
+}
+
+function withoutRefused(url: URL, problems: FormProblems | null): URL {
+  const accepted = new URL(url);
+  for (const name of problems?.fields.keys() ?? []) accepted.searchParams.delete(name);
+  return accepted;
 }
 
 function filteredPath({ searchParams }: URL, changes: Readonly<Record<string, string | null>>): string {
@@ -60,29 +77,32 @@ function keptFields({ searchParams }: URL): Html[] {
 }
 
 /** Fields of the search form that stand among the filters. */
-function renderTyped({ searchParams }: URL): Html {
+function renderTyped({ searchParams }: URL, problems: FormProblems | null): Html {
   const isSearch = (searchParams.get("search") ?? "") !== "";
   const sorts = isSearch
     ? [["", "Best match"] as const, ...SORTS, ["createdAt", "Newest"] as const]
     : [["", "Newest"] as const, ...SORTS];
   const sortBy = searchParams.get("sortBy") ?? "";
-  return html`<div class="form-field"><label for="tag">Tag</label>
-<input id="tag" form="filter-form" name="tag" type="text" maxlength="500" value="${searchParams.get("tag")}" autocapitalize="off"></div>
-<div class="form-field"><label for="sort">Order</label>
-<select id="sort" form="filter-form" name="sortBy">${renderOptions(sorts, sortBy)}</select></div>
+  const offered = sorts.some(([value]) => value === sortBy) ? sorts : [...sorts, same(sortBy)];
+  return html`${inputField({ name: "tag", label: "Tag", problems }, html`form="filter-form" type="text" maxlength="500" value="${searchParams.get("tag")}" autocapitalize="off"`)}
+${formField({ name: "sortBy", label: "Order", problems }, (own) => html`<select ${own} form="filter-form">${renderOptions(offered, sortBy)}</select>`)}
 <div><button type="submit" form="filter-form">Apply</button></div>`;
 }
 
 /** One filter: each value is a link, the chosen one removes itself. */
-function renderFacet(url: URL, name: string, label: string, choices: readonly Choice[]): Html {
+function renderFacet(
+  url: URL,
+  { name, label, problem }: { name: string; label: string; problem: string | undefined },
+  choices: readonly Choice[],
+): Html {
   const chosen = url.searchParams.get(name);
   const items = choices.map(([value, text]) => {
     const isChosen = value === chosen;
     const href = filteredPath(url, { [name]: isChosen ? null : value });
     return html`<li><a href="${href}"${isChosen && html` aria-current="true"`}>${text}</a></li>`;
   });
-  return html`<details class="facet"${(name === "type" || chosen !== null) && html` open`}><summary>${label}</summary>
-<ul>${items}</ul></details>`;
+  return html`<details class="facet"${(name === "type" || chosen !== null || problem !== undefined) && html` open`}><summary>${label}</summary>
+<ul>${items}</ul>${fieldError(name, problem)}</details>`;
 }
 
 /** Returns the search and the filters of the address. */

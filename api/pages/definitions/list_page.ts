@@ -1,9 +1,9 @@
 /** GET /definitions: search and filters, with the query parameters of the API's list. */
-import { ApiError } from "../../../shared/errors.ts";
 import { LIST_QUERY, listDefinitions } from "../../definitions/list.ts";
 import type { ListedDefinition } from "../../definitions/schemas.ts";
 import { changed, knownQuery, organizationOf, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
+import { attempt, type FormProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
@@ -14,30 +14,28 @@ import { listedPath, renderDraftLink } from "./listed_version.ts";
 
 /** Of a page without `limit`. */
 const PAGE_SIZE = "25";
-/** Of the API's `search`. */
-const SEARCH_MAX_LENGTH = 500;
 
 type ListJson = ResponseOf<typeof listDefinitions>["data"];
 
-/** Shows one page of the list. A query that the API refuses is shown with its problem and status. */
+/** Shows one page of the list. A query that the API refuses is shown in the form, with its problems and status. */
 export async function showList(opened: Page): Promise<PageContent> {
   const url = new URL(withQuery("/definitions", knownQuery(opened.url, LIST_QUERY)), opened.url);
   const page = { ...opened, url };
-  const { results, problem } = await loadResults(page);
+  const { results, problems } = await loadResults(page);
   const search = page.url.searchParams.get("search")?.trim();
   return {
     title: search ? `${search} · Definitions` : "Definitions",
     section: "definitions",
-    status: problem?.status ?? 200,
+    status: problems?.status ?? 200,
     head: html`<meta name="description" content="Agents, commands, workflows and pipelines, as versioned YAML and Markdown.">`,
     main: html`<div class="title"><h1>Definitions</h1>
 ${page.session && html`<a class="button primary" href="/definitions/new">New definition</a>`}</div>
 <p class="lead">Agents, commands, workflows and pipelines, as versioned YAML and as the Markdown that coding agents load.</p>
 <div class="columns">
-${renderFacets(problem ? { ...page, url: withoutFilters(page.url) } : page)}
+${renderFacets(page, problems)}
 <section class="stack" aria-labelledby="results">
 ${results}
-${problem === null && renderDraftSearch(page)}
+${problems === null && renderDraftSearch(page)}
 </section>
 </div>`,
   };
@@ -51,30 +49,19 @@ function renderDraftSearch({ url, session }: Page): Content {
   return html`<p class="quiet">This search skips drafts of published definitions. <a href="${drafts}">Search drafts</a></p>`;
 }
 
-/** A filter that the API rejects is not repeated in every link. What was typed into the search box stays. */
-function withoutFilters(url: URL): URL {
-  const bare = new URL(url.pathname, url);
-  const search = url.searchParams.get("search");
-  if (search) bare.searchParams.set("search", search.slice(0, SEARCH_MAX_LENGTH));
-  return bare;
-}
-
-async function loadResults({ call, url }: Page): Promise<{ results: Html; problem: ApiError | null }> {
+async function loadResults({ call, url }: Page): Promise<{ results: Html; problems: FormProblems | null }> {
   const query = new URLSearchParams(url.searchParams);
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
   if (!query.has("publishedFirst")) query.set("publishedFirst", "true");
-  try {
-    const { data } = await call(listDefinitions, { query });
-    return { results: renderResults(data, url), problem: null };
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "VALIDATION_ERROR")
-      return { results: renderProblem(error), problem: error };
-    throw error;
-  }
+  const outcome = await attempt(() => call(listDefinitions, { query }));
+  if (outcome.ok) return { results: renderResults(outcome.value.data, url), problems: null };
+  return { results: renderProblems(outcome.problems), problems: outcome.problems };
 }
 
-function renderProblem({ message }: ApiError): Html {
-  return html`<p class="problem" role="alert">${message} <a href="/definitions">Show all definitions</a></p>`;
+function renderProblems(problems: FormProblems): Html {
+  return html`<h2 id="results" class="visually-hidden">No results</h2>
+${problemSummary(problems)}
+<p><a href="/definitions">Show all definitions</a></p>`;
 }
 
 function renderResults(list: ListJson, url: URL): Html {

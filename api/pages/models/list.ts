@@ -4,7 +4,8 @@ import { listModels } from "../../models/list/list.ts";
 import { MODEL_LIST_QUERY } from "../../models/list/list_parameters.ts";
 import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
-import { type Html, html } from "../html.ts";
+import { attempt, type FormProblems, problemSummary } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { countOf, emptyState, pager, renderDay } from "../parts.ts";
 import { listFilters } from "./list_filters.ts";
@@ -18,26 +19,47 @@ const MAX_CHANGES = 20;
 /** Changes of the input price by `provider/modelId`. */
 type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 
-/** Shows a page of models. The query is that of `GET /models`; empty values count as left out. */
+/**
+ * Shows a page of models. The query is that of `GET /models`; empty values count as left out. A query that the API refuses is
+ * shown in the form, with its problems and status.
+ */
 export async function showModels(page: Page): Promise<PageResult> {
   const query = knownQuery(page.url, MODEL_LIST_QUERY);
   if (query.get("format") === "csv") return seeOther(`/api/v1/models?${query}`);
-  const [{ data }, names, { data: held }] = await Promise.all([
-    page.call(listModels, { query: changed(query, { facets: "true" }) }),
+  const [{ list, problems }, names, { data: held }] = await Promise.all([
+    loadList(page, query),
     loadProviderNames(page),
     page.call(listHeldPrices),
   ]);
-  // With `facets=true`, they are there.
-  const list = data as ModelPage;
-  const period = recentPeriod();
-  const changes = await loadChanges(page, list, period);
+  const filters = listFilters({ query, names, facets: list.facets, problems });
+  const results = problems ? renderProblems(problems) : await renderResults(page, { list, names, query });
   return {
     title: "Models",
     section: "models",
+    status: problems?.status ?? 200,
     head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">
 <script type="module" src="/dashboard/assets/compare_models.js"></script>`,
-    main: renderModels({ list, names, changes, period, query, waiting: held.document }),
+    main: renderModels({ list, problems, query, filters, results, waiting: held.document }),
   };
+}
+
+/** Loads the list. With problems, it is the list without the parameters that have them. */
+async function loadList(page: Page, query: URLSearchParams): Promise<LoadedList> {
+  const load = async (known: URLSearchParams) => {
+    const { data } = await page.call(listModels, { query: changed(known, { facets: "true" }) });
+    // With `facets=true`, they are there.
+    return data as ModelPage;
+  };
+  const outcome = await attempt(() => load(query));
+  if (outcome.ok) return { list: outcome.value, problems: null };
+  const { problems } = outcome;
+  const accepted = [...query].filter(([name]) => !problems.fields.has(name));
+  return { list: await load(new URLSearchParams(accepted)), problems };
+}
+
+interface LoadedList {
+  list: ModelPage;
+  problems: FormProblems | null;
 }
 
 /** Loads the price changes of all rows with one call. */
@@ -51,32 +73,45 @@ async function loadChanges(page: Page, { models }: ModelPage, { from }: Period):
   return new Map(data.models.map((model) => [modelName(model), model.changes]));
 }
 
-interface ModelsView {
-  list: ModelPage;
-  names: ProviderNames;
-  changes: Changes;
-  period: Period;
+interface ModelsView extends LoadedList {
   query: URLSearchParams;
+  filters: Html;
+  results: Content;
   waiting: Held["document"];
 }
 
-function renderModels({ list, names, changes, period, query, waiting }: ModelsView): Html {
-  const { models, total } = list;
+function renderModels({ list, problems, query, filters, results, waiting }: ModelsView): Html {
+  const about = html`US dollars per million tokens · ${describeOrigin(list)}`;
   return html`<div class="pager">
   <div>
     <h1>Models</h1>
-    <p class="quiet">${countOf(total, "model")} · US dollars per million tokens · ${describeOrigin(list)}</p>
+    <p class="quiet">${problems === null && html`${countOf(list.total, "model")} · `}${about}</p>
   </div>
-  <a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: null, offset: null, format: "csv" }))}">Download CSV</a>
+  ${problems === null && html`<a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: null, offset: null, format: "csv" }))}">Download CSV</a>`}
 </div>
 ${waiting && renderWaiting(waiting)}
 <div class="columns">
-${listFilters({ query, names, facets: list.facets })}
+${filters}
 <section class="stack" aria-label="Models">
-${models.length === 0 ? emptyState(html`No models match these filters. <a href="/models">Show all models</a>`) : listTable({ models, names, changes, period, query })}
-${pager({ ...list, shown: models.length }, (to) => withQuery("/models", changed(query, { offset: to })))}
+${results}
 </section>
 </div>`;
+}
+
+function renderProblems(problems: FormProblems): Html {
+  return html`${problemSummary(problems)}
+<p><a href="/models">Show all models</a></p>`;
+}
+
+async function renderResults(
+  page: Page,
+  { list, names, query }: { list: ModelPage; names: ProviderNames; query: URLSearchParams },
+): Promise<Html> {
+  const { models } = list;
+  const period = recentPeriod();
+  const changes = await loadChanges(page, list, period);
+  return html`${models.length === 0 ? emptyState(html`No models match these filters. <a href="/models">Show all models</a>`) : listTable({ models, names, changes, period, query })}
+${pager({ ...list, shown: models.length }, (to) => withQuery("/models", changed(query, { offset: to })))}`;
 }
 
 /** Says that the source has a catalog which is not shown, because it would take too much from this one. */

@@ -1,7 +1,7 @@
 /** The filters of the model list: a form whose fields are the API's query parameters. */
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
-import { renderOptions } from "../forms.ts";
-import { type Html, html } from "../html.ts";
+import { choiceGroup, type FormProblems, inputField, selectField } from "../forms.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { formatCount } from "../parts.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
 import type { ModelPage, ProviderNames } from "./model_responses.ts";
@@ -10,6 +10,7 @@ interface Filters {
   query: URLSearchParams;
   names: ProviderNames;
   facets: ModelPage["facets"];
+  problems: FormProblems | null;
 }
 
 /** As many tokens of context at least. */
@@ -24,32 +25,41 @@ const OWN_FIELDS = new Set([
 ]);
 
 /** Renders the form. It works without JavaScript; fields that are left empty count as left out. */
-export function listFilters({ query, names, facets }: Filters): Html {
-  const kept = [...query].filter(([name]) => !OWN_FIELDS.has(name));
+export function listFilters({ query, names, facets, problems }: Filters): Html {
+  const refused = (name: string) => problems?.fields.has(name) ?? false;
+  // A refused value without a field of its own would be sent again.
+  const kept = [...query].filter(([name]) => !OWN_FIELDS.has(name) && !refused(name));
   const hasFilters = [...query].some(
     ([name]) => OWN_FIELDS.has(name) && !["search", "offset"].includes(name),
   );
-  const counted = (name: keyof typeof facets, options: readonly Option[]) =>
-    withCounts(options, { counts: facets[name], given: query.getAll(name) });
+  const counted = (name: keyof typeof facets, options: readonly Option[]) => {
+    const given = query.getAll(name);
+    const offered = refused(name) ? withGiven(options, given) : options;
+    return withCounts(offered, { counts: facets[name], given });
+  };
+  const choose = (name: string, label: string, options: readonly Option[]) =>
+    options.length > 0 && selectField({ name, label, problems }, [["", "Any"], ...options], query.get(name));
+  const check = (name: string, label: string, options: readonly Option[]) =>
+    options.length > 0 &&
+    choiceGroup(
+      "checkbox",
+      { name, label, problem: problems?.fields.get(name) },
+      options,
+      query.getAll(name),
+    );
   const capabilities = MODEL_CAPABILITIES.map((name): Option => [name, CAPABILITY_LABELS[name]]);
   return html`<form class="facets" method="get" action="/models" role="search" aria-label="Models">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<div class="form-field"><label for="search">Search</label>
-<input id="search" name="search" type="search" maxlength="500" value="${query.get("search")}" placeholder="Name or id"></div>
+${inputField({ name: "search", label: "Search", problems }, html`type="search" maxlength="500" value="${query.get("search")}" placeholder="Name or id"`)}
 <details class="more-filters"${hasFilters && html` open`}><summary>Filters</summary>
 <div>
-${choose("provider", "Provider", counted("provider", listProviders({ query, names, facets })), query)}
-${choose("tier", "Tier (derived)", counted("tier", MODEL_TIERS.map(labeled)), query)}
-${choose("status", "Status", counted("status", MODEL_STATUSES.map(labeled)), query)}
-${boxes(
-  "Capabilities",
-  counted("capability", capabilities).map((option) => box("capability", option, query)),
-)}
-${boxes("Show only", [
-  priceBox(query),
-  ...counted("openWeights", [["true", "Open weights"]]).map((option) => box("openWeights", option, query)),
-])}
-${choose("minContext", "Context", contextOptions(query.get("minContext")), query)}
+${choose("provider", "Provider", counted("provider", listProviders({ query, names, facets })))}
+${choose("tier", "Tier (derived)", counted("tier", MODEL_TIERS.map(labeled)))}
+${choose("status", "Status", counted("status", MODEL_STATUSES.map(labeled)))}
+${check("capability", "Capabilities", counted("capability", capabilities))}
+${check("minInputCost", "Price", [priceOption(query.get("minInputCost"))])}
+${check("openWeights", "Weights", counted("openWeights", [["true", "Open weights"]]))}
+${choose("minContext", "Context", contextOptions(query.get("minContext")))}
 </div></details>
 <div class="actions"><button type="submit" class="primary">Apply</button> <a href="/models">Clear</a></div>
 </form>`;
@@ -58,7 +68,13 @@ ${choose("minContext", "Context", contextOptions(query.get("minContext")), query
 /** Made once: `localeCompare` with a locale makes one for each comparison. */
 const byName = new Intl.Collator("en");
 
-type Option = readonly [value: string, label: string, count?: string];
+type Option = readonly [value: string, label: Content];
+
+/** Adds the given values that are no options. */
+function withGiven(options: readonly Option[], given: readonly string[]): Option[] {
+  const others = new Set(given).difference(new Set(options.map(([value]) => value)));
+  return [...options, ...[...others].map((value): Option => [value, value])];
+}
 
 /** Adds the number of models. What no model has is left out, unless it is the filter of this list. */
 function withCounts(
@@ -69,14 +85,16 @@ function withCounts(
     .filter(([value]) => Object.hasOwn(counts, value) || given.includes(value))
     .map(([value, label]): Option => {
       const count = Object.hasOwn(counts, value) ? (counts[value] ?? 0) : 0;
-      return [value, label, formatCount(count)];
+      return [value, [label, ` (${formatCount(count)})`]];
     });
 }
 
 /** Lists providers by name, and the one of the address even if it is unknown. */
-function listProviders({ query, names, facets }: Filters): Option[] {
+function listProviders({ query, names, facets }: Omit<Filters, "problems">): Option[] {
   const ids = new Set([...Object.keys(facets.provider), ...query.getAll("provider")]);
-  return [...ids].map((id): Option => [id, names.get(id) ?? id]).sort(([, a], [, b]) => byName.compare(a, b));
+  return [...ids]
+    .map((id) => [id, names.get(id) ?? id] as const)
+    .sort(([, a], [, b]) => byName.compare(a, b));
 }
 
 function labeled(word: string): Option {
@@ -95,34 +113,8 @@ function contextOptions(value: string | null): Option[] {
 }
 
 /** Any minimum price hides free models and unknown prices. */
-function priceBox(query: URLSearchParams): Html {
-  const given = query.get("minInputCost") ?? PRICED;
-  return box(
-    "minInputCost",
-    [given, given === PRICED ? "Hide free and unknown" : `Input from $${given}`],
-    query,
-  );
-}
-
-function boxes(legend: string, choices: readonly Html[]): Html | null {
-  return choices.length === 0 ? null : html`<fieldset><legend>${legend}</legend>${choices}</fieldset>`;
-}
-
-function box(name: string, [value, label, count]: Option, query: URLSearchParams): Html {
-  const checked = query.getAll(name).includes(value);
-  return html`<label class="choice"><input type="checkbox" name="${name}" value="${value}"${checked && html` checked`}> <span>${label}</span>${count !== undefined && html` <small class="count">${count}</small>`}</label>`;
-}
-
-function choose(
-  name: string,
-  label: string,
-  options: readonly Option[],
-  query: URLSearchParams,
-): Html | null {
-  if (options.length === 0) return null;
-  const shown = options.map(
-    ([value, text, count]) => [value, [text, count !== undefined && ` (${count})`]] as const,
-  );
-  return html`<div class="form-field"><label for="${name}">${label}</label>
-<select id="${name}" name="${name}"><option value="">Any</option>${renderOptions(shown, query.get(name))}</select></div>`;
+function priceOption(given: string | null): Option {
+  return given === null || given === PRICED
+    ? [PRICED, "Hide free and unknown"]
+    : [given, `Input from $${given}`];
 }

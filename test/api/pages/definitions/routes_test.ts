@@ -343,14 +343,29 @@ test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
     const page = await response.text();
     expect(response.status).toBe(400);
     expect(page).toContain('role="alert"');
-    expect(page).toMatch(/[^.]\. <a href="\/definitions">Show all definitions/);
+    expect(page).toContain('<a href="/definitions">Show all definitions</a>');
   },
 );
+
+test("a refused filter has its message and input in the form, which keeps the others", async () => {
+  const long = "x".repeat(501);
+  const response = await openPage(api, `/definitions?type=agent&tag=${long}&sortBy=luck&domain=moon&limit=0`);
+  const page = await response.text();
+  expect(response.status).toBe(400);
+  expect(page).toMatch(new RegExp(`<input id="field-tag" [^>]*aria-invalid="true" [^>]*value="${long}"`));
+  expect(page).toContain('<p class="field-error" id="field-tag-error">Must have at most 500 characters</p>');
+  expect(page).toContain('<option value="luck" selected>luck</option>');
+  expect(page).toContain('id="field-sortBy-error">Must be one of ');
+  expect(page).toContain('id="field-domain-error">Must be one of ');
+  expect(page).toContain('<input type="hidden" name="type" value="agent">');
+  expect(page).toContain('<a href="/definitions?type=command">');
+  expect(page).not.toMatch(/href="[^"]*(luck|moon|limit=0)|name="limit"/);
+});
 
 test("the order of a list without a search is the newest first, and of a search the best match", async () => {
   const ordersOf = async (query: string) => {
     const [, options = ""] =
-      /<select id="sort"[^>]*>(.*?)<\/select>/s.exec(await textOf(`/definitions${query}`)) ?? [];
+      /<select id="field-sortBy"[^>]*>(.*?)<\/select>/s.exec(await textOf(`/definitions${query}`)) ?? [];
     return [...options.matchAll(/<option value="([^"]*)"( selected)?>([^<]*)/g)].map(
       ([, value, selected = "", label]) => `${value}${selected}: ${label}`,
     );

@@ -95,7 +95,34 @@ test("the filters are the API's; empty fields of the form do not count", async (
   expect(filtered).toContain('name="capability" value="reasoning" checked');
   expect(filtered).toContain('name="minInputCost" value="0.01" checked');
   expect(filtered).toContain('<input type="hidden" name="sortBy" value="name">');
-  expect(await read(app, "/models?tier=cheap", 400)).toContain("must be one of budget");
+});
+
+test("a refused filter has its message and input in the form, which keeps the others", async () => {
+  await using app = await openModels(THREE);
+  const page = await read(app, "/models?provider=acme&tier=cheap&minContext=abc&sortBy=luck&limit=2", 400);
+  expect(page).toMatch(/<select id="field-minContext" [^>]*aria-invalid="true">/);
+  expect(page).toContain('<option value="abc" selected>abc</option>');
+  expect(page).toContain(
+    '<p class="field-error" id="field-minContext-error">Must be a whole number from 1 to ',
+  );
+  expect(page).toContain('<option value="cheap" selected>cheap (0)</option>');
+  expect(page).toContain('id="field-tier-error">Must be one of budget, ');
+  // The other filters are as they were; what has no field is not sent again.
+  expect(page).toContain('<option value="acme" selected>Provider acme (2)</option>');
+  expect(page).toContain('<input type="hidden" name="limit" value="2">');
+  expect(page).not.toContain('value="luck"');
+  expect(page).toContain("<li>sort by must be one of");
+  expect(namesIn(page)).toEqual([]);
+  for (const [name, value] of [
+    ["capability", "flight"],
+    ["minInputCost", "free"],
+    ["openWeights", "maybe"],
+  ]) {
+    const refused = await read(app, `/models?${name}=${value}`, 400);
+    expect(refused).toContain(`name="${name}" value="${value}" checked aria-invalid="true"`);
+    expect(refused).toContain(`id="field-${name}-error">Must be `);
+  }
+  expect(await read(app, "/models?offset=-1", 400)).toContain("offset must be a whole number");
 });
 
 test("pages of the list lead to each other and keep the filters", async () => {
