@@ -100,15 +100,21 @@ export function fieldProblem(
   return { status: 400, code: "VALIDATION_ERROR", message, details: {}, fields: new Map([[path, problem]]) };
 }
 
-/** The summary at the top of a form, which is announced; nothing without problems. */
-export function problemSummary(problems: FormProblems | null): Content {
+/**
+ * The summary at the top of a form, which is announced; nothing without problems. `hasField` tells for which names the form has
+ * a field to lead to: by default, for all.
+ */
+export function problemSummary(
+  problems: FormProblems | null,
+  hasField: (name: string) => boolean = () => true,
+): Content {
   if (!problems) return null;
   const list = [...problems.fields].filter(([path]) => path !== "");
   return html`<div class="problem" role="alert" tabindex="-1">
   <p>${problems.message}</p>
   ${
     list.length > 1 &&
-    html`<ul>${list.map(([path, message]) => html`<li><a href="#${fieldId(path)}">${fieldWords(path)}</a> ${message}</li>`)}</ul>`
+    html`<ul>${list.map(([path, message]) => html`<li>${hasField(path) ? html`<a href="#${fieldId(path)}">${fieldWords(path)}</a>` : fieldWords(path)} ${message}</li>`)}</ul>`
   }
 </div>`;
 }

@@ -5,8 +5,8 @@ import { type FormProblems, fieldError, formField, inputField, renderOptions } f
 import { type Content, type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
 
-/** Parameters of the form itself; the form keeps the others as hidden fields. */
-const TYPED: readonly string[] = ["search", "tag", "sortBy"];
+/** Parameters that the form has controls for; it keeps the others as hidden fields. */
+export const TYPED: readonly string[] = ["search", "tag", "sortBy"];
 
 /** Archived definitions are never listed. */
 const STATUSES = DEFINITION_STATUSES.filter((status) => status !== "archived");
@@ -35,8 +35,8 @@ export function renderFacets(
   return html`<div class="facets">
 <form class="search" id="filter-form" role="search" aria-label="Definitions" method="get" action="/definitions">
 ${keptFields(accepted)}
-<label for="search">Search</label>
-<input id="search" name="search" type="search" maxlength="500" value="${url.searchParams.get("search")}" placeholder="code review">
+<label for="field-search">Search</label>
+<input id="field-search" name="search" type="search" maxlength="500" value="${url.searchParams.get("search")}" placeholder="code review">
 <button type="submit" class="primary">Search</button>
 </form>
 ${fieldError("search", problemOf("search"))}

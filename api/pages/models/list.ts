@@ -8,7 +8,7 @@ import { attempt, type FormProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { countOf, emptyState, pager, renderDay } from "../parts.ts";
-import { listFilters } from "./list_filters.ts";
+import { FILTER_FIELDS, listFilters } from "./list_filters.ts";
 import { listTable } from "./list_table.ts";
 import { type Held, loadProviderNames, type ModelPage, type ProviderNames } from "./model_responses.ts";
 import { type Period, type PriceChange, recentPeriod } from "./price_steps.ts";
@@ -99,7 +99,7 @@ ${results}
 }
 
 function renderProblems(problems: FormProblems): Html {
-  return html`${problemSummary(problems)}
+  return html`${problemSummary(problems, (name) => FILTER_FIELDS.has(name))}
 <p><a href="/models">Show all models</a></p>`;
 }
 

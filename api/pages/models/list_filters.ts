@@ -1,7 +1,7 @@
 /** The filters of the model list: a form whose fields are the API's query parameters. */
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
 import { choiceGroup, type FormProblems, inputField, selectField } from "../forms.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Html, html } from "../html.ts";
 import { formatCount } from "../parts.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
 import type { ModelPage, ProviderNames } from "./model_responses.ts";
@@ -18,33 +18,44 @@ const CONTEXTS = ["32000", "128000", "200000", "1000000"];
 /** Hides free models and unknown prices: no price is as low. */
 export const PRICED = "1e-12";
 
-/** Parameters that the form sends by fields of its own; it keeps the others. */
-const OWN_FIELDS = new Set([
-  ...["search", "provider", "tier", "status", "capability", "minInputCost", "minContext", "openWeights"],
-  "offset",
+/** Parameters that the form has fields for. It keeps the others, but for the offset. */
+export const FILTER_FIELDS: ReadonlySet<string> = new Set([
+  "search",
+  "provider",
+  "tier",
+  "status",
+  "capability",
+  "minInputCost",
+  "minContext",
+  "openWeights",
 ]);
 
 /** Renders the form. It works without JavaScript; fields that are left empty count as left out. */
 export function listFilters({ query, names, facets, problems }: Filters): Html {
   const refused = (name: string) => problems?.fields.has(name) ?? false;
   // A refused value without a field of its own would be sent again.
-  const kept = [...query].filter(([name]) => !OWN_FIELDS.has(name) && !refused(name));
-  const hasFilters = [...query].some(
-    ([name]) => OWN_FIELDS.has(name) && !["search", "offset"].includes(name),
-  );
+  const kept = [...query].filter(([name]) => !FILTER_FIELDS.has(name) && name !== "offset" && !refused(name));
+  const hasFilters = [...query].some(([name]) => FILTER_FIELDS.has(name) && name !== "search");
   const counted = (name: keyof typeof facets, options: readonly Option[]) => {
     const given = query.getAll(name);
     const offered = refused(name) ? withGiven(options, given) : options;
     return withCounts(offered, { counts: facets[name], given });
   };
-  const choose = (name: string, label: string, options: readonly Option[]) =>
-    options.length > 0 && selectField({ name, label, problems }, [["", "Any"], ...options], query.get(name));
+  const choose = (name: string, label: string, options: readonly Option[]) => {
+    const shown = options.map(([value, text, count]) => [value, [text, count && ` (${count})`]] as const);
+    return (
+      options.length > 0 && selectField({ name, label, problems }, [["", "Any"], ...shown], query.get(name))
+    );
+  };
   const check = (name: string, label: string, options: readonly Option[]) =>
     options.length > 0 &&
     choiceGroup(
       "checkbox",
       { name, label, problem: problems?.fields.get(name) },
-      options,
+      options.map(([value, text, count]) => [
+        value,
+        [text, count && html` <small class="count">${count}</small>`],
+      ]),
       query.getAll(name),
     );
   const capabilities = MODEL_CAPABILITIES.map((name): Option => [name, CAPABILITY_LABELS[name]]);
@@ -68,7 +79,7 @@ ${choose("minContext", "Context", contextOptions(query.get("minContext")))}
 /** Made once: `localeCompare` with a locale makes one for each comparison. */
 const byName = new Intl.Collator("en");
 
-type Option = readonly [value: string, label: Content];
+type Option = readonly [value: string, label: string, count?: string];
 
 /** Adds the given values that are no options. */
 function withGiven(options: readonly Option[], given: readonly string[]): Option[] {
@@ -85,16 +96,14 @@ function withCounts(
     .filter(([value]) => Object.hasOwn(counts, value) || given.includes(value))
     .map(([value, label]): Option => {
       const count = Object.hasOwn(counts, value) ? (counts[value] ?? 0) : 0;
-      return [value, [label, ` (${formatCount(count)})`]];
+      return [value, label, formatCount(count)];
     });
 }
 
 /** Lists providers by name, and the one of the address even if it is unknown. */
 function listProviders({ query, names, facets }: Omit<Filters, "problems">): Option[] {
   const ids = new Set([...Object.keys(facets.provider), ...query.getAll("provider")]);
-  return [...ids]
-    .map((id) => [id, names.get(id) ?? id] as const)
-    .sort(([, a], [, b]) => byName.compare(a, b));
+  return [...ids].map((id): Option => [id, names.get(id) ?? id]).sort(([, a], [, b]) => byName.compare(a, b));
 }
 
 function labeled(word: string): Option {

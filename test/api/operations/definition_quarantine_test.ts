@@ -254,7 +254,7 @@ test("operators get clear errors, and every change is in the audit log", async (
       ...entry,
       action: "definition.quarantine",
       subjectType: "definition",
-      details: { ...about, version: "1.0.0", versions: 1, reason: "Malicious" },
+      details: { ...about, version: "1.0.0", versions: 1, reason: longest },
     },
     {
       ...entry,

@@ -15,7 +15,7 @@ import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
-import { type Boss, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
+import { type Boss, openQueue, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import type { TestApp } from "../http/app.ts";
 
@@ -53,7 +53,9 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     log,
   });
   const nodes = await openNodes(sql, { url: config.databaseUrl, applicationName, max: 2, log });
-  const boss = await openWorkerQueue(sql, (error) => log.error({ err: error }, "queue"));
+  const onError = (error: unknown) => log.error({ err: error }, "queue");
+  // A worker's queue gives away jobs that a test runs by itself, which have no heartbeat.
+  const boss = await (options.isWorking ? openWorkerQueue(sql, onError) : openQueue(sql, onError));
   const stop = new AbortController();
   const opened = openArtifactStore(config);
   const store = options.store?.(opened) ?? opened;
