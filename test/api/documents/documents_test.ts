@@ -157,11 +157,12 @@ test("an overloaded thread rejects tasks with Retry-After, reads before writes",
 });
 
 test("a caller has at most two waiting tasks; other callers are not rejected", async () => {
-  const documents = openDocuments();
+  // Every document is a task of the thread.
+  const documents = openDocuments({ inlineLength: 0 });
   const read = (caller: string, version: string) =>
     documents
       .forCaller(caller)
-      .read({ type: "agent", name: "large", yaml: largeAgentYaml("large", version) })
+      .read({ type: "agent", name: "large", yaml: agentYaml("large", version) })
       .then(() => "done", errorOf);
   const refused = [429, "RATE_LIMITED", "2"];
   const outcomes = await Promise.all([
