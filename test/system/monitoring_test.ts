@@ -54,6 +54,7 @@ beforeAll(async () => {
       apiUrl = `http://127.0.0.1:${(await untilLogged(service, "listening"))["port"]}`;
     }
   }
+  for (const name of PROCESSES) await waitFor(async () => (await fetch(`${urlOf(name)}/health/ready`)).ok);
 });
 
 afterAll(async () => {
@@ -66,8 +67,12 @@ function urlOf(name: ProcessName): string {
   return running.get(name)?.url ?? "";
 }
 
+/** Of the API, with what it reads in the database, which a busy one may not give in time. */
 async function scrape(name: ProcessName): Promise<string> {
-  return (await fetch(`${urlOf(name)}/metrics`)).text();
+  return waitFor(async () => {
+    const text = await (await fetch(`${urlOf(name)}/metrics`)).text();
+    return name !== "api" || text.includes("\njob_queue_depth{") ? text : null;
+  });
 }
 
 /** The metrics of all processes, `process_*` as one. */
