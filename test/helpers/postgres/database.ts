@@ -217,7 +217,7 @@ export async function openTestDatabase(server = serverUrl()): Promise<TestDataba
   return lend(database);
 }
 
-/** Creates a database that no test has used, and none will after this one. */
+/** Creates a database that no test has used, and none will after this one: for tests of plans and of the pages that are read. */
 export async function createTestDatabase(server = serverUrl()): Promise<OwnDatabase> {
   return createFrom(await reach(server).template(), server);
 }

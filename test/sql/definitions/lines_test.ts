@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { type DefinitionLineQuery, findVisibleLine, visibleLine } from "../../../sql/definitions/lines.ts";
 import { makeDefinition } from "../../helpers/definitions/definitions.ts";
-import { openTestDatabase } from "../../helpers/postgres/database.ts";
+import { createTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory, type Person } from "../../helpers/postgres/factory.ts";
 
 interface PlanNode {
@@ -52,7 +52,7 @@ async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: rea
 }
 
 test("a read of a name that thousands of organizations use visits a few lines only", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];
   await makeStrangers(db.owner, author, { deprecated: 0, published: 3000 });
@@ -70,7 +70,7 @@ test("a read of a name that thousands of organizations use visits a few lines on
 });
 
 test("a line with a published version comes before older ones without, and the oldest of those is the last choice", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   const author = await createFactory(db.sql).person();
   await makeStrangers(db.owner, author, { deprecated: 2, published: 2 });
   const viewer = { userId: null, boundOrgId: null };

@@ -5,7 +5,7 @@ import {
   listDefinitions,
 } from "../../../../sql/definitions/list/list_definitions.ts";
 import { ALL_DEFINITIONS, makeVersion, openLists } from "../../../helpers/definitions/definition_list.ts";
-import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
 /** More than the search ranks. */
@@ -23,7 +23,7 @@ const ALL: DefinitionListQuery = {
 };
 
 test("every page of many matches continues the one before it, in every order, the best first", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
   const owner = await makeMany(db);
@@ -68,7 +68,7 @@ async function naiveOrder(
 }
 
 test("drafts of a stranger are not read by a search, and leave no words behind", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
   const owner = await makeMany(db);
@@ -100,7 +100,7 @@ test("drafts of a stranger are not read by a search, and leave no words behind",
 });
 
 test("a member of an organization with many versions reaches a page far down", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [member, stranger] = [await make.person(), await make.person()];
   // A hash table of this size has no room for the member's versions.
@@ -132,7 +132,7 @@ async function addListings({ admin }: TestDatabase, orgId: string, count: number
 }
 
 test("a search of the latest public versions reads no rows of other versions, for its total neither", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
   const owner = await makeMany(db);
@@ -181,7 +181,7 @@ async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): P
 }
 
 test("writers of different lines do not wait for each other, in one organization or in two", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   const { sql } = db;
   const make = createFactory(sql);
   const [person, other] = [await make.person(), await make.person()];
@@ -213,7 +213,7 @@ test("writers of different lines do not wait for each other, in one organization
 });
 
 test("transactions that change versions side by side, of one line too, leave every listing right", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   const { sql } = db;
   const { org, user } = await createFactory(sql).person();
   const ids: string[] = [];

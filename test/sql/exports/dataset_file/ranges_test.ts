@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
 import { type KeyRange, KeyRanges, rangeQuery } from "../../../../sql/exports/dataset_file.ts";
-import { openTestDatabase } from "../../../helpers/postgres/database.ts";
+import { createTestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
 const ROWS = 30_000;
@@ -13,7 +13,7 @@ interface Explained {
 }
 
 test("a range reads no more than its own rows, wherever it is in the project", async () => {
-  await using db = await openTestDatabase();
+  await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const person = await make.person();
   const { id: projectId } = await make.project({ orgId: person.org.id, ownerId: person.user.id });

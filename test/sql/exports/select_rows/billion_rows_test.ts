@@ -14,7 +14,7 @@ import {
 import { boundaryQuery, rangeQuery, rowsQuery, sampleQuery } from "../../../../sql/exports/dataset_file.ts";
 import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
 import { countQuery, type ExportSelection } from "../../../../sql/exports/select_rows.ts";
-import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
 const ROWS = 1e9;
@@ -81,7 +81,7 @@ async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
 
 /** The planner estimates half of all rows for `large`, some thousandths for `small`, and has no statistics of `unknown`. */
 async function openBillionRows(): Promise<{ db: TestDatabase; projectIds: Record<string, string> }> {
-  const db = await openTestDatabase();
+  const db = await createTestDatabase();
   const make = createFactory(db.sql);
   const person = await make.person();
   const makeProject = async (issues: number): Promise<string> => {
