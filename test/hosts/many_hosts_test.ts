@@ -41,8 +41,8 @@ const PORT = 3000;
 const RUNS_A_PROJECT = 5;
 /** More than the first parts of an upload, so that a held build has started one. */
 const NOISE_MIB = 24;
-/** The limits of sysctl.conf and postgresql.conf in deploy/ and the API's own are 30 s, those of a new machine a quarter of an hour. */
-const NOTICED_MS = 120_000;
+/** The limits of sysctl.conf and postgresql.conf in deploy/, the API's own 30 s, and some time for the response. */
+const NOTICED_MS = 40_000;
 
 interface Host extends LanHost {
   start(): Promise<ServiceProcess>;

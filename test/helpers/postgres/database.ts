@@ -206,7 +206,7 @@ export interface TestDatabase extends AsyncDisposable {
  * it even while sessions are connected.
  */
 export async function openTestDatabase(server = serverUrl()): Promise<TestDatabase> {
-  // Nobody drops the last ones of a process, but their server may be deleted with them.
+  // The last databases of a process are not dropped: they go with the server of the run.
   const isKept =
     process.env["TEST_KEEPS_DATABASES"] && server === serverUrl() && serversOf(server).length === 1;
   if (!isKept) return createTestDatabase(server);

@@ -19,7 +19,7 @@ async function readProgram(): Promise<string> {
   return program;
 }
 
-/** Runs the program for each address; starting it anew would take longer than all that it does. */
+/** Runs the program once for all addresses: starting it takes longer than its work. */
 const RUN_ALL = `
 for (const [index, address] of process.argv.slice(2).entries()) {
   console.log(address);

@@ -6,7 +6,7 @@ import { test } from "bun:test";
 import { runSuites } from "../../helpers/process/suites.ts";
 
 const SUITES = {
-  // Rows are inserted with their keys, of which a partitioned table has others, and their sequences.
+  // An import finds rows by their keys and moves sequences. A partitioned table has other keys.
   "test/api/admin/import/command_test.ts": [
     "import keeps every value",
     "import keeps a seq",
