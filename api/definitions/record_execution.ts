@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { mayRecordExecutions } from "../../shared/policy.ts";
 import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
-import { type Pool, type Sql, violates } from "../../sql/connection/pool.ts";
+import { type Pool, type Sql, sendCommit, violates } from "../../sql/connection/pool.ts";
 import { findExecutionCount, insertExecutions } from "../../sql/definitions/executions.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { resolveDefinition } from "../../sql/definitions/versions.ts";
@@ -150,10 +150,12 @@ async function storeExecution(
   };
   const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
   try {
-    if (!auditEntry.idempotencyKey) return await insertExecutions(sql, added);
+    // In a transaction, it waits for the line as long as every write, and no other query waits in its connection.
     return await sql.begin(async (tx) => {
       await claimKeyOf(tx, auditEntry);
-      return insertExecutions(tx, added);
+      const count = insertExecutions(tx, added);
+      sendCommit(tx);
+      return await count;
     });
   } catch (error) {
     const isDeleted = GONE_CONSTRAINTS.some((constraint) => violates(error, constraint));

@@ -26,18 +26,19 @@ export interface NewExecutions {
  * Adds executions of one line, except runs the line already has, and counts them and their callers. Returns the line's
  * count of executions afterwards, or null if the line already had all of these runs.
  *
- * This is one statement, so the line is locked for one commit and not for round trips. Every writer takes locks in the
- * same order (runs, callers, the line, the hours that a trigger counts), so writers cannot deadlock.
+ * This is one statement, sent before the function returns, so with `sendCommit` behind it the line is locked for one commit
+ * and not for round trips. Every writer takes locks in the same order (runs, callers, the line, the hours that a trigger
+ * counts), so writers cannot deadlock.
  */
 export async function insertExecutions(
-  sql: Sql,
+  tx: Sql,
   { lineId, executions, auditEntries }: NewExecutions,
 ): Promise<number | null> {
-  return firstValue(sql<{ executionCount: number }[]>`
+  const counts = tx<{ executionCount: number }[]>`
     with added as (
       insert into definition_executions (id, line_id, definition_id, run_id, source, recorded_by, recorded_at)
       select e.id, ${lineId}, e.definition_id, e.run_id, e.source, e.recorded_by, coalesce(e.recorded_at, now())
-      from ${tableRows(sql, "definition_executions", executions)} as e
+      from ${tableRows(tx, "definition_executions", executions)} as e
       order by e.run_id
       on conflict on constraint definition_executions_line_id_run_id_key do nothing
       returning recorded_by
@@ -49,14 +50,15 @@ export async function insertExecutions(
       on conflict on constraint definition_execution_callers_pkey do nothing
       returning user_id
     ), audited as (
-      ${auditInsert(sql, auditEntries)}
+      ${auditInsert(tx, auditEntries)}
       where exists (select from added)
     )
     update definition_lines
     set execution_count = execution_count + (select count(*) from added),
       unique_execution_count = unique_execution_count + (select count(*) from new_callers)
     where id = ${lineId} and exists (select from added)
-    returning execution_count`);
+    returning execution_count`;
+  return firstValue(counts.execute());
 }
 
 export async function findExecutionCount(sql: Sql, lineId: string): Promise<number> {

@@ -136,8 +136,12 @@ test("a client that disconnects ends the query and frees slot and connection", a
     [noisy, "runs?format=parquet"],
     [noisy, "bundle"],
   ] as const;
+  const countStreams = (outcome: string) =>
+    server.app.logLines.filter((line) => line["outcome"] === outcome).length;
   for (const [made, path] of downloads) {
     for (const leave of ["destroy", "resetAndDestroy"] as const) {
+      // A slot is free before its line is logged.
+      await waitFor(() => countStreams("complete") === countStreams("aborted"));
       const socket = await startReading(server, made, path);
       await waitFor(async () => (await countRunningCopies(server)) > 0);
       socket[leave]();
@@ -145,8 +149,7 @@ test("a client that disconnects ends the query and frees slot and connection", a
       expect(await (await downloadNext(server, wide, "runs")).text()).toBe("");
     }
   }
-  // A slot is free before its line is logged.
-  await waitFor(() => server.app.logLines.filter((line) => line["outcome"] === "aborted").length === 8);
+  await waitFor(() => countStreams("aborted") === 8);
 });
 
 test("a reader that leaves while rows are being counted frees slot and connection too", async () => {
