@@ -150,7 +150,7 @@ async function storeExecution(
   };
   const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
   try {
-    // In a transaction, it waits for the line as long as every write, and no other query waits in its connection.
+    // In a transaction, it waits for the line as long as every write.
     return await sql.begin(async (tx) => {
       await claimKeyOf(tx, auditEntry);
       const count = insertExecutions(tx, added);

@@ -71,8 +71,8 @@ function toBytes(value: string): Uint8Array {
 const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
 /**
- * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. Throws for a URL that
- * `readConfig` would reject.
+ * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. A query waits for a free connection,
+ * and never in one that runs another's statement, by our patch of the driver. Throws for a URL that `readConfig` would reject.
  */
 export function openPool(url: string, options: PoolOptions): Pool {
   const target = parseDatabaseUrl(url);

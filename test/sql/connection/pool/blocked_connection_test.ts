@@ -1,0 +1,29 @@
+/** A connection whose statement waits, beside others of its pool that work. */
+import { expect, test } from "bun:test";
+import { openPool } from "../../../../sql/connection/pool.ts";
+import { openTestDatabase } from "../../../helpers/postgres/database.ts";
+
+test("no query waits behind a blocked statement while another connection works", async () => {
+  await using db = await openTestDatabase();
+  const sql = openPool(db.url, { applicationName: "test", max: 2 });
+  const release = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const holding = db.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(1)`;
+    held.resolve();
+    await release.promise;
+  });
+  await held.promise;
+  // Both connections are open, so none is opened for a query.
+  await Promise.all([sql`select 1`, sql`select 1`]);
+  let isBlocked = true;
+  const blocked = sql`select pg_advisory_xact_lock(1)`.then(() => (isBlocked = false));
+  const rows = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => sql<[{ n: number }]>`select ${n}::int as n`),
+  );
+  expect(rows.map(([row]) => row.n)).toEqual(Array.from({ length: 50 }, (_, n) => n));
+  expect(isBlocked).toBe(true);
+  release.resolve();
+  await Promise.all([holding, blocked]);
+  await sql.end();
+});
