@@ -144,6 +144,8 @@ async function sendParts(
         free.push(body.buffer);
         sending.delete(sent);
       });
+      // It may fail while the content makes the next part. The awaits below throw its error.
+      sent.catch(() => {});
       sending.add(sent);
       if (sending.size === CONCURRENT_PARTS) await Promise.race(sending);
     }

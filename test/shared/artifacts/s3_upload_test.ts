@@ -1,0 +1,78 @@
+/** Uploads whose parts fail while the content makes the next part. Bun fails a test in which a rejection has no handler. */
+import { expect, test } from "bun:test";
+import { type BucketRequests, openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
+import { uploadObject } from "../../../shared/artifacts/s3_upload.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
+
+const PART_BYTES = 8 * 1024 * 1024;
+
+/** A bucket that begins and aborts uploads, and responds to parts as the test wants. */
+function openBucket(respondToPart: () => Response | Promise<Response>) {
+  const seen = { partCount: 0, abortCount: 0, failedPartCount: 0 };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.method === "PUT") {
+        await request.arrayBuffer();
+        seen.partCount += 1;
+        return respondToPart();
+      }
+      if (request.method === "DELETE") seen.abortCount += 1;
+      return new Response(request.method === "POST" ? "<UploadId>1</UploadId>" : null);
+    },
+  });
+  const requests = openBucketRequests({
+    endpoint: `http://127.0.0.1:${server.port}`,
+    region: "us-east-1",
+    bucket: "exports",
+    credentials: { type: "static", accessKeyId: "id", secretAccessKey: "secret", sessionToken: null },
+  });
+  const counted: BucketRequests = {
+    ...requests,
+    async send(request) {
+      try {
+        return await requests.send(request);
+      } catch (error) {
+        if (request.method === "PUT") seen.failedPartCount += 1;
+        throw error;
+      }
+    },
+  };
+  return { requests: counted, seen, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+const object = { key: "a.zip", type: "application/zip" };
+
+test("a refused part fails the upload, and nothing else, when the next part is slow", async () => {
+  const denial = "<Error><Code>AccessDenied</Code></Error>";
+  await using bucket = openBucket(() => new Response(denial, { status: 403 }));
+  async function* slow(): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(PART_BYTES);
+    await waitFor(() => bucket.seen.failedPartCount === 1);
+    yield new Uint8Array(PART_BYTES);
+  }
+  const { signal } = new AbortController();
+  const stored = uploadObject(bucket.requests, { ...object, content: slow(), signal });
+  expect(await stored.catch((error: Error) => error.message)).toBe(
+    "Cannot use the artifact storage: the bucket responded with status 403 (AccessDenied)",
+  );
+  expect(bucket.seen.abortCount).toBe(1);
+});
+
+test("an abort fails the upload, and nothing else, when a part is being sent and the next one is slow", async () => {
+  await using bucket = openBucket(() => new Promise<Response>(() => {}));
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  async function* slow(): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(PART_BYTES);
+    await waitFor(() => bucket.seen.failedPartCount === 1);
+    signal.throwIfAborted();
+  }
+  const reason = new Error("the runner stops");
+  const stored = uploadObject(bucket.requests, { ...object, content: slow(), signal });
+  await waitFor(() => bucket.seen.partCount === 1);
+  stopping.abort(reason);
+  expect(await stored.catch((error: unknown) => error)).toBe(reason);
+  expect(bucket.seen.abortCount).toBe(1);
+});
