@@ -77,6 +77,12 @@ interface PageOfList {
   shown: number;
 }
 
+/** Reads the offset of a list from its address; the list begins at its start for any other text. */
+export function readOffset({ searchParams }: URL): number {
+  const text = searchParams.get("offset") ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
+}
+
 /** Renders links to the pages before and after; nothing for a list of one page. `linkTo` gets null for the first page. */
 export function pager(
   { offset, limit, total, shown }: PageOfList,

@@ -6,7 +6,7 @@ import { type Content, type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
 
 /** Parameters that the form has controls for; it keeps the others as hidden fields. */
-export const TYPED: readonly string[] = ["search", "tag", "sortBy"];
+export const TYPED_FIELDS: readonly string[] = ["search", "tag", "sortBy"];
 
 /** Archived definitions are never listed. */
 const STATUSES = DEFINITION_STATUSES.filter((status) => status !== "archived");
@@ -71,7 +71,7 @@ function same(word: string): Choice {
 /** What links and the address have chosen stays when the form is sent. */
 function keptFields({ searchParams }: URL): Html[] {
   const kept = [...searchParams].filter(
-    ([name, value]) => !TYPED.includes(name) && name !== "offset" && value !== "",
+    ([name, value]) => !TYPED_FIELDS.includes(name) && name !== "offset" && value !== "",
   );
   return kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
 }

@@ -9,7 +9,7 @@ import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { badge, countOf, emptyState, pager } from "../parts.ts";
 import { renderTags, versionBadge } from "./definition_frame.ts";
-import { renderFacets, TYPED } from "./list_facets.ts";
+import { renderFacets, TYPED_FIELDS } from "./list_facets.ts";
 import { listedPath, renderDraftLink } from "./listed_version.ts";
 
 /** Of a page without `limit`. */
@@ -60,7 +60,7 @@ async function loadResults({ call, url }: Page): Promise<{ results: Html; proble
 
 function renderProblems(problems: FormProblems): Html {
   return html`<h2 id="results" class="visually-hidden">No results</h2>
-${problemSummary(problems, (name) => TYPED.includes(name))}
+${problemSummary(problems, (name) => TYPED_FIELDS.includes(name))}
 <p><a href="/definitions">Show all definitions</a></p>`;
 }
 

@@ -50,9 +50,3 @@ export function requireType(text: string): DefinitionType {
   if (type) return type;
   throw notFound("route");
 }
-
-/** Reads a count of the query, such as `offset`; 0 for anything else. */
-export function readOffset(url: URL): number {
-  const text = url.searchParams.get("offset") ?? "";
-  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
-}

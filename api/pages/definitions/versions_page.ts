@@ -4,9 +4,9 @@ import { definitionPath, withQuery } from "../addresses.ts";
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { countOf, dataTable, pager, renderDay } from "../parts.ts";
+import { countOf, dataTable, pager, readOffset, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition, statusBadge } from "./definition_frame.ts";
-import { apiParams, type PageAddress, readOffset } from "./page_address.ts";
+import { apiParams, type PageAddress } from "./page_address.ts";
 
 const PAGE_SIZE = 50;
 

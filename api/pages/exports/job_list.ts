@@ -9,6 +9,7 @@ import { findProblems } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
+import { readOffset } from "../parts.ts";
 import { renderJob } from "./job_row.ts";
 
 const PAGE_SIZE = 10;
@@ -28,7 +29,7 @@ export interface Target {
 
 /** The list with a link to older jobs. */
 export async function renderJobs(page: SignedInPage, org: PageOrg, target: Target | null): Promise<Html> {
-  const offset = Math.max(0, Math.trunc(Number(page.url.searchParams.get("offset"))) || 0);
+  const offset = readOffset(page.url);
   const list = await page.call(listExportJobs, { org: org.slug, query: { limit: PAGE_SIZE, offset } });
   const isListed = target === null || list.jobs.some(({ id }) => id === target.job.id);
   const jobs = isListed ? list.jobs : [target.job, ...list.jobs].toSorted(byNewest);

@@ -9,7 +9,16 @@ import { type Html, html, webUrl } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import { badge, dataTable, emptyState, formatCount, numberHeading, pager, renderDay } from "../parts.ts";
+import {
+  badge,
+  dataTable,
+  emptyState,
+  formatCount,
+  numberHeading,
+  pager,
+  readOffset,
+  renderDay,
+} from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 const NOTICES = {
@@ -23,12 +32,11 @@ type Profile = (typeof OrgProfile.static)["data"];
 
 export async function showProfile(page: Page, { slug }: { slug: string }): Promise<PageResult> {
   const { data: profile } = await page.call(getOrganizationProfile, { params: { slug } });
-  const offset = page.url.searchParams.get("offset") ?? "0";
   // Members see all definitions of their organization.
   const isMember = findOwnOrg(page, slug) !== null;
   const query = {
     ...{ organization: slug, publishedFirst: true, sortBy: "name", sortOrder: "asc" },
-    ...{ visibility: isMember ? null : "public", limit: PAGE_SIZE, offset },
+    ...{ visibility: isMember ? null : "public", limit: PAGE_SIZE, offset: readOffset(page.url) },
   };
   const title = isMember ? "Definitions" : "Public definitions";
   const { data: definitions } = await page.call(listDefinitions, { query });

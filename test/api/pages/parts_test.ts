@@ -1,6 +1,8 @@
 /** The parts that pages repeat. */
 import { expect, test } from "bun:test";
-import { pager } from "../../../api/pages/parts.ts";
+import { pager, readOffset } from "../../../api/pages/parts.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { openPage } from "../../helpers/pages/forms.ts";
 
 /** What the pager of a list says and links to. */
 function read(list: { offset: number; shown: number; total: number }) {
@@ -36,4 +38,21 @@ test.each([
   ],
 ])("the pager of %p", (list, expected) => {
   expect(read(list)).toEqual(expected);
+});
+
+test.each(["abc", "-1", "1.5", "1e30", "99999999999"])(
+  "the offset %p begins a list at its start",
+  (offset) => {
+    expect(readOffset(new URL(`http://localhost/list?offset=${offset}`))).toBe(0);
+  },
+);
+
+test("a page whose list has no such offset shows its start", async () => {
+  await using api = await openTestApp();
+  const { user, org } = await api.make.person();
+  const { token } = await api.make.session({ userId: user.id });
+  for (const path of [`/orgs/${org.slug}`, "/dashboard/exports/jobs"]) {
+    const response = await openPage(api, `${path}?organization=${org.slug}&offset=abc`, token);
+    expect([path, response.status]).toEqual([path, 200]);
+  }
 });
