@@ -92,7 +92,7 @@ async function readList(
     const all = fragment`true`;
     return { page: await readPage(sql, query, { matches: all, counted: all, ranks: [] }), search: null };
   }
-  const asked = await readSearchWords(sql, query.search);
+  const asked = await readSearchWords(sql, query, query.search);
   if (asked.words.length === 0) return { page: { items: NO_ITEMS, total: 0 }, search: null };
   return { page: await searchPage(sql, query, asked), search: { query, asked } };
 }
@@ -111,20 +111,17 @@ function wholeScope({ ownOrgIds, hasPublic, filters, search }: ListScope): ListS
 async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWords): Promise<DefinitionPage> {
   const words = matchQuery(asked);
   const { names } = asked;
-  if (names.length > 0) {
-    const isNamed = fragment`v.name = any(${[...names]}::text[])`;
-    const matches = fragment`(${isNamed} or v.words @@ ${words}::tsquery)`;
-    const ranks = query.sortBy === null ? [isNamed] : [];
-    return readPage(sql, query, { matches, counted: matches, ranks });
-  }
-  const matches = fragment`v.words @@ ${words}::tsquery`;
+  const isSpelled = names.length > 0 ? [fragment`v.name = any(${[...names]}::text[])`] : [];
+  const inWords = fragment`v.words @@ ${words}::tsquery`;
+  const matches = isSpelled.reduce((all, one) => fragment`(${one} or ${all})`, inWords);
   // With a subselect, the planner expects few matches and reads the index of words; with filters, it combines indexes.
-  const counted = hasFilters(query.filters) ? matches : fragment`v.words @@ (select ${words}::tsquery)`;
+  const isCounted = names.length === 0 && !hasFilters(query.filters);
+  const counted = isCounted ? fragment`v.words @@ (select ${words}::tsquery)` : matches;
   if (query.sortBy !== null) return readPage(sql, query, { matches, counted, ranks: [] });
   const ranks = Object.values(rankQueries(asked)).map((words) => fragment`v.words @@ ${words}::tsquery`);
   const [inName = matches] = ranks;
   const isNamed = fragment`${inName} and v.name = any(${possibleNames(query.search ?? "")}::text[])`;
-  return readPage(sql, query, { matches, counted, ranks: [isNamed, ...ranks] });
+  return readPage(sql, query, { matches, counted, ranks: [isNamed, ...isSpelled, ...ranks] });
 }
 
 /** Reads the page with the last statement of the transaction. */

@@ -1,9 +1,10 @@
 /** Turns the words of a search into text search queries over `definition_listings.words` (docs/search.md). */
-import type { Sql } from "../../connection/pool.ts";
+import { fragment, type Sql } from "../../connection/pool.ts";
+import { type ListScope, listedRows, selectListed } from "./list_scope.ts";
 
 /** Further words of a search are ignored. */
 const MAX_WORDS = 8;
-/** Further names are not found by their letters alone. */
+/** Further names, in the order of their creation, are not found by their letters alone. */
 const MAX_HYPHENATED_NAMES = 20;
 /** Shorter words match only as a whole or as a prefix. */
 const MIN_PART_LETTERS = 3;
@@ -25,17 +26,21 @@ export interface SearchWords {
   names: readonly string[];
 }
 
-/** Returns the words of a search; stop words only if there are no others. */
-export async function readSearchWords(sql: Sql, search: string): Promise<SearchWords> {
+/** Returns the words of a search; stop words only if there are no others. Only names of listed rows are found. */
+export async function readSearchWords(sql: Sql, scope: ListScope, search: string): Promise<SearchWords> {
+  const condition = fragment`v.line_id = l.id`;
   const rows = await sql<
     { text: string; word: string; stem: string; isStopWord: boolean; names: string[] }[]
   >`
     select
       definition_search_text(${search}) as text, w.word, w.stem, w.is_stop_word,
       array(
-        select distinct l.name
+        select l.name
         from definition_lines as l
         where replace(l.name, '-', '') = definition_search_text(${search}) and l.name like '%-%'
+          and exists (${selectListed(listedRows(scope), { columns: fragment`1`, condition })})
+        group by l.name
+        order by min(l.created_at)
         limit ${MAX_HYPHENATED_NAMES}
       ) as names
     from definition_words(${search}) as w

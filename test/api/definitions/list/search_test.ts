@@ -90,6 +90,39 @@ test("a name is found in all its spellings: with its organization, with its vers
   expect(filtered).toEqual(one);
 });
 
+test("names that others keep private change no search, whatever they spell without their hyphens", async () => {
+  const [older, newer] = ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"];
+  await using registry = await openRegistry([
+    { name: "reviewer", createdAt: older },
+    { name: "code-reviewer", createdAt: older },
+    { name: "digest", description: "For every reviewer and codereviewer", createdAt: newer },
+  ]);
+  const { api } = registry;
+  const before = {
+    reviewer: ["reviewer", "code-reviewer", "digest"],
+    codereviewer: ["code-reviewer", "digest"],
+  };
+  const stranger = await api.make.person();
+  const own = { orgId: stranger.org.id, authorId: stranger.user.id, visibility: "private" } as const;
+  const hidden = [
+    "re-viewer",
+    ...Array.from(
+      { length: 11 },
+      (_, n) => `${"codereviewer".slice(0, n + 1)}-${"codereviewer".slice(n + 1)}`,
+    ),
+  ];
+  const twice = hidden.slice(1, 10).map((name) => name.replace(/r$/, "-r"));
+  for (const name of [...hidden, ...twice].filter((name) => name !== "code-reviewer")) {
+    await makeVersion(api.db.sql, { ...own, name, createdAt: "2026-01-01T00:00:00Z" });
+  }
+  for (const [search, names] of Object.entries(before)) expect(await found(api, search)).toEqual(names);
+  const seen = await found(api, "reviewer", "", stranger.key);
+  expect(seen.slice(0, 2)).toEqual(["reviewer", "re-viewer"]);
+  // A public one is found, and takes no place from those that match otherwise.
+  await makeVersion(api.db.sql, { ...own, name: "revi-ewer", visibility: "public" });
+  expect(await found(api, "reviewer")).toEqual(["reviewer", "revi-ewer", "code-reviewer", "digest"]);
+});
+
 test("words are found by how they begin, after those that are whole", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
