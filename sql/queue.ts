@@ -173,12 +173,15 @@ const MAIL = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
 } as const;
 
+/** The largest value of a column of type `integer`. */
+const MAX_INTEGER = 2 ** 31 - 1;
+
 /** Settings of pg-boss per queue. */
 const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
-  // Attempts are counted in the row of the export job. pg-boss must never give up on an entry or delete it, because the
-  // row would then wait forever.
+  // Attempts are counted in the row of the export job, and waits for storage or database end by its times. pg-boss must never
+  // give up on an entry or delete it, because the row would then wait forever.
   build_org_export: {
-    retryLimit: 1000,
+    retryLimit: MAX_INTEGER,
     retryDelay: 2,
     retryBackoff: true,
     retryDelayMax: 30,

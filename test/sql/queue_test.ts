@@ -8,6 +8,7 @@ import {
   enqueueJob,
   openQueue,
   openWorkerQueue,
+  postponeJob,
   scheduleJob,
 } from "../../sql/queue.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
@@ -140,6 +141,31 @@ test("the worker's queue keeps all of its bookkeeping on our own pool", async ()
   // A parameter that pg-boss binds as a Date.
   expect(await boss.previewRedrive(name, { createdBefore: new Date() })).toMatchObject({ total: 1 });
   expect(await boss.getSchedules()).toMatchObject([{ name: "expire_org_exports", cron: "* * * * *" }]);
+  expect(errors).toEqual([]);
+});
+
+test("the queue gives up on no build, however often it was postponed or its runner died", async () => {
+  await using db = await openTestDatabase();
+  await using worker = await openWorker(db);
+  const { boss, sql, errors } = worker;
+  const id = crypto.randomUUID();
+  await sql.begin((tx) =>
+    enqueueJob(tx, boss, { id, name, payload: { exportJobId: id }, expireSeconds: 60 }),
+  );
+  const fetch = async () => (await boss.fetch(name, { includeMetadata: true }))[0]?.retryCount ?? 0;
+  await fetch();
+  // Once a second for the longest EXPORT_BUILD_PATIENCE_MINUTES, a week.
+  await db.sql`update pgboss.job set retry_count = ${7 * 24 * 3600} where id = ${id}`;
+  await db.sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where id = ${id}`;
+  await boss.supervise(name);
+  expect(await listStates(db, name)).toEqual(["retry"]);
+  await db.sql`update pgboss.job set start_after = now() where id = ${id}`;
+  const retryCount = await fetch();
+  expect(retryCount).toBe(7 * 24 * 3600 + 1);
+  const startAt = new Date().toISOString();
+  await sql.begin((tx) => postponeJob(tx, boss, { claim: { id, name, retryCount }, startAt }));
+  expect(await listStates(db, name)).toEqual(["retry"]);
+  expect(await fetch()).toBe(retryCount + 1);
   expect(errors).toEqual([]);
 });
 
