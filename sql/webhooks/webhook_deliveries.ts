@@ -13,6 +13,8 @@ const KEPT_MAX = 100;
 const BATCH = 100;
 /** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
+/** Webhooks that have been due for the longest, among which organizations take turns. */
+const DUE_COMPARED = 1000;
 
 export interface DeliveryRow {
   id: string;
@@ -152,21 +154,31 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time, so a slow
- * receiver holds up itself only.
+ * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time, and
+ * organizations take turns, so slow receivers hold up their own organization.
  */
 export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
   return sql<ClaimedDelivery[]>`
-    with claimed as (
+    with due as (
+      select id, org_id, due_at
+      from webhooks
+      where due_at <= now() and disabled_at is null
+      order by due_at
+      limit ${DUE_COMPARED}
+    ), turns as (
+      select id, due_at, row_number() over (partition by org_id order by due_at) as turn
+      from due
+    ), claimed as (
       update webhooks
       set due_at = now() + make_interval(secs => ${CLAIM_SECONDS})
       where id in (
-        select id
-        from webhooks
-        where due_at <= now() and disabled_at is null
-        order by due_at
+        select w.id
+        from turns as t
+        join webhooks as w on w.id = t.id
+        where w.due_at <= now() and w.disabled_at is null
+        order by t.turn, t.due_at
         limit ${limit}
-        for update skip locked
+        for update of w skip locked
       )
       returning id, org_id, url, secret
     )

@@ -396,3 +396,18 @@ test("only one of two runners claims a webhook", async () => {
   const claims = await Promise.all([1, 2, 3].map(() => claimDeliveries(app.db.sql, 5)));
   expect(claims.flat()).toHaveLength(1);
 });
+
+test("organizations take turns, however many of one's webhooks are due", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  const other = await app.make.person({ role: "owner" });
+  await using receiver = await openWebhookReceiver();
+  for (const person of [owner, owner, owner, other]) {
+    const id = await hook(app, person, receiver);
+    const path = `/api/v1/orgs/${person.org.slug}/webhooks/${id}/test`;
+    expect((await app.request(path, { method: "POST", key: person.key })).status).toBe(201);
+  }
+  const orgs = (await claimDeliveries(app.db.sql, 2)).map(({ orgId }) => orgId);
+  expect(orgs.toSorted()).toEqual([owner.org.id, other.org.id].toSorted());
+  expect(await claimDeliveries(app.db.sql, 5)).toHaveLength(2);
+});
