@@ -1314,8 +1314,6 @@ AS $function$
     select w.word, w.stem
     from definition_words(left(description, 4000)) as w
     where not w.is_stop_word
-    order by w.place
-    limit 200
   )
   select array_to_tsvector(array(
     select w.mark || w.lexeme from title_words as w

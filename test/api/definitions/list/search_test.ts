@@ -123,6 +123,22 @@ test("names that others keep private change no search, whatever they spell witho
   expect(await found(api, "reviewer")).toEqual(["reviewer", "revi-ewer", "code-reviewer", "digest"]);
 });
 
+test("every word of the longest description is found", async () => {
+  // 800 words of four letters and a space are 4,000 characters.
+  const words = Array.from(
+    { length: 800 },
+    (_, n) =>
+      `z${n
+        .toString(26)
+        .padStart(3, "q")
+        .replaceAll(/\d/g, (digit) => "ghijklmnop"[Number(digit)] ?? "")}`,
+  );
+  await using registry = await openRegistry([{ name: "long", description: words.join(" ") }]);
+  for (const word of [words[0], words[400], words[799]]) {
+    expect([word, await found(registry.api, word ?? "")]).toEqual([word, ["long"]]);
+  }
+});
+
 test("words are found by how they begin, after those that are whole", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
