@@ -82,6 +82,8 @@ export interface RequestContext {
   writes: boolean;
   /** `null` for anonymous callers. */
   caller: Caller | null;
+  /** The caller's credential as an Authorization header; `null` for anonymous callers. */
+  authorization: string | null;
   /** The organization of the request; the caller is a member of it. */
   orgId: string | null;
   /** True if the credential is the session cookie, which browsers also add to requests from other sites' pages. */
@@ -124,6 +126,7 @@ export function newContext(request: Request, address: string, connection: Client
     mayWrite: true,
     writes: false,
     caller: null,
+    authorization: null,
     ...newOutcome(),
   };
 }

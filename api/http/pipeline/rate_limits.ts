@@ -33,6 +33,11 @@ export interface RateLimits {
    * cleared. Throws `RATE_LIMITED`.
    */
   admitVisitor(headers: Headers, context: RequestContext): Promise<void>;
+  /**
+   * Looks up the caller's credential once more and updates the context's caller. Counts nothing. Throws `UNAUTHORIZED` if the
+   * credential has ended.
+   */
+  confirmCaller(context: RequestContext): Promise<void>;
   /** Counts a request outside the API, which needs no credential. Throws `RATE_LIMITED`. */
   admitAddress(context: RequestContext): void;
 }
@@ -76,11 +81,18 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
     if (!proven.has(hash)) apply(context, "address", addresses.peek(context.network));
     try {
       context.caller = await authenticate(authorization);
+      context.authorization = authorization;
       proven.set(hash, true);
     } catch (error) {
       if (error instanceof ApiError) proven.delete(hash);
       throw error;
     }
+  }
+
+  /** Scripts cannot see this cookie, so only the service can delete it. */
+  function clearCookie(context: RequestContext, { code }: ApiError): void {
+    if (!context.usesCookie || code !== "UNAUTHORIZED") return;
+    context.responseHeaders["Set-Cookie"] = clearedSessionCookie(config);
   }
 
   async function identify(headers: Headers, context: RequestContext, readsCookie: boolean): Promise<void> {
@@ -92,10 +104,7 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
     } catch (error) {
       // Guesses count against their address.
       if (error instanceof ApiError) {
-        // Scripts cannot see this cookie, so only the service can delete it.
-        if (context.usesCookie && error.code === "UNAUTHORIZED") {
-          context.responseHeaders["Set-Cookie"] = clearedSessionCookie(config);
-        }
+        clearCookie(context, error);
         apply(context, "address", addresses.take(context.network));
       }
       throw error;
@@ -125,6 +134,19 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));
       else apply(context, "page", pageAddresses.take(context.network));
+    },
+    async confirmCaller(context) {
+      const { authorization } = context;
+      if (authorization === null) return;
+      try {
+        context.caller = await authenticate(authorization);
+      } catch (error) {
+        if (error instanceof ApiError) {
+          context.caller = null;
+          clearCookie(context, error);
+        }
+        throw error;
+      }
     },
     admitAddress: (context) => apply(context, "page", pageAddresses.take(context.network)),
   };

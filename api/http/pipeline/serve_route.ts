@@ -20,6 +20,8 @@ import { startRequestSpan } from "./request_span.ts";
 
 /** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;
+/** A body that takes longer has its credential checked again. With the age of a cached credential, it makes a second. */
+const CONFIRM_AFTER_MS = 100;
 
 export interface ServeDeps extends RateLimits {
   /** Whether a browser asks for an address of people, whose errors are pages. */
@@ -53,6 +55,7 @@ export async function serveRoute(
   if (preflight) return preflight;
   if (isPreflight(context.request)) return reject(context);
   await admit(deps, context, route);
+  const admittedAt = performance.now();
   context.route = route.pattern;
   context.writes = route.writes;
   if (route.writes && !context.mayWrite) {
@@ -64,6 +67,7 @@ export async function serveRoute(
   rejectBadEncoding(url);
   if (context.method !== "GET" && context.method !== "HEAD") {
     context.body = await arrived(readAnyBody(context, route), remainingMs(context));
+    if (performance.now() - admittedAt > CONFIRM_AFTER_MS) await confirm(deps, context, route);
   }
   return deps.respondOnce({ request: context.request, url, route, context }, async () => {
     route.checkBody?.(context.body);
@@ -111,6 +115,20 @@ async function admit(deps: ServeDeps, context: RequestContext, route: Route | nu
     await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
   } else if (!route?.isUnlimited) deps.admitAddress(context);
   context.isAdmitted = true;
+}
+
+/**
+ * Rejects a credential that ended before the body arrived: otherwise a client could keep requests open and write after its
+ * session has ended. A page then has no caller, as for any other cookie without a session.
+ */
+async function confirm(deps: ServeDeps, context: RequestContext, route: Route): Promise<void> {
+  try {
+    await withTimeout(deps.confirmCaller(context), remainingMs(context));
+  } catch (error) {
+    if (!route.isPage || !(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
+    context.usesCookie = false;
+  }
+  requireAccess(route, context);
 }
 
 /** Returns the milliseconds left until the request times out. */

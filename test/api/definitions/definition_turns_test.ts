@@ -32,6 +32,7 @@ function requestOf(network: string, signal?: AbortSignal): { request: Request; c
     route: null,
     writes: false,
     caller: null,
+    authorization: null,
     orgId: null,
     usesCookie: false,
     idempotencyKey: null,
