@@ -3,6 +3,7 @@ import type { JobPayloads } from "../shared/background_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
 import { WrongTimeError } from "../sql/exports/select_rows.ts";
 import { takeOverBuild } from "../sql/exports/take_over_build.ts";
+import { ChangeLogDeletedError } from "../sql/exports/tracker_changes.ts";
 import type { QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import {
@@ -52,8 +53,10 @@ export async function buildOrgExport(
       throw error;
     }
     if (timeout.aborted) return await fail(deps, build, "BUILD_TIMEOUT");
-    // Another attempt would find the same row.
-    if (error instanceof WrongTimeError) return await fail(deps, build, "BUILD_FAILED", error.message);
+    // Another attempt would find the same.
+    if (error instanceof WrongTimeError || error instanceof ChangeLogDeletedError) {
+      return await fail(deps, build, "BUILD_FAILED", error.message);
+    }
     await handOn(deps, build, error);
   }
 }

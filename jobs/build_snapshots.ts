@@ -7,6 +7,7 @@ import type { ExportJobRow } from "../sql/exports/jobs.ts";
 import { openSource, type SourceDatabases } from "../sql/exports/open_source.ts";
 import { findPopulatedDatasets } from "../sql/exports/project_entries.ts";
 import { areTimesChecked } from "../sql/exports/select_rows.ts";
+import { requireChangeLog } from "../sql/exports/tracker_changes.ts";
 import type { TrackerShards } from "../sql/tracker/tracker_shards.ts";
 
 /** How old a snapshot may be when the next project is read from it. Opening one takes as long as a small project. */
@@ -60,7 +61,10 @@ export class BuildSnapshots {
     this.#replica = build.job.attempt === 1 && build.job.faults === 0 ? databases.replica : null;
   }
 
-  /** Returns the source of a project, valid until the next call; null if the project was deleted. */
+  /**
+   * Returns the source of a project, valid until the next call; null if the project was deleted. Throws
+   * ChangeLogDeletedError if the job waited until the changes of its increment were deleted.
+   */
   async sourceOf(projectId: string): Promise<ProjectSource | null> {
     const isShared =
       this.#opened?.projects.has(projectId) && performance.now() - this.#opened.openedAt < SHARED_MS;
@@ -78,7 +82,9 @@ export class BuildSnapshots {
   async #reopen(projectId: string): Promise<Opened> {
     await this.close();
     const opened = await this.#open(projectId);
+    const { since } = this.#build.job;
     try {
+      if (since !== null) await opened.snapshot.run((tx) => requireChangeLog(tx, since));
       const projects = await this.#findProjects(projectId, opened);
       const { trackerSchema } = this.#databases.config;
       const source = { trackerSchema, shards: opened.shards };

@@ -7,11 +7,35 @@ export const SINCE_DAYS = 90;
 /** Days that entries are kept: longer, for increments that have been accepted and are still being built. */
 const KEPT_DAYS = SINCE_DAYS + 1;
 
-/** Returns whether all changes after `since` are still in the log. */
-export async function isChangeLogKept(sql: Sql, since: string): Promise<boolean> {
-  const [row] = await sql<[{ isKept: boolean }]>`
-    select ${since}::text::timestamptz >= now() - make_interval(days => ${SINCE_DAYS}) as is_kept`;
-  return row.isKept;
+/** The log no longer has all changes of an increment. Says what to do, without a period. */
+export class ChangeLogDeletedError extends Error {
+  override readonly name = "ChangeLogDeletedError";
+
+  constructor(since: string) {
+    super(
+      `Changes are deleted after ${KEPT_DAYS} days, and the increment starts at ${since}. Take a full export`,
+    );
+  }
+}
+
+/** Returns whether an increment from `since` can be accepted: all changes after it are in the log, and stay for a day. */
+export function isChangeLogKept(sql: Sql, since: string): Promise<boolean> {
+  return isWithin(sql, since, SINCE_DAYS);
+}
+
+/**
+ * Throws ChangeLogDeletedError if the snapshot of the transaction may lack changes after `since`. What is deleted later, the
+ * snapshot still shows.
+ */
+export async function requireChangeLog(tx: Sql, since: string): Promise<void> {
+  if (!(await isWithin(tx, since, KEPT_DAYS))) throw new ChangeLogDeletedError(since);
+}
+
+async function isWithin(sql: Sql, since: string, days: number): Promise<boolean> {
+  // A transaction may have begun long ago.
+  const [row] = await sql<[{ isWithin: boolean }]>`
+    select ${since}::text::timestamptz >= clock_timestamp() - make_interval(days => ${days}) as is_within`;
+  return row.isWithin;
 }
 
 /**

@@ -225,6 +225,34 @@ test("the job of an organization that is gone fails", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
+test("an increment that is built after its changes were deleted fails at once, and a day earlier is built", async () => {
+  await using app = await openTestApp();
+  const { person } = await makeExportProject(app);
+  await using runner = await openTestRunner(app);
+  const build = async (ageDays: number) => {
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const { id } = await jobOf(await postJob(app, person, { since }));
+    await app.db.sql`
+      update export_jobs
+      set since = now() - make_interval(days => ${ageDays}, hours => -1)
+      where id = ${id}`;
+    await runner.build(id);
+    return getJob(app, person.key, id);
+  };
+  expect(await build(91)).toMatchObject({ status: "ready", attempt: 1 });
+  expect(await build(92)).toMatchObject({
+    status: "failed",
+    attempt: 1,
+    errorCode: "BUILD_FAILED",
+    errorMessage: expect.stringMatching(
+      /^Changes are deleted after 91 days, and the increment starts at \S+Z\. Take a full export$/,
+    ),
+  });
+  // That of the first job.
+  expect(await storedFiles(app)).toHaveLength(1);
+  expect(await listMismatches(app)).toEqual([]);
+});
+
 test("a job that was canceled before its build began is not built", async () => {
   const { app, person, id, show } = await openWithJob();
   await using _app = app;
