@@ -247,6 +247,8 @@ export const TEXTS = {
   },
   UNPROCESSABLE_ENTITY: {
     definition: (problem: string) => `The definition has errors. ${sentence(problem)}`,
+    compared: (version: string, problem: string) =>
+      `Version ${version} cannot be compared, because its YAML has errors. ${sentence(problem)}`,
     noFactor: "You have no second factor. Add one with POST /api/v1/auth/factors/totp.",
     webhookUrl: (reason: string) =>
       `Events cannot be delivered to this URL: ${reason}. Use a public https address.`,

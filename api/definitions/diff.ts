@@ -4,9 +4,12 @@ import { digest } from "../../shared/definitions/hash_definition.ts";
 import { SIGNIFICANCES } from "../../shared/definitions/significance.ts";
 import { withoutVersion } from "../../shared/definitions/translate/markdown_file.ts";
 import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { TEXT } from "../../shared/json_schema.ts";
 import { mayCompareContent } from "../../shared/policy.ts";
 import { CHANGE_TYPES, SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
+import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -127,7 +130,7 @@ export const diffVersions = operation(
       full: flag(false, "Include both documents, and unchanged sections or fields"),
     },
     response: { 200: { json: Diff, description: "The comparison, as a bare object without `data`" } },
-    fails: [...READ.fails, "SUBSCRIPTION_REQUIRED"],
+    fails: [...READ.fails, "SUBSCRIPTION_REQUIRED", "UNPROCESSABLE_ENTITY"],
   },
   async ({ params, query, caller, request }, { sql, documents }) => {
     const { from: fromVersion, to: toVersion, ...mode } = query;
@@ -143,10 +146,20 @@ export const diffVersions = operation(
       from: from.yaml,
       to: to.yaml,
     });
+    if (!compared.ok) throw invalidVersion(compared.invalid === "from" ? from : to, compared.problems);
     const versions = JSON.stringify(presentVersions({ from, to }, mode));
-    return reply(200, jsonText(joinJson([versions, compared])));
+    return reply(200, jsonText(joinJson([versions, compared.json])));
   },
 );
+
+/** The error for a stored version that this release refuses. */
+function invalidVersion({ version }: DefinitionRow, problems: readonly DefinitionProblem[]): ApiError {
+  const [first] = problems;
+  return new ApiError("UNPROCESSABLE_ENTITY", {
+    ...(first ? { message: TEXTS.UNPROCESSABLE_ENTITY.compared(version, first.message) } : {}),
+    details: { errors: problems },
+  });
+}
 
 /** What a comparison says in addition to the differences of the documents. */
 function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {

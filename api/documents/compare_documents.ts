@@ -5,6 +5,7 @@ import { diffFields, diffSections } from "../../shared/definitions/diff.ts";
 import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
 import { classifyChanges, suggestBump } from "../../shared/definitions/significance.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
+import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
 
 export const DIFF_FORMATS = ["sections", "fields", "unified"] as const;
 
@@ -17,16 +18,36 @@ export interface DiffMode {
 interface ComparedDocuments {
   type: DefinitionType;
   name: string;
-  /** The old and the new text; both have parsed before. */
+  /** The old and the new text. */
   from: string;
   to: string;
   mode: DiffMode;
 }
 
+/**
+ * The differences as JSON, which is passed on without parsing. Or the problems of a text that does not parse: an earlier
+ * release may have stored what this one refuses.
+ */
+export type DocumentComparison =
+  | { ok: true; json: string }
+  | { ok: false; invalid: "from" | "to"; problems: DefinitionProblem[] };
+
 /** Returns the differences between `from` and `to`, in the form that the mode asks for. */
-export function compareDocuments({ type, name, from, to, mode }: ComparedDocuments): object {
-  const before = sourceOf(from, type);
-  const after = from === to ? before : sourceOf(to, type);
+export function compareDocuments({ type, name, from, to, mode }: ComparedDocuments): DocumentComparison {
+  const before = parseDefinition(from, { type });
+  if (!before.ok) return { ok: false, invalid: "from", problems: before.problems };
+  const after = from === to ? before : parseDefinition(to, { type });
+  if (!after.ok) return { ok: false, invalid: "to", problems: after.problems };
+  const texts = { from, to, file: `${name}.${type}.yaml` };
+  return { ok: true, json: JSON.stringify(describeChanges(before.source, after.source, texts, mode)) };
+}
+
+function describeChanges(
+  before: DefinitionSource,
+  after: DefinitionSource,
+  { from, to, file }: { from: string; to: string; file: string },
+  mode: DiffMode,
+) {
   const { added, removed, modified, unchanged } = diffSections(before, after);
   const shownUnchanged = mode.full ? unchanged : [];
   return {
@@ -43,7 +64,7 @@ export function compareDocuments({ type, name, from, to, mode }: ComparedDocumen
           sections: { added, removed, modified, unchanged: shownUnchanged },
         }
       : {}),
-    ...(mode.format === "unified" ? { unified: unifiedDiff(from, to, `${name}.${type}.yaml`) } : {}),
+    ...(mode.format === "unified" ? { unified: unifiedDiff(from, to, file) } : {}),
   };
 }
 
@@ -51,12 +72,6 @@ function compareFields(from: DefinitionSource, to: DefinitionSource, { full }: D
   const { fields, summary } = diffFields(from, to, { full });
   const classified = classifyChanges(fields);
   return { fields, summary, classified, suggestedBump: suggestBump(classified) };
-}
-
-function sourceOf(yaml: string, type: DefinitionType): DefinitionSource {
-  const parsed = parseDefinition(yaml, { type });
-  if (!parsed.ok) throw new Error(`Cannot compare a document that does not read as ${type}`);
-  return parsed.source;
 }
 
 /** Counts lines as editors do: a final line break starts no new line. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import type { Log } from "../../shared/process/log.ts";
+import type { DocumentComparison } from "./compare_documents.ts";
 import type { DocumentReading, ReadDocument } from "./read_document.ts";
 import { TaskThread } from "./task_thread.ts";
 import { type DocumentTask, doTask } from "./tasks.ts";
@@ -14,8 +15,7 @@ export interface DocumentWork {
   read(given: Given<"read">): Promise<DocumentReading>;
   /** Returns the text with fields changed, and references to the given names qualified. */
   edit(given: Given<"edit">): Promise<EditedDefinition>;
-  /** Returns JSON. */
-  compare(given: Given<"compare">): Promise<string>;
+  compare(given: Given<"compare">): Promise<DocumentComparison>;
   /** Returns JSON. */
   normalize(given: Given<"normalize">): Promise<string>;
   /** Returns HTML as a JSON string. */
@@ -88,7 +88,7 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
           return reading;
         },
         edit: (value) => write({ name: "edit", given: value }),
-        compare: (value) => read({ name: "compare", given: value }),
+        compare: async (value) => JSON.parse(await read({ name: "compare", given: value })),
         normalize: (value) => read({ name: "normalize", given: value }),
         render: (value) => read({ name: "render", given: value }),
       };

@@ -118,6 +118,11 @@ export async function reportDiff(
   const mode = { format: "fields", full: false } as const;
   const { yaml } = content;
   const compared = await work.compare({ type, name, mode, from, to: yaml });
-  const { suggestedBump, classified }: Omit<NonNullable<Report["diff"]>, "against"> = JSON.parse(compared);
+  // The predecessor may be invalid by now; the document is not.
+  if (!compared.ok) return null;
+  const {
+    suggestedBump,
+    classified,
+  }: Omit<NonNullable<Report["diff"]>, "against"> = JSON.parse(compared.json);
   return { against: predecessor.version, suggestedBump, classified };
 }

@@ -134,7 +134,10 @@ const REPORT_FIELDS = {
   }),
   references: listOf(ValidatedReference),
   version: ValidatedVersion,
-  diff: Nullable(ValidationDiff, { description: "Changes since an earlier version; null for a new name" }),
+  diff: Nullable(ValidationDiff, {
+    description:
+      "Changes since an earlier version; null for a new name, and if the earlier version is no longer valid",
+  }),
   breaks: listOf(BrokenDependent, {
     description:
       "Published dependents whose range accepts the published version before this one, but not this one. At most 200",

@@ -252,6 +252,26 @@ test("what cannot be compared is refused: 401, then 400, 404 and 402", async () 
   expect(await compare(api, "from=1.1.0&to=2.0.0", person)).toMatchObject({ toVersion: "2.0.0" });
 });
 
+test("a stored version that is no longer valid cannot be compared, and the error says which and why", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person({ tier: "pro" });
+  const { id, yaml } = await createAgent(api, person, { name: "reviewer" });
+  await createAgent(api, person, { name: "reviewer", version: "1.1.0" });
+  const merged = `base: &b { a: 1 }\n${yaml}  extra:\n    <<: *b\n`;
+  await api.db.sql`update definitions set yaml = ${merged} where id = ${id}`;
+  const problem = { path: 'agent.extra["<<"]', message: expect.stringContaining("Merge keys"), line: 13 };
+  const pairs = ["from=1.0.0&to=1.1.0", "from=1.1.0&to=1.0.0", "from=1.0.0&to=1.0.0"];
+  for (const query of [...pairs, `${pairs[0]}&format=unified&full=true`]) {
+    const refused = await ask(api, `/agent/reviewer/diff?${query}`, person);
+    expect(await errorOf(refused)).toEqual([
+      422,
+      "UNPROCESSABLE_ENTITY",
+      { errors: [expect.objectContaining(problem)] },
+    ]);
+  }
+  expect(await compare(api, "from=1.1.0&to=1.1.0", person)).toMatchObject({ hasChanges: false });
+});
+
 test("a comparison is read conditionally", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);

@@ -26,7 +26,7 @@ test("the thread returns the same results as the functions", async () => {
     expect(JSON.parse(await documents.normalize(normal))).toEqual(AS_JSON(normalizeDocument(normal)));
     const mode = { format: "fields", full: true } as const;
     const both = { type, name: "x", from: yaml, to: edited.ok ? edited.yaml : "", mode };
-    expect(JSON.parse(await documents.compare(both))).toEqual(AS_JSON(compareDocuments(both)));
+    expect(await documents.compare(both)).toEqual(compareDocuments(both));
   }
   await opened.close();
 });
@@ -80,8 +80,11 @@ test("fifty concurrent callers share one task, and later ones hit the cache", as
   const opened = openDocuments({ maxWaiting: { reads: 1, writes: 1 } });
   const [from, to] = [largeAgentYaml("large"), largeAgentYaml("large", "1.1.0", 1)];
   const mode = { format: "sections", full: false } as const;
-  const compare = (_: unknown, index = 0) =>
-    opened.forCaller(`user ${index}`).compare({ type: "agent", name: "large", from, to, mode });
+  const compare = async (_: unknown, index = 0) => {
+    const caller = opened.forCaller(`user ${index}`);
+    const compared = await caller.compare({ type: "agent", name: "large", from, to, mode });
+    return compared.ok ? compared.json : "";
+  };
   const texts = await Promise.all(Array.from({ length: 50 }, compare));
   expect(new Set(texts).size).toBe(1);
   expect(JSON.parse(texts[0] ?? "")).toMatchObject({ hasChanges: true, fromLineCount: 9_009 });

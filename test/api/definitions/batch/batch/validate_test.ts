@@ -65,6 +65,21 @@ async function countRows({ db }: TestApp) {
   return row;
 }
 
+test("a document is valid without a comparison if the version before it is no longer valid", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const { id, yaml: stored } = await createAgent(api, person, { name: "reviewer" });
+  const merged = `base: &b { a: 1 }\n${stored}  extra:\n    <<: *b\n`;
+  await api.db.sql`update definitions set yaml = ${merged} where id = ${id}`;
+  const yaml = agentYaml("reviewer", "1.1.0");
+  expect(await validate(api, person, { yaml })).toMatchObject({ valid: true, diff: null });
+  const body = { definitions: [{ yaml }], validate: true };
+  const batch = await write(api, "/batch", person, { body });
+  expect(batch.status).toBe(200);
+  const report = { valid: true, definitions: [{ valid: true, diff: null }] };
+  expect(await batch.json()).toMatchObject({ data: report });
+});
+
 test("a validation does not take the lock for which publications wait", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
