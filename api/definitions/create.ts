@@ -3,7 +3,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type DefinitionName, distinctNames } from "../../shared/definitions/name.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
-import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { countLines, upsertLines } from "../../sql/definitions/lines.ts";
@@ -14,7 +13,7 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import { listOf, Nullable, oneOf, requestBody } from "../http/schemas.ts";
 import { type DefinitionAddress, parseLineAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
-import { findWriter, requireStillWriter } from "./find_writable.ts";
+import { findWriter, requireStillWriter, runWrite } from "./find_writable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { Provenance, readProvenance } from "./provenance.ts";
 import { requireQuota } from "./quotas.ts";
@@ -54,7 +53,7 @@ export const createDefinition = operation(
   },
   async ({ params, body, caller, request }, deps) => {
     const address = parseLineAddress(params);
-    const writer = await findWriter(deps.sql, { caller, request, orgSlug: address.orgSlug });
+    const writer = await findWriter(deps, { caller, request, orgSlug: address.orgSlug });
     requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
     const row = await createDraft(deps, { writer, address, body });
     const warnings = [...(await listSameNames(deps.sql, writer, [address])).values()];
@@ -71,9 +70,9 @@ export async function createDraft(
   const provenance = readProvenance(body.provenance ?? null);
   const { type, name } = address;
   const added = { type, name, yamlBytes: Buffer.byteLength(body.yaml) };
-  await requireDraftQuota(sql, writer, [added]);
+  await writer.inTurn(() => requireDraftQuota(sql, writer, [added]));
   const document = await requireDocument(workOf(documents, writer), body.yaml, address);
-  const store = async (tx: Sql) => {
+  return runWrite(sql, writer, async (tx) => {
     await requireDraftQuota(tx, writer, [added]);
     const [line] = await upsertLines(tx, writer.org.orgId, [document]);
     await requireStillWriter(tx, writer);
@@ -86,8 +85,7 @@ export async function createDraft(
       provenance,
       action: "definition.create",
     });
-  };
-  return retryOnDeadlock(() => sql.begin(store));
+  });
 }
 
 /** Throws QUOTA_EXCEEDED if the organization has no room for these drafts and their lines. */

@@ -13,6 +13,9 @@ export const PUBLICATIONS_WAITING_MAX = 20;
 /** Lists of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
 export const LISTS_WAITING_MAX = 100;
 
+/** Writes of a caller that may wait, each with its document. */
+export const WRITES_WAITING_MAX = 100;
+
 /**
  * Runs a task of a request when it is the turn of its user, or of its network if it is anonymous. One caller may have half
  * of the places. Throws RATE_LIMITED if too many of the caller's tasks wait, and SERVICE_UNAVAILABLE without running the
@@ -25,6 +28,8 @@ export interface DefinitionTurns {
   publications: RunInTurn;
   /** Those of one definition wait for each other, each with a connection: they get at most half of those. */
   recordings: RunInTurn;
+  /** Other writes. Those of one version, line or organization wait for each other too, and for its publication. */
+  writes: RunInTurn;
   /** Lists get at most half of the connections, and a caller half of those, so that slow ones keep no other request waiting. */
   lists: RunInTurn;
 }
@@ -39,9 +44,16 @@ export function createDefinitionTurns({ databasePoolMax }: Pick<Config, "databas
       what: "publications",
     }),
     recordings: takeTurns({ max: half, maxWaiting: 200, what: "recordings of executions" }),
+    writes: takeTurns({ max: half, maxWaiting: WRITES_WAITING_MAX, what: "writes to definitions" }),
     lists: takeTurns({ max: half, maxWaiting: LISTS_WAITING_MAX, what: "lists of definitions" }),
   };
 }
+
+/** Runs a step of a task when it is the task's turn. */
+export type StepInTurn = <Result>(step: () => Promise<Result>) => Promise<Result>;
+
+/** For a task that has a turn already, or needs none. */
+export const atOnce: StepInTurn = (step) => step();
 
 /** `what` is the plural noun for the error message. */
 function takeTurns({ max, maxWaiting, what }: { max: number; maxWaiting: number; what: string }): RunInTurn {

@@ -34,9 +34,9 @@ export const deleteDefinition = operation(
     },
     fails: [...LINE_WRITE_FAILURES, "NOT_DELETABLE"],
   },
-  async ({ params, caller, request }, { sql }) => {
-    const write = await findVersionWriter(sql, { params, caller, request });
-    await changeVersion(sql, write, async (tx, row) => {
+  async ({ params, caller, request }, deps) => {
+    const write = await findVersionWriter(deps, { params, caller, request });
+    await changeVersion(deps.sql, write, async (tx, row) => {
       // Every writer of a line locks it first: the triggers of its versions need it.
       await lockLine(tx, row.lineId);
       if (!(await deleteDraft(tx, row.id))) {

@@ -43,9 +43,9 @@ export const deprecateDefinition = operation(
     response: { 200: dataOf(Definition, "Deprecated") },
     fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
   },
-  async ({ params, body, caller, request }, { sql }) => {
-    const write = await findVersionWriter(sql, { params, caller, request });
-    const row = await deprecateVersion(sql, { ...write, body });
+  async ({ params, body, caller, request }, deps) => {
+    const write = await findVersionWriter(deps, { params, caller, request });
+    const row = await deprecateVersion(deps.sql, { ...write, body });
     return reply(200, { data: row.shown });
   },
 );
@@ -93,8 +93,9 @@ export const archiveDefinition = operation(
     response: { 200: dataOf(Definition, "Archived") },
     fails: [...LINE_WRITE_FAILURES, "INVALID_TRANSITION"],
   },
-  async ({ params, caller, request }, { sql }) => {
-    const row = await archiveVersion(sql, await findVersionWriter(sql, { params, caller, request }));
+  async ({ params, caller, request }, deps) => {
+    const write = await findVersionWriter(deps, { params, caller, request });
+    const row = await archiveVersion(deps.sql, write);
     return reply(200, { data: row.shown });
   },
 );

@@ -18,12 +18,17 @@ import { lockActorRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { requireVisible } from "../http/not_found.ts";
+import type { OperationDeps } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
 import { type DefinitionAddress, parseVersionAddress, type VersionAddress } from "./address.ts";
+import type { StepInTurn } from "./definition_turns.ts";
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_visible.ts";
 import type { Writer } from "./new_draft.ts";
+
+/** What finding a writer needs. */
+type WriterDeps = Pick<OperationDeps, "sql" | "turns">;
 
 interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
   address: Address;
@@ -36,10 +41,11 @@ interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
  * ORG_ACCESS_DENIED; the route checks the role.
  */
 export async function findWriter(
-  sql: Sql,
+  deps: WriterDeps,
   { caller, request, orgSlug = null }: { caller: Caller; request: Request; orgSlug?: string | null },
 ): Promise<Writer> {
-  return writerIn(await resolveOrg(sql, caller, request, orgSlug), { caller, request, orgSlug });
+  const org = await resolveOrg(deps.sql, caller, request, orgSlug);
+  return writerIn(deps, org, { caller, request, orgSlug });
 }
 
 /**
@@ -48,12 +54,12 @@ export async function findWriter(
  * AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the caller may not see the definition.
  */
 export async function findLineWriter<Address extends DefinitionAddress>(
-  sql: Sql,
+  deps: WriterDeps,
   write: LineWrite<Address>,
 ): Promise<{ writer: Writer; address: Address }> {
-  const org = await findLineOrg(sql, write);
+  const org = await findLineOrg(deps.sql, write);
   return {
-    writer: writerIn(org, { ...write, orgSlug: org.slug }),
+    writer: writerIn(deps, org, { ...write, orgSlug: org.slug }),
     address: { ...write.address, orgSlug: org.slug },
   };
 }
@@ -66,10 +72,10 @@ export interface VersionWrite {
 
 /** As `findLineWriter`, for the version in a path. Throws VALIDATION_ERROR without one. */
 export async function findVersionWriter(
-  sql: Sql,
+  deps: WriterDeps,
   { params, caller, request }: { params: DefinitionName; caller: Caller; request: Request },
 ): Promise<VersionWrite> {
-  return findLineWriter(sql, { address: parseVersionAddress(params), caller, request });
+  return findLineWriter(deps, { address: parseVersionAddress(params), caller, request });
 }
 
 async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
@@ -96,12 +102,15 @@ async function findPathOrg(sql: Sql, { address, caller, request }: LineWrite): P
 }
 
 function writerIn(
+  { turns }: WriterDeps,
   org: MembershipRow,
   { caller, request, orgSlug }: { caller: Caller; request: Request; orgSlug: string | null },
 ): Writer {
   requestContext(request).orgId = org.orgId;
   const isOrgNamed = orgSlug !== null || request.headers.has("x-org-slug") || boundOrgOf(caller) !== null;
-  return { caller, viewer: viewerOf(caller), actor: auditActor(request, caller), org, isOrgNamed };
+  const actor = auditActor(request, caller);
+  const inTurn: StepInTurn = (step) => turns.writes(request, step);
+  return { caller, viewer: viewerOf(caller), actor, org, isOrgNamed, inTurn };
 }
 
 function ambiguousOrganization(address: DefinitionAddress, orgs: readonly MembershipRow[]): ApiError {
@@ -159,9 +168,21 @@ export function invalidTransition(
 }
 
 /**
- * Changes one version in the writer's organization: locks it, so that writers take turns and each sees what the last
- * one did, and passes it to `change`, in one transaction. That is repeated after a deadlock: batches lock lines in another
- * order, and so does the deletion of an organization.
+ * Runs a transaction of a write in the writer's turn, and again after a deadlock: batches lock lines in another order, and so
+ * does the deletion of an organization.
+ */
+export function runWrite<Result>(
+  sql: Pool,
+  { inTurn }: Pick<Writer, "inTurn">,
+  transaction: (tx: Sql) => Promise<Result>,
+): Promise<Result> {
+  // The driver's return type unwraps arrays of queries; these transactions return none.
+  return inTurn(() => retryOnDeadlock(() => sql.begin(transaction) as Promise<Result>));
+}
+
+/**
+ * Changes one version in the writer's organization: locks it, so that each writer sees what the last one did, and passes it
+ * to `change`, in one transaction.
  */
 export async function changeVersion<Result>(
   sql: Pool,
@@ -169,10 +190,9 @@ export async function changeVersion<Result>(
   change: (tx: Sql, row: DefinitionRow) => Promise<Result>,
 ): Promise<Result> {
   const lineId = await requireOwnLine(sql, writer, address);
-  const lockAndChange = async (tx: Sql) => {
+  return runWrite(sql, writer, async (tx) => {
     const row = await lockVersion(tx, lineId, address);
     await requireStillWriter(tx, writer);
     return change(tx, row);
-  };
-  return (await retryOnDeadlock(() => sql.begin(lockAndChange))) as Result;
+  });
 }

@@ -16,6 +16,7 @@ import {
 } from "../../sql/definitions/versions.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import type { Caller } from "../http/caller.ts";
+import type { StepInTurn } from "./definition_turns.ts";
 import type { WrittenDocument } from "./document.ts";
 
 /** The caller of a write and its organization. */
@@ -28,6 +29,8 @@ export interface Writer {
   org: MembershipRow;
   /** Whether the call names it, by its path or body, its header, or a bound key. */
   isOrgNamed: boolean;
+  /** Runs what may wait for locks. It must not wait for another turn. */
+  inTurn: StepInTurn;
 }
 
 export interface NewDraft {

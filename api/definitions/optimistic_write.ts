@@ -7,10 +7,9 @@ import { Type } from "@sinclair/typebox";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { requireStillWriter } from "./find_writable.ts";
+import { requireStillWriter, runWrite } from "./find_writable.ts";
 import type { Writer } from "./new_draft.ts";
 
 /** A try fails only if another writer succeeds, so a write fails only if this many writers overtake it. */
@@ -19,7 +18,7 @@ const MAX_TRIES = 5;
 interface OptimisticWrite<Loaded, Prepared, Result> {
   /** Reads and locks what the write changes. Outside a transaction, the lock only waits for current writers. */
   load(sql: Sql): Promise<Loaded>;
-  /** Does the slow part, such as reading a document. Holds neither a connection nor a lock. */
+  /** Does the slow part, such as reading a document. Holds neither a connection, a lock nor a turn of writes. */
   prepare(loaded: Loaded): Promise<Prepared>;
   /** True if what was prepared for `seen` is wrong for `locked`. */
   isStale(seen: Loaded, locked: Loaded): boolean;
@@ -37,15 +36,13 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
   { load, prepare, isStale, apply }: OptimisticWrite<Loaded, Prepared, Result>,
 ): Promise<Result> {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    const seen = await load(sql);
+    const seen = await writer.inTurn(() => load(sql));
     const prepared = await prepare(seen);
-    const lockAndApply = async (tx: Sql) => {
+    const applied = await runWrite(sql, writer, async (tx) => {
       const locked = await load(tx);
       await requireStillWriter(tx, writer);
       return isStale(seen, locked) ? null : { result: await apply(tx, locked, prepared) };
-    };
-    // The driver's return type unwraps arrays of queries; this callback returns none.
-    const applied = (await retryOnDeadlock(() => sql.begin(lockAndApply))) as { result: Result } | null;
+    });
     if (applied) return applied.result;
   }
   throw new ApiError("SERVICE_UNAVAILABLE", {

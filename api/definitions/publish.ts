@@ -16,6 +16,7 @@ import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requestBody } from "../http/schemas.ts";
+import { atOnce } from "./definition_turns.ts";
 import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
 import {
@@ -63,7 +64,7 @@ export const publishDefinition = operation(
     ],
   },
   async ({ params, body: { expectedUpdatedAt }, caller, request }, deps) => {
-    const write = await findVersionWriter(deps.sql, { params, caller, request });
+    const write = await findVersionWriter(deps, { params, caller, request });
     const publish = () => publishDraft(deps, { ...write, expectedUpdatedAt });
     const { row, warnings } = await deps.turns.publications(request, publish);
     return reply(200, { data: row.shown, warnings });
@@ -80,7 +81,9 @@ export async function publishDraft(
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
-  return writeOptimistically(sql, writer, {
+  // The publication as a whole has a turn.
+  const publisher = { ...writer, inTurn: atOnce };
+  return writeOptimistically(sql, publisher, {
     load: async (on) => {
       const row = await lockVersion(on, lineId, address);
       requireMove(row, "published");

@@ -114,7 +114,7 @@ export const retranslateDefinition = operation(
     ],
   },
   async ({ params, body, caller, request }, deps) => {
-    const write = await findVersionWriter(deps.sql, { params, caller, request });
+    const write = await findVersionWriter(deps, { params, caller, request });
     const { createNewVersion = false } = body;
     return reply(200, await retranslateVersion(deps, { ...write, createNewVersion }));
   },

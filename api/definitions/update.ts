@@ -120,7 +120,7 @@ export const updateDefinition = operation(
     ],
   },
   async ({ params, body, caller, request }, deps) => {
-    const write = await findVersionWriter(deps.sql, { params, caller, request });
+    const write = await findVersionWriter(deps, { params, caller, request });
     const { row, warnings } = await updateVersion(deps, { ...write, body });
     return reply(200, { data: row.shown, warnings });
   },

@@ -81,7 +81,7 @@ export const upgradeDefinition = operation(
   },
   async ({ params, body, caller, request }, deps) => {
     const asked = parseAddress(params);
-    const { writer, address } = await findLineWriter(deps.sql, { address: asked, caller, request });
+    const { writer, address } = await findLineWriter(deps, { address: asked, caller, request });
     return reply(201, await upgradeVersion(deps, { writer, address, yaml: body.yaml }));
   },
 );

@@ -7,6 +7,7 @@ import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { VersionAddress } from "../../definitions/address.ts";
 import { createDraft } from "../../definitions/create.ts";
+import { atOnce } from "../../definitions/definition_turns.ts";
 import { archiveVersion, deprecateVersion } from "../../definitions/deprecate_and_archive.ts";
 import type { DefinitionDeps } from "../../definitions/document.ts";
 import { forkVersion } from "../../definitions/forks/fork.ts";
@@ -52,6 +53,7 @@ async function demoWriter(sql: Pool, slug: string): Promise<Writer> {
     actor: { actorType: "operator" },
     org,
     isOrgNamed: true,
+    inTurn: atOnce,
   };
 }
 

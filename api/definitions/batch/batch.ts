@@ -43,7 +43,7 @@ export const validateDefinition = operation(
   async ({ body, request, caller }, deps) => {
     const { type, yaml, name, publish = false, visibility = "private" } = body;
     const address = name === undefined ? null : parseLineAddress({ type, name });
-    const writer = await findWriter(deps.sql, { caller, request, orgSlug: address?.orgSlug ?? null });
+    const writer = await findWriter(deps, { caller, request, orgSlug: address?.orgSlug ?? null });
     const submission = {
       yaml,
       type,
@@ -84,7 +84,7 @@ export const createDefinitions = operation(
   async ({ body, request, caller }, deps) => {
     const { publish = false } = body;
     const submissions = await listSubmissions(body);
-    const writer = await findWriter(deps.sql, { caller, request });
+    const writer = await findWriter(deps, { caller, request });
     requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
     const given = { writer, request, submissions, publish };
     if (!body.validate) {

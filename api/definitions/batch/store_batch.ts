@@ -36,7 +36,8 @@ interface SubmitRequest {
 export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Promise<WrittenItem[]> {
   const { writer, request, submissions, publish } = input;
   const yamlBytes = submissions.reduce((sum, { yaml }) => sum + Buffer.byteLength(yaml), 0);
-  await requireQuota(deps.sql, writer.org, { drafts: submissions.length, lines: 0, yamlBytes });
+  const added = { drafts: submissions.length, lines: 0, yamlBytes };
+  await writer.inTurn(() => requireQuota(deps.sql, writer.org, added));
   const items = await readSubmissions(deps, writer, submissions);
   requireNoErrors(items);
   const options = { publish, isDryRun: false, rejectsCycles: !publish };

@@ -6,7 +6,6 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import { DEFINITION_VISIBILITIES } from "../../../shared/vocabulary.ts";
-import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { type ForkRow, insertFork } from "../../../sql/definitions/forks.ts";
@@ -21,7 +20,7 @@ import { invalidField } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
 import { type DefinitionDeps, editDocument, rejectLongFields, workOf } from "../document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_visible.ts";
-import { findWriter, requireStillWriter } from "../find_writable.ts";
+import { findWriter, requireStillWriter, runWrite } from "../find_writable.ts";
 import { addDraft, type Writer } from "../new_draft.ts";
 import { requireQuota } from "../quotas.ts";
 import {
@@ -121,7 +120,7 @@ export const forkDefinition = operation(
     const address = parseReadAddress(params);
     rejectBody(body);
     const orgSlug = body.targetOrgSlug ?? null;
-    const writer = await findWriter(sql, { caller, request, orgSlug });
+    const writer = await findWriter(deps, { caller, request, orgSlug });
     const source = await requireDefinition(sql, await findTarget(sql, address, writer.viewer));
     requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
     await requireForkable(sql, source, writer.viewer);
@@ -170,11 +169,12 @@ export async function forkVersion(
   };
   if ((await findLineId(sql, key)) !== null) throw nameTaken();
   const added = { drafts: 1, lines: 1, yamlBytes: Buffer.byteLength(original.yaml) };
-  await requireQuota(sql, writer.org, added);
+  await writer.inTurn(() => requireQuota(sql, writer.org, added));
   const work = workOf(documents, writer);
   const edited = await editDocument(work, { yaml: original.yaml, changes, names }, { type, name });
   const { document } = edited;
-  const store = async (tx: Sql) => {
+  // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
+  return runWrite(sql, writer, async (tx) => {
     // It may have been quarantined, archived or deleted while the document was written.
     const held = await holdDefinition(tx, { id: original.id, viewer: writer.viewer });
     if (!held) throw definitionNotFound(original, "version");
@@ -203,9 +203,7 @@ export async function forkVersion(
     const checked = { row: { id, visibility: "private" as const }, document, earlyWarnings: [] };
     const [check] = await checkVersions(tx, writer, [checked]);
     return { definition, fork, warnings: [...edited.warnings, ...(check?.warnings ?? [])] };
-  };
-  // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
-  return retryOnDeadlock(() => sql.begin(store));
+  });
 }
 
 /**
