@@ -34,7 +34,9 @@ export interface IdempotencyRecord {
 
 /**
  * Claims a key for a request. False if another request has it: one that is running, or one that responded or wrote
- * something in the last 24 hours. A request that died before it wrote anything loses the key when its lock ends.
+ * something in the last 24 hours. A request that died before it wrote anything loses the key when its lock ends. It
+ * waits for no row: the transaction of a write holds the row of its key. That is why it looks before it inserts:
+ * `on conflict do nothing` alone would wait for a changed row.
  */
 export async function claimIdempotencyKey(
   sql: Sql,
@@ -42,19 +44,43 @@ export async function claimIdempotencyKey(
 ): Promise<boolean> {
   const { caller, key, requestId, fingerprint, lockSeconds } = request;
   const { count } = await sql`
-    insert into idempotency_keys as k (caller, key, fingerprint, request_id, locked_until)
-    values (${caller}, ${key}, ${fingerprint}, ${requestId}, now() + make_interval(secs => ${lockSeconds}))
-    on conflict on constraint idempotency_keys_pkey do update
-    set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
-      locked_until = excluded.locked_until, applied_at = null, subject_type = null, subject_id = null,
-      status = null, headers = null, body = null, org_id = null, org_role = null
-    where k.created_at < now() - interval '24 hours'
-      or (
-        k.fingerprint = excluded.fingerprint
-        and k.applied_at is null
-        and k.status is null
-        and k.locked_until <= now()
-      )`;
+    with claim as (
+      select ${caller} as caller, ${key} as key, ${fingerprint}::bytea as fingerprint, ${requestId}::uuid as request_id,
+        now() + make_interval(secs => ${lockSeconds}) as locked_until
+    ),
+    abandoned as (
+      select k.caller, k.key
+      from idempotency_keys as k
+      join claim on claim.caller = k.caller and claim.key = k.key
+      where k.created_at < now() - interval '24 hours'
+        or (
+          k.fingerprint = claim.fingerprint
+          and k.applied_at is null
+          and k.status is null
+          and k.locked_until <= now()
+        )
+      for update of k skip locked
+    ),
+    taken_over as (
+      update idempotency_keys as k
+      set fingerprint = claim.fingerprint, request_id = claim.request_id, created_at = now(),
+        locked_until = claim.locked_until, applied_at = null, subject_type = null, subject_id = null,
+        status = null, headers = null, body = null, org_id = null, org_role = null
+      from claim, abandoned
+      where k.caller = abandoned.caller and k.key = abandoned.key
+      returning k.key
+    ),
+    inserted as (
+      insert into idempotency_keys (caller, key, fingerprint, request_id, locked_until)
+      select caller, key, fingerprint, request_id, locked_until
+      from claim
+      where not exists (select from idempotency_keys as k where k.caller = claim.caller and k.key = claim.key)
+      on conflict do nothing
+      returning key
+    )
+    select key from taken_over
+    union all
+    select key from inserted`;
   return count > 0;
 }
 
