@@ -5,6 +5,7 @@
 --
 -- It runs in one transaction: an error changes nothing. Rows are copied, so it needs the space of the tables again, and they
 -- are locked meanwhile. For more partitions, change `modulus`; later, partitions can only be split to a multiple of it.
+-- Afterwards, moving a row to another project needs `set ulr.backfill = 'on'`.
 
 do $$
 declare
@@ -88,7 +89,13 @@ begin
     join pg_class as t on t.oid = g.tgrelid
     where t.relnamespace = 'tracker_before'::regnamespace and not g.tgisinternal
   loop
-    execute replace(definition.text, ' ON tracker_before.', ' ON public.');
+    statement := replace(definition.text, ' ON tracker_before.', ' ON public.');
+    -- A row moves to another partition by a deletion and an insertion, and statement triggers do not see the deletion.
+    if statement like '% EXECUTE FUNCTION log_tracker_deletions(%' then
+      statement := replace(statement, 'REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT', 'FOR EACH ROW');
+      statement := replace(statement, 'log_tracker_deletions(', 'log_tracker_key(');
+    end if;
+    execute statement;
   end loop;
 
   -- Sequences are kept with their values.

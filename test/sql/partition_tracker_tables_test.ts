@@ -5,11 +5,14 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
 import { rowsQuery } from "../../sql/exports/dataset_file.ts";
 import { countQuery } from "../../sql/exports/select_rows.ts";
+import { migrate } from "../../sql/migrate.ts";
+import { runJson } from "../helpers/accounts/admin.ts";
 import {
   AFTER_ALL,
   type ExportProject,
   exportDataset,
   makeExportProject,
+  ndjsonRows,
 } from "../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { describeSchema } from "../schema/schema_snapshot.ts";
@@ -29,7 +32,7 @@ async function readBundle(app: TestApp, exported: ExportProject): Promise<Uint8A
   return response.bytes();
 }
 
-/** Everything that a database says about its tables and their privileges, except partition names. */
+/** Everything that a database says about its tables and their privileges, except partition names and triggers of deletions. */
 async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const rights = await sql`
     select c.relname, array(select unnest(c.relacl)::text order by 1) as acl, a.attname, a.attacl::text, pg_get_userbyid(c.relowner) as owner
@@ -41,6 +44,8 @@ async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const lines = (await describeSchema(sql))
     .split("\n")
     .filter((line) => !partition.test(line))
+    // For each row in place of each statement, so that they see moves between partitions.
+    .filter((line) => !/^CREATE TRIGGER [a-z_]+_log_delete_trigger /.test(line))
     .map((line) => line.replace(" partition by HASH (project_id);", ";"));
   return [...rights, ...lines];
 }
@@ -63,6 +68,90 @@ test("partitioning keeps rows, names, keys and rights, and an export its bytes",
   const [{ seq } = { seq: 0 }] = await sql<{ seq: number }[]>`
     insert into status_history ${sql(change)} returning seq`;
   expect(seq).toBeGreaterThan(3);
+});
+
+/** Two projects whose rows are in different partitions of every table. */
+async function makeApart(app: TestApp): Promise<[ExportProject, ExportProject]> {
+  const first = await makeExportProject(app);
+  while (true) {
+    const second = await makeExportProject(app);
+    const partitions = await app.db.sql`
+      select distinct tableoid from issues where project_id in (${first.project.id}, ${second.project.id})`;
+    if (partitions.length === 2) return [first, second];
+  }
+}
+
+/** What an increment of a project's notes has, and the cutoff of the next one. */
+async function followNotes(app: TestApp, exported: ExportProject, since: string) {
+  const asOf = await readCutoff(app, exported);
+  const read = async (path: string) => {
+    const response = await app.request(
+      `/api/v1/export/projects/${exported.project.id}/${path}?since=${since}&as_of=${asOf}`,
+      { key: exported.person.key },
+    );
+    expect(response.status).toBe(200);
+    return (await ndjsonRows(response)).map(({ id }) => id);
+  };
+  return { asOf, deleted: await read("deleted"), notes: await read("issue-notes") };
+}
+
+/** The cutoff of a full export that is made now. */
+async function readCutoff(app: TestApp, exported: ExportProject): Promise<string> {
+  const response = await exportDataset(app, exported, "issue-notes");
+  await response.text();
+  return response.headers.get("X-Export-Next-Since") ?? "";
+}
+
+/** Moves the note of the open issue of a project to the open issue of another one. */
+async function moveNote(app: TestApp, [from, to]: readonly ExportProject[], backfill: "on" | "off") {
+  const key = { projectId: to?.project.id, issueId: to?.ids["open issue"] };
+  await app.db.sql.begin(async (tx) => {
+    await tx`select set_config('ulr.backfill', ${backfill}, true)`;
+    await tx`
+      update issue_notes set ${tx(key)}
+      where project_id = ${from?.project.id ?? ""} and id = ${from?.ids["open note"] ?? ""}`;
+  });
+}
+
+async function expectMoveFollowed(app: TestApp): Promise<void> {
+  const [from, to] = await makeApart(app);
+  const note = from.ids["open note"];
+  const before = await followNotes(app, from, await readCutoff(app, from));
+  const beforeThere = await followNotes(app, to, await readCutoff(app, to));
+  expect([before.deleted, beforeThere.notes]).toEqual([[], []]);
+  await expect(moveNote(app, [from, to], "off")).rejects.toThrow('created_at of a new row of "issue_notes');
+  await moveNote(app, [from, to], "on");
+  const after = await followNotes(app, from, before.asOf);
+  expect(after).toMatchObject({ deleted: [note], notes: [] });
+  const there = await followNotes(app, to, beforeThere.asOf);
+  expect(there).toMatchObject({ deleted: [], notes: [note] });
+  // Deletions are logged as in other tables.
+  await app.db.sql`delete from issue_notes where id = ${note ?? ""}`;
+  expect(await followNotes(app, to, there.asOf)).toMatchObject({ deleted: [note], notes: [] });
+  expect(await followNotes(app, from, after.asOf)).toMatchObject({ deleted: [], notes: [] });
+}
+
+test("a row that moves to another partition leaves the copies of its project, and comes into those of the other", async () => {
+  await using app = await openTestApp();
+  await partition(app.db.owner);
+  await expectMoveFollowed(app);
+});
+
+test("tables that an earlier release has partitioned log moves after an upgrade", async () => {
+  await using app = await openTestApp();
+  const { owner } = app.db;
+  await partition(owner);
+  for (const { name, table } of Object.values(EXPORT_DATASETS)) {
+    await owner.unsafe(`
+      drop trigger ${table}_log_delete_trigger on ${table};
+      create trigger ${table}_log_delete_trigger after delete on ${table} referencing old table as deleted_rows
+      for each statement execute function log_tracker_deletions('${name}')`);
+  }
+  const migration = "20261127070000_tracker_tables__moves__log";
+  await owner`delete from schema_migrations where name = ${migration}`;
+  expect((await migrate(owner)).applied).toEqual([migration]);
+  await expectMoveFollowed(app);
+  expect(await runJson(app.db.url, ["tracker", "check"])).toMatchObject({ differences: [] });
 });
 
 test("what the script cannot keep stops it, and nothing has happened", async () => {

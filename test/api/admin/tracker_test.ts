@@ -26,7 +26,7 @@ test("tracker check finds no difference in our own tables, nor in views over ano
   });
 });
 
-test("tracker check finds no difference in partitioned tables", async () => {
+test("tracker check finds no difference in partitioned tables, but a trigger that misses moves between partitions", async () => {
   await using db = await openTestDatabase();
   // A run with TEST_PARTITIONS has them already.
   if (!process.env["TEST_PARTITIONS"]) {
@@ -34,6 +34,15 @@ test("tracker check finds no difference in partitioned tables", async () => {
     await db.owner.begin(async (tx) => tx.unsafe(await Bun.file(script).text()));
   }
   expect(await runJson(db.url, ["tracker", "check"])).toMatchObject({ kind: "tables", differences: [] });
+  await db.owner.unsafe(`
+    drop trigger issue_notes_log_delete_trigger on issue_notes;
+    create trigger issue_notes_log_delete_trigger after delete on issue_notes referencing old table as deleted_rows
+    for each statement execute function log_tracker_deletions('issue-notes')`);
+  const run = await runCommand(db.url, ["tracker", "check"]);
+  expect([run.exitCode, run.err.trimEnd().split("\n")]).toEqual([
+    1,
+    [expect.stringContaining("issue_notes: issue_notes_log_delete_trigger is not for each row")],
+  ]);
 });
 
 test.each([
