@@ -36,9 +36,11 @@ export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
   w.bullet(lead, () => {
     const otherwise = threshold === null ? md`Otherwise` : md`Below ${threshold}`;
     w.bullet(given(action("on_fail") ?? action("on_failure"), (failure) => md`${otherwise}: ${failure}`));
-    const onWarning = action("on_warn") ?? md`warn and go on`;
-    const from = given(threshold, (score) => md`From ${score}, but below`) ?? md`Below`;
-    if (warning !== null) w.bullet(md`${from} ${warning}: ${onWarning}`);
+    // Without a score for it, `on_warn` stays among the leftovers.
+    if (warning !== null) {
+      const from = given(threshold, (score) => md`From ${score}, but below`) ?? md`Below`;
+      w.bullet(md`${from} ${warning}: ${action("on_warn") ?? md`warn and go on`}`);
+    }
     w.bullet(given(action("on_success"), (success) => md`When it is passed: ${success}`));
     writeLeftoverBullets(w, gate);
   });

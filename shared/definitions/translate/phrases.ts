@@ -18,10 +18,11 @@ export function plural(count: number, noun: string): Inline {
   return `${count} ${noun}${count === 1 ? "" : "s"}` as Inline;
 }
 
-/** How often to try again; null for no retries. */
-export function retries(times: number | null, delayMs: number | null): Inline | null {
+/** How often to try again; null for no retries. Then `readDelay` is not called, so that the delay stays among the leftovers. */
+export function retries(times: number | null, readDelay: () => number | null): Inline | null {
   if (times === null || times <= 0) return null;
   const again = md`If it fails, try ${plural(times, "more time")} at most`;
+  const delayMs = readDelay();
   return delayMs === null ? again : md`${again}, ${duration(delayMs)} apart`;
 }
 

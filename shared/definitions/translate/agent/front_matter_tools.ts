@@ -9,14 +9,19 @@ const RUNTIME_NAMES: Readonly<Record<string, readonly string[]>> = {
   Bash: ["Bash"],
   Web: ["WebFetch", "WebSearch"],
 };
-/** For the types that only look: without the key an agent would be given every tool there is. */
+/** Without the key, an agent would be given every tool there is. */
 const READING_TOOLS = "Read, Grep, Glob";
 
-/** Value of `tools` in the front matter; `null` leaves the key out, and then the agent inherits all tools. */
+/**
+ * Value of `tools` in the front matter; `null` leaves the key out, and then the agent inherits all tools. That is for types
+ * that do work and name no tools. Tools that only the host knows never grant others, such as Bash.
+ */
 export function runtimeTools(agent: Agent): string | null {
-  const names = listTools(agent).flatMap((tool) => runtimeNames(tool) ?? []);
+  const tools = listTools(agent);
+  const names = tools.flatMap((tool) => runtimeNames(tool) ?? []);
   if (names.length > 0) return [...new Set(names)].join(", ");
-  return agent.type === "executor" || agent.type === "generator" ? null : READING_TOOLS;
+  const inheritsAll = agent.type === "executor" || agent.type === "generator";
+  return inheritsAll && tools.length === 0 ? null : READING_TOOLS;
 }
 
 /** Tools such as API and MCP, whose name only the host knows. */

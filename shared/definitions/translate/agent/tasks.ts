@@ -76,7 +76,7 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
 function writeRetry(w: MarkdownWriter, fields: Fields): void {
   const retry = fields.map("retry");
   const attempts = retry?.number("max_attempts") ?? fields.number("retry");
-  if (attempts !== null && attempts > 0) w.bullet(retries(attempts, retry?.number("backoff_ms") ?? null));
+  w.bullet(retries(attempts, () => retry?.number("backoff_ms") ?? null));
 }
 
 export function writeCompletion(w: MarkdownWriter, completion: Fields): void {

@@ -66,7 +66,7 @@ function writeExecution(w: MarkdownWriter, execution: Fields): void {
   w.bullet(given(name, (text) => md`Model: ${text}`));
   w.bullet(given(listed(model?.codes("allowed") ?? []), (names) => md`Allowed models: ${names}`));
   w.bullet(given(execution.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
-  w.bullet(retries(execution.number("max_retries"), execution.number("retry_delay")));
+  w.bullet(retries(execution.number("max_retries"), () => execution.number("retry_delay")));
 }
 
 function writeOverrides(w: MarkdownWriter, overrides: Fields): void {

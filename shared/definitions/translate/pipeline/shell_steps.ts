@@ -23,7 +23,7 @@ function writeShellStep(w: MarkdownWriter, step: Fields, number: number): void {
     w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
     if (step.flag("always_run") === true) w.bullet(md`Run it even when something before it failed`);
     if (step.flag("continue_on_error") === true) w.bullet(md`Go on when it fails`);
-    w.bullet(retries(step.number("retries"), step.number("retry_delay")));
+    w.bullet(retries(step.number("retries"), () => step.number("retry_delay")));
     if (step.flag("expect_empty") === true) w.bullet(md`It must print nothing`);
     w.bullet(given(step.code("expect_match"), (pattern) => md`Its output must match ${pattern}`));
     writeLeftoverBullets(w, step);

@@ -339,7 +339,9 @@ test.each([
   ["generator", [], undefined],
   ["analyst", ["API"], "Read, Grep, Glob"],
   ["executor", ["MCP", "Web", "Read", "Read"], "WebFetch, WebSearch, Read"],
-  ["executor", ["Edit", "constructor"], undefined],
+  ["executor", ["Edit", "constructor"], "Read, Grep, Glob"],
+  ["executor", ["API"], "Read, Grep, Glob"],
+  ["generator", "MCP", "Read, Grep, Glob"],
 ])("tools of type %s given as %j are %j", (agentType, tools, expected) => {
   const { frontMatter } = load(rendered("agent", agentBody(agentType, { interface: { tools } })));
   expect(frontMatter["tools"]).toBe(expected as string);

@@ -66,6 +66,11 @@ const CASES: readonly Case[] = [
       "- If it fails, try 2 more times at most\n- Here a score of 0 or more passes\n- Here the time limit is 1 hour\n- Temperature: 0",
   ],
   [
+    "## Run",
+    { execution: { max_retries: 0, retry_delay: 2000 } },
+    "There is no agent to call: do the steps of this page yourself.\n\n### Further notes\n\n**Retry delay:** 2000",
+  ],
+  [
     "## Repeat",
     { iteration: { max_attempts: 1, exit_threshold: 90, target_agent: "a@latest", fix_patterns: false } },
     "- Repeat until the score is 90 or more\n- Make 1 attempt at most\n- In each round, call the agent `a@latest`",

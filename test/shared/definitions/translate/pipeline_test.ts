@@ -94,6 +94,7 @@ const CASES: readonly Case[] = [
             retry_delay: 1000,
           },
           { command: "a\nb", continue_on_error: true, expect_empty: true, expect_match: "^x" },
+          { command: "c", retries: 0, retry_delay: 1000 },
         ],
         extra: "e",
       },
@@ -107,7 +108,8 @@ const CASES: readonly Case[] = [
       "  - Below 9: end the whole run at once\n  - When it is passed: skip everything that is left\n- Output `o`: `v`\n" +
       "- Artifact `f` at `*.x` (kept for 1 day, optional)\n- Uses the artifacts of `before`\n\n1. **One**: `a`\n   - In the directory `d`\n" +
       "   - Environment variable `X`: `1`\n   - Run it even when something before it failed\n   - If it fails, try 1 more time at most, 1 second apart\n" +
-      "2. **Step 2**:\n   ```sh\n   a\n   b\n   ```\n   - Go on when it fails\n   - It must print nothing\n   - Its output must match `^x`\n\n- **Extra:** e",
+      "2. **Step 2**:\n   ```sh\n   a\n   b\n   ```\n   - Go on when it fails\n   - It must print nothing\n   - Its output must match `^x`\n" +
+      "3. **Step 3**: `c`\n   - **Retry delay:** 1000\n\n- **Extra:** e",
   ],
   ["## Stages", [{ approval: true }], {}, "### 1. Stage 1\n\n- Approval is needed: from anybody"],
   [

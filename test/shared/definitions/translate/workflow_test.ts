@@ -100,6 +100,12 @@ const CASES: readonly Case[] = [
       "- Input `api_key`: a secret, not shown here\n- Time limit: 90 seconds\n- Focus: a and b",
   ],
   [
+    "## Phases",
+    [{ name: "P", steps: STEPS, gate: { threshold: 5, on_warn: "stop" } }],
+    {},
+    "### 1. P\n\n1. Call the agent `a@1.0.0`\n\n- Gate: the score must be 5 or more\n  - **On warn:** stop",
+  ],
+  [
     "## Result",
     PHASES,
     {
