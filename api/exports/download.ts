@@ -18,7 +18,7 @@ import { formatDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
 import { byteRangeOf } from "./byte_range.ts";
 import { JobParams, requireExportJob } from "./export_job.ts";
-import { FILE_HEADERS, mayContinue, SHARE_USED_UP } from "./export_request.ts";
+import { FILE_HEADERS, mayContinue, repeatChecks, SHARE_USED_UP } from "./export_request.ts";
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
 
@@ -83,6 +83,8 @@ export const downloadExportJob = operation(
     const permit = downloads.take(claim);
     const file = await readArtifact(store, { request, artifact, range, isOver });
     if (file === "unwanted") return reply(200, null);
+    // A slow bucket may have taken minutes.
+    await repeatChecks(deps.sql, caller, findJob);
     if (!file) throw await goneOrLost(deps.log, find);
     const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
     await noteDownload(deps.sql, { request, caller, job, range: contentRange });

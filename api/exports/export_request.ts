@@ -23,6 +23,7 @@ import {
 } from "../../sql/accounts/visible_project.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { FORMATS } from "../../sql/exports/dataset_file.ts";
+import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { requireVisible } from "../http/not_found.ts";
 import type { Files } from "../http/operation.ts";
@@ -150,17 +151,28 @@ function notFound(message: string): ApiError {
 }
 
 /**
- * Checks the credential, then calls `requireAccess`, which throws ApiError if access has ended. A database error ends
- * nothing, because the next check comes soon. Never throws.
+ * Repeats the checks of the start: of the credential, then those of `requireAccess`, which throws ApiError if access has
+ * ended.
  */
+export async function repeatChecks(
+  sql: Sql,
+  caller: Caller,
+  requireAccess: () => Promise<unknown>,
+): Promise<void> {
+  if (!(await isCredentialLive(sql, caller.credential))) {
+    throw unauthorized(TEXTS.UNAUTHORIZED.credential);
+  }
+  await requireAccess();
+}
+
+/** Returns whether access goes on. A database error ends nothing, because the next check comes soon. Never throws. */
 export async function mayContinue(
   { sql, log }: { sql: Sql; log: Log },
   caller: Caller,
   requireAccess: () => Promise<unknown>,
 ): Promise<boolean> {
   try {
-    if (!(await isCredentialLive(sql, caller.credential))) return false;
-    await requireAccess();
+    await repeatChecks(sql, caller, requireAccess);
     return true;
   } catch (error) {
     if (error instanceof ApiError) return false;

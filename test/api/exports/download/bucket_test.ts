@@ -8,6 +8,7 @@ import {
   errorOf,
   getJob,
   jobOf,
+  listAudited,
   listMismatches,
   postJob,
   unzip,
@@ -67,6 +68,8 @@ async function openWithFile({ bytes = 0 } = {}) {
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
+
+type Place = Awaited<ReturnType<typeof openWithFile>>;
 
 test("an export in a bucket downloads whole and in parts, with its length on the wire", async () => {
   await using place = await openWithFile();
@@ -243,6 +246,35 @@ test("an export that the sweep deletes while its download begins has expired, an
   });
   expect(app.logLines.some((line) => line["event"] === "export_job.lost")).toBe(false);
 });
+
+for (const [what, end, error] of [
+  [
+    "a member who is removed",
+    ({ app, person: { user, org } }) =>
+      app.db.sql`delete from organization_members where user_id = ${user.id} and org_id = ${org.id}`,
+    [404, "EXPORT_JOB_NOT_FOUND"],
+  ],
+  [
+    "a key that is revoked",
+    ({ app, person }) => app.db.sql`update api_keys set revoked_at = now() where id = ${person.keyId}`,
+    [401, "UNAUTHORIZED"],
+  ],
+] as const satisfies readonly (readonly [string, (place: Place) => Promise<unknown>, readonly unknown[]])[]) {
+  test(`${what} while an export is fetched gets none of it`, async () => {
+    await using place = await openWithFile({ bytes: MIB });
+    const ended = Promise.withResolvers<void>();
+    const arrived = place.proxy.hold(ended.promise);
+    const download = place.fetchFile();
+    // The caller was checked and the file has been requested.
+    await arrived;
+    await end(place);
+    ended.resolve();
+    expect(await errorOf(await download)).toEqual([...error]);
+    await waitFor(async () => (await place.spooled()).length === 0);
+    const audited = (await listAudited(place.app, place.id)) as readonly { action: string }[];
+    expect(audited.map(({ action }) => action)).not.toContain("export_job.download");
+  });
+}
 
 test("the bytes of downloads are counted, and the log has them", async () => {
   await using place = await openWithFile({ bytes: MIB });
