@@ -286,7 +286,7 @@ export const TEXTS = {
       open: "Cannot settle the cutoff of the export. An open transaction may still add rows to it. Retry later, or choose an earlier as_of.",
     },
     cycles: (seconds: number) =>
-      `Cannot search the dependencies of these documents for cycles within ${duration(seconds)}. Nothing was stored. Publish fewer documents at once.`,
+      `Cannot search the dependencies for cycles within ${duration(seconds)}. Nothing was stored. Publish fewer documents at once, or reference fewer definitions.`,
     document: ({ cause, seconds }: { cause: string; seconds: number }) =>
       `Cannot process this document now: ${cause}. Retry in ${duration(seconds)}, or send a smaller document.`,
     exports: ({ one, limit, seconds }: { one: string; limit: number; seconds: number }) =>
@@ -299,6 +299,8 @@ export const TEXTS = {
     outcomeUnknown: "The outcome is unknown. Check whether the change was applied before retrying.",
     overtaken: (tries: number) =>
       `Cannot apply this change. Others changed the definition first, ${tries} times in a row. Nothing was written. Retry in 1 second.`,
+    references: (seconds: number) =>
+      `Cannot resolve the references within ${duration(seconds)}. Nothing was stored. Send fewer documents at once, or documents with fewer references.`,
     signIns: (waiting: number) => `Too many sign-ins at once: ${waiting} are waiting. ${WAIT_ADVICE}`,
     tracker:
       "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.",

@@ -3,7 +3,7 @@ import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
 import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
 import { isRange, RANGE_FORMS } from "../../shared/definitions/version_range.ts";
-import { OTHER_ORG_ADVICE } from "../../shared/error_texts.ts";
+import { OTHER_ORG_ADVICE, TEXTS } from "../../shared/error_texts.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
 import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
@@ -19,6 +19,7 @@ import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
 import { type ResolvedReference, resolveReferences } from "./dependencies/resolve_references.ts";
+import { limitTime, type OnStep } from "./dependencies/time_limit.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
 import { groupBySize } from "./group_by_size.ts";
 import type { Writer } from "./new_draft.ts";
@@ -39,19 +40,26 @@ export interface VersionCheck {
   references: ResolvedReference<VersionReferenceRow>[];
 }
 
+/** Time to resolve the references of all versions of a request. Their rows are locked meanwhile. */
+const MAX_RESOLUTION_MS = 5_000;
+
 /** References that are held at once as rows. */
 const MAX_REFERENCES_AT_ONCE = 1_000;
 
-/** Checks versions for their author. Call inside the transaction that writes them. */
+/**
+ * Checks versions for their author. Throws SERVICE_UNAVAILABLE if their references cannot be resolved in five seconds. Call
+ * inside the transaction that writes them.
+ */
 export async function checkVersions(
   tx: Sql,
   { viewer }: Pick<Writer, "viewer">,
   versions: readonly CheckedVersion[],
 ): Promise<VersionCheck[]> {
   const checks: VersionCheck[] = [];
+  const onStep = limitTime(MAX_RESOLUTION_MS, TEXTS.SERVICE_UNAVAILABLE.references(MAX_RESOLUTION_MS / 1000));
   const sizeOf = ({ document }: CheckedVersion) => document.references.length;
   for (const group of groupBySize(versions, { sizeOf, max: MAX_REFERENCES_AT_ONCE })) {
-    const found = await findReferences(tx, { versions: group, viewer });
+    const found = await findReferences(tx, { versions: group, viewer, onStep });
     for (const { row, document, earlyWarnings } of group) {
       const { references = [], warnings = [] } = found.get(row.id) ?? {};
       checks.push({
@@ -72,18 +80,19 @@ export async function checkVersions(
 /** Resolves the references of versions. Warns of those that the author or readers of a public version cannot resolve. */
 async function findReferences(
   tx: Sql,
-  { versions, viewer }: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer },
+  options: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer; onStep: OnStep },
 ): Promise<Map<string, VersionCheck>> {
+  const { versions, viewer, onStep } = options;
   const naming = versions.filter(({ document }) => document.references.length > 0);
   if (naming.length === 0) return new Map();
   const definitionIds = naming.map(({ row }) => row.id);
   const rows = await listDefinitionReferences(tx, { definitionIds, viewer });
-  const resolved = await resolveReferences(tx, { references: rows, viewer });
+  const resolved = await resolveReferences(tx, { references: rows, viewer, onStep });
   const open = new Set(naming.filter(({ row }) => row.visibility === "public").map(({ row }) => row.id));
   const shown = resolved.flatMap(({ reference, target }) =>
     target && open.has(reference.definitionId) ? [reference] : [],
   );
-  const readable = await resolveReferences(tx, { references: shown, viewer: ANONYMOUS });
+  const readable = await resolveReferences(tx, { references: shown, viewer: ANONYMOUS, onStep });
   const strangers = await findStrangers(tx, resolved, viewer);
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
   const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);

@@ -1,11 +1,10 @@
 /** Whether versions that are being published would depend on themselves. batch/order_and_cycles.ts finds cycles within a batch. */
-import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
+import { limitTime } from "./time_limit.ts";
 import { type DependencyWalk, walkDependencies } from "./walk.ts";
 
 /** A definition on a path, and the one before it. */
@@ -17,13 +16,13 @@ interface Step {
 /** A version that this transaction has published. */
 export type PublishedRow = Pick<DefinitionRow, "id" | "orgSlug" | "type" | "name" | "version">;
 
-/** Time for the search of a batch. Other publications wait for it. That of one version is bounded by the size of its tree. */
+/** Time for a search. Other publications wait for it. */
 const MAX_SEARCH_MS = 1_000;
 
 /**
  * Returns the shortest cycle of each version, which this transaction has published, by the version's id. Versions without a
- * cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE if the trees of
- * several versions cannot be searched in a second.
+ * cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE if their trees cannot be
+ * searched in a second.
  */
 export async function findDependencyCycles(
   tx: Sql,
@@ -33,10 +32,7 @@ export async function findDependencyCycles(
   const cycles = new Map<string, string[]>();
   if (roots.length === 0) return cycles;
   const isBatch = roots.length > 1;
-  const deadline = performance.now() + MAX_SEARCH_MS;
-  const onStep = () => {
-    if (isBatch && performance.now() > deadline) throw searchTooLong();
-  };
+  const onStep = limitTime(MAX_SEARCH_MS, TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000));
   const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep };
   const walk = await walkDependencies(tx, { roots, ...given });
   for (const root of roots) {
@@ -47,13 +43,6 @@ export async function findDependencyCycles(
     await yieldEventLoop();
   }
   return cycles;
-}
-
-function searchTooLong(): ApiError {
-  return new ApiError("SERVICE_UNAVAILABLE", {
-    message: TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000),
-    retryAfter: RETRY_AFTER.queue,
-  });
 }
 
 /** Returns the shortest path from a definition back to itself, or null. */

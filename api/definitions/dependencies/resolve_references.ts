@@ -9,6 +9,7 @@ import {
 import type { DefinitionReferenceRow } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
+import type { OnStep } from "./time_limit.ts";
 
 export interface ResolvedReference<Reference extends ReferenceLike> {
   reference: Reference;
@@ -24,17 +25,17 @@ const PIECE = 250;
 /**
  * Finds the version that each reference resolves to for the viewer, in their order: of its line the highest published
  * version in the range, else the highest deprecated one; an archived one only when it is named exactly. Other requests are
- * served between pieces, and `onStep` is called.
+ * served between steps. What `onStep` throws ends it.
  */
 export async function resolveReferences<Reference extends ReferenceLike>(
   sql: Sql,
-  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: (() => void) | undefined },
+  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: OnStep | undefined },
 ): Promise<ResolvedReference<Reference>[]> {
   const { references, viewer, onStep } = options;
   const resolved: ResolvedReference<Reference>[] = [];
   for (let first = 0; first < references.length; first += PIECE) {
     const piece = references.slice(first, first + PIECE);
-    resolved.push(...(await resolvePiece(sql, { references: piece, viewer })));
+    resolved.push(...(await resolvePiece(sql, { references: piece, viewer, onStep })));
     await yieldEventLoop();
     onStep?.();
   }
@@ -43,7 +44,7 @@ export async function resolveReferences<Reference extends ReferenceLike>(
 
 async function resolvePiece<Reference extends ReferenceLike>(
   sql: Sql,
-  options: { references: readonly Reference[]; viewer: DefinitionViewer },
+  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep: OnStep | undefined },
 ): Promise<ResolvedReference<Reference>[]> {
   const keys = new Map<string, DefinitionLineKey>();
   for (const { type, name, targetOrgId: orgId } of options.references) {
@@ -59,6 +60,7 @@ async function resolvePiece<Reference extends ReferenceLike>(
     compared += versions.length;
     if (compared > VERSIONS_PER_TURN) {
       await yieldEventLoop();
+      options.onStep?.();
       compared = versions.length;
     }
     resolved.push({ reference, target: pickVersion(range, versions) });

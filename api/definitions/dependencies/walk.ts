@@ -15,6 +15,7 @@ import {
   MAX_DEPENDENCY_NODES,
 } from "./graph.ts";
 import { resolveReferences } from "./resolve_references.ts";
+import type { OnStep } from "./time_limit.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
@@ -39,8 +40,8 @@ export async function walkDependencies(
     roots: readonly DependencyNode[];
     viewer: DefinitionViewer;
     maxDepth: number;
-    /** Called often. What it throws ends the walk. */
-    onStep?: () => void;
+    /** What it throws ends the walk. */
+    onStep?: OnStep;
   },
 ): Promise<DependencyWalk> {
   const { roots, viewer, maxDepth, onStep } = options;
@@ -80,7 +81,7 @@ export async function walkDependencies(
 interface LevelQuery {
   level: readonly string[];
   viewer: DefinitionViewer;
-  onStep: (() => void) | undefined;
+  onStep: OnStep | undefined;
 }
 
 /** Reads the references of one level, and how many of them count against the limit. */

@@ -6,32 +6,50 @@ import type { Person } from "../postgres/factory.ts";
  * Creates a tree: `node-1` is the root, and node n depends on the nodes 10 n - 8 to 10 n + 1, each with three
  * versions.
  */
-export async function makeForest(
+export async function makeForest(db: TestDatabase, maker: Person, size: number): Promise<void> {
+  await makeLines(db, maker, { prefix: "node", lines: size, versions: 3 });
+  await db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
+    select d.id, k, 'agent', 'node-' || child, '^1.0.0', 'dependencies.requires', true
+    from definitions as d, generate_series(-8, 1) as k,
+      lateral (select 10 * substr(d.name, 6)::int + k as child) as c
+    where d.org_id = ${maker.org.id} and d.name like 'node-%' and c.child <= ${size}`;
+  await db.owner`analyze definitions, definition_lines, definition_references`;
+}
+
+/** Creates a chain: `link-1` is its start, and link n depends on link n + 1. */
+export async function makeChain(db: TestDatabase, maker: Person, length: number): Promise<void> {
+  await makeLines(db, maker, { prefix: "link", lines: length, versions: 1 });
+  await db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
+    select d.id, 0, 'agent', 'link-' || substr(d.name, 6)::int + 1, '^1.0.0', 'dependencies.requires', true
+    from definitions as d
+    where d.org_id = ${maker.org.id} and d.name like 'link-%'`;
+  await db.owner`analyze definitions, definition_lines, definition_references`;
+}
+
+/** Creates published lines `prefix-1`, `prefix-2` and so on, each with the versions 1.0.0, 1.1.0 and so on. */
+export async function makeLines(
   { sql, owner }: TestDatabase,
   { org, user }: Person,
-  size: number,
+  { prefix, lines, versions }: { prefix: string; lines: number; versions: number },
 ): Promise<void> {
   // No test lists them, so the search index need not have them.
   await owner`alter table definitions disable trigger user`;
   await sql`
-    insert into definition_lines (org_id, type, name, first_published_at)
-    select ${org.id}, 'agent', 'node-' || n, '2026-01-01T00:00:00Z' from generate_series(1, ${size}::int) as n`;
-  await sql`
+    with line as (
+      insert into definition_lines (org_id, type, name, first_published_at)
+      select ${org.id}, 'agent', ${prefix} || '-' || n, '2026-01-01T00:00:00Z'
+      from generate_series(1, ${lines}::int) as n
+      returning *
+    )
     insert into definitions (
       line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, author_id, change_type,
       published_at
     )
     select
-      l.id, l.org_id, l.type, l.name, v, 'published', 'public', 'agent:', 'sha256:' || repeat('0', 64), l.name,
-      ${user.id}, 'major', '2026-01-01T00:00:00Z'
-    from definition_lines as l, unnest(array['1.0.0', '1.1.0', '1.2.0']) as v
-    where l.org_id = ${org.id} and l.name like 'node-%'`;
-  await sql`
-    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
-    select d.id, k, 'agent', 'node-' || child, '^1.0.0', 'dependencies.requires', true
-    from definitions as d, generate_series(-8, 1) as k,
-      lateral (select 10 * substr(d.name, 6)::int + k as child) as c
-    where d.org_id = ${org.id} and d.name like 'node-%' and c.child <= ${size}`;
+      l.id, l.org_id, l.type, l.name, '1.' || v || '.0', 'published', 'public', 'agent:', 'sha256:' || repeat('0', 64),
+      l.name, ${user.id}, 'major', '2026-01-01T00:00:00Z'
+    from line as l, generate_series(0, ${versions}::int - 1) as v`;
   await owner`alter table definitions enable trigger user`;
-  await owner`analyze definitions, definition_lines, definition_references`;
 }

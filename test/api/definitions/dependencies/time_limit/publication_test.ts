@@ -1,0 +1,49 @@
+/** Publications and validations whose references take too long. */
+import { expect, test } from "bun:test";
+import {
+  agentNeeding,
+  ask,
+  createAgent,
+  definitionOf,
+  write,
+} from "../../../../helpers/definitions/definitions.ts";
+import { makeChain, makeLines } from "../../../../helpers/definitions/forest.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
+
+async function failureOf(response: Response): Promise<unknown[]> {
+  const { error } = (await response.json()) as { error?: { code: string; message: string } };
+  return [response.status, error?.code, error?.message];
+}
+
+test("a version whose dependencies take too long to search for cycles stays a draft", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await makeChain(api.db, person, 4_900);
+  const yaml = agentNeeding("top", ["link-1@^1.0.0"]);
+  await createAgent(api, person, { name: "top", yaml });
+  const refused = [
+    503,
+    "SERVICE_UNAVAILABLE",
+    "Cannot search the dependencies for cycles within 1 second. Nothing was stored. Publish fewer documents at once, or reference fewer definitions.",
+  ];
+  const published = await write(api, "/agent/top@1.0.0/publish", person);
+  expect(published.headers.get("retry-after")).toBe("2");
+  expect(await failureOf(published)).toEqual(refused);
+  expect((await definitionOf(await ask(api, "/agent/top@1.0.0", person))).status).toBe("draft");
+  const validated = await write(api, "/validate", person, { body: { type: "agent", yaml, publish: true } });
+  expect(await failureOf(validated)).toEqual(refused);
+});
+
+test("a document whose references take too long to resolve is refused", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await makeLines(api.db, person, { prefix: "wide", lines: 1, versions: 5_000 });
+  const requires = Array.from({ length: 5_000 }, (_, n) => `wide-1@>=0.${n}.0 <9.9`);
+  const yaml = agentNeeding("top", requires);
+  const validated = await write(api, "/validate", person, { body: { type: "agent", yaml } });
+  expect(await failureOf(validated)).toEqual([
+    503,
+    "SERVICE_UNAVAILABLE",
+    "Cannot resolve the references within 5 seconds. Nothing was stored. Send fewer documents at once, or documents with fewer references.",
+  ]);
+});
