@@ -1,7 +1,7 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
 import { type Fragment, fragment, type Sql } from "../connection/pool.ts";
 import { chosenLine, type DefinitionLineKey } from "./lines.ts";
-import { ANONYMOUS, type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
+import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /**
  * Returns the organization that a reference `r` of a version `d` would be bound to now: the organization in the reference,
@@ -30,13 +30,14 @@ export function liveTarget(viewer: DefinitionViewer): Fragment {
 
 /**
  * Returns the organization that a reference `r` of a version `d` refers to: the one it was bound to at publication, or for
- * a draft the one it would be bound to now. Null if there is no such organization, or if the reference is for members
+ * a draft the one it would be bound to if the viewer published it now. So previews agree with publishing, and no one
+ * learns of lines that only the author can see. Null if there is no such organization, or if the reference is for members
  * only (`markReferencesForMembers`) and the viewer is not a member.
  */
 export function targetOrg(viewer: DefinitionViewer): Fragment {
   return fragment`
     case
-      when d.status = 'draft' then ${liveTarget(ANONYMOUS)}
+      when d.status = 'draft' then ${liveTarget(viewer)}
       when r.for_members and d.org_id not in (${memberOrgIds(viewer)}) then null
       else coalesce(r.target_org_id, case when r.org_slug is null then d.org_id end)
     end`;

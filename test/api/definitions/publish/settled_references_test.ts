@@ -188,24 +188,57 @@ test("@org/name of a hidden line looks like one of an unknown organization, and 
   expect(await needs(api, "user", null)).toEqual(names.map((name) => `no ${name}`));
 });
 
-test("a draft resolves as its organization finds lines at that moment, not as its reader does", async () => {
+test("a draft resolves as publishing it would bind it at that moment, for each of its readers", async () => {
   await using api = await openTestApp();
-  const [acme, author, reader] = [
+  const [mallory, author, reader, colleague] = [
+    await api.make.person(),
     await api.make.person(),
     await api.make.person(),
     await api.make.person(),
   ] as const;
-  const shown = await publishAgent(api, own(acme), { name: "helper", visibility: "public" });
-  await publishAgent(api, own(reader), { name: "helper" });
-  await api.make.member({ orgId: author.org.id, userId: reader.user.id, role: "viewer" });
+  for (const { user } of [reader, colleague])
+    await api.make.member({ orgId: author.org.id, userId: user.id, role: "publisher" });
   await createAgent(api, own(author), { name: "user", yaml: agentNeeding("user", ["helper", "@x/y"]) });
-  for (const caller of [own(author), { key: reader.key }]) {
-    expect(await needs(api, "user@1.0.0", caller)).toEqual([shown.id, "no @x/y"]);
-  }
+  const personal = await publishAgent(api, { key: author.key, org: author.personalOrg }, { name: "helper" });
+  const readers = await publishAgent(api, own(reader), { name: "helper" });
+  const inOrg = (person: Person) => ({ key: person.key, org: author.org });
+  expect(await needs(api, "user@1.0.0", own(author))).toEqual([personal.id, "no @x/y"]);
+  expect(await needs(api, "user@1.0.0", inOrg(reader))).toEqual([readers.id, "no @x/y"]);
+  // The lines of the others are as good as missing.
+  expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual(["no helper", "no @x/y"]);
+  const shown = await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
+  expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual([shown.id, "no @x/y"]);
+  expect(await needs(api, "user@1.0.0", own(author))).toEqual([personal.id, "no @x/y"]);
   const mine = await publishAgent(api, own(author), { name: "helper" });
-  for (const caller of [own(author), { key: reader.key }]) {
+  for (const caller of [own(author), inOrg(reader), inOrg(colleague)]) {
     expect(await needs(api, "user@1.0.0", caller)).toEqual([mine.id, "no @x/y"]);
   }
+});
+
+test("validating, dependents and publishing agree on what a bare name means to the author", async () => {
+  await using api = await openTestApp();
+  const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
+  const personal = { key: author.key, org: author.personalOrg };
+  await publishAgent(api, personal, { name: "helper", version: "1.2.0" });
+  const yaml = agentNeeding("user", ["helper@^1.0.0"]);
+  const resolved = { resolvedVersion: "1.2.0", organization: author.personalOrg.slug };
+  for (const publish of [false, true]) {
+    const report = await write(api, "/validate", own(author), { body: { type: "agent", yaml, publish } });
+    expect(await report.json()).toMatchObject({ data: { warnings: [], references: [resolved] } });
+  }
+  await createAgent(api, own(author), { name: "user", yaml });
+  const dependents = async () => {
+    const response = await ask(api, `/agent/@${author.personalOrg.slug}/helper/dependents`, {
+      key: author.key,
+    });
+    return response.json();
+  };
+  const user = { name: "user", version: "1.0.0", organization: author.org.slug };
+  expect(await dependents()).toMatchObject({ data: { totalCount: 1, dependents: [user] } });
+  const published = await write(api, "/agent/user@1.0.0/publish", own(author));
+  expect(await published.json()).toMatchObject({ warnings: [] });
+  expect(await dependents()).toMatchObject({ data: { totalCount: 1, dependents: [user] } });
 });
 
 test("another organization of the author comes before strangers, and references bound there stay hidden", async () => {
