@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { httpFetch } from "../network/http_fetch.ts";
 import type { S3CredentialSource } from "../process/s3_config.ts";
+import { DeadlineExceeded } from "../process/with_timeout.ts";
 import { openCredentials } from "./credentials.ts";
 import { textOf } from "./s3_xml.ts";
 import { ArtifactStorageError, storageError } from "./store.ts";
@@ -45,6 +46,8 @@ export interface BucketRequest {
   body?: Uint8Array<ArrayBuffer> | string;
   /** Longest time until the response begins. */
   headersMs?: number;
+  /** Whether the request is sent once more if no response begins in time. By default, it fails. */
+  repeatsAfterSilence?: boolean;
   signal?: AbortSignal;
 }
 
@@ -85,7 +88,7 @@ export function openBucketRequests(address: BucketAddress): BucketRequests {
         return await read(await sendOnce(await sign(request), request));
       } catch (error) {
         request.signal?.throwIfAborted();
-        if (retry === RETRIES || !isTransient(error)) throw storageError(failureOf(request, address), error);
+        if (!mayRepeat(request, retry, error)) throw storageError(failureOf(request, address), error);
       }
       const options = request.signal ? { signal: request.signal } : {};
       // An abort is thrown by the next request.
@@ -161,8 +164,9 @@ function isPage({ body, headers }: Response): boolean {
   return headers.get("content-type")?.startsWith("text/html") ?? false;
 }
 
-/** A silent network would be silent again. */
-function isTransient(error: unknown): boolean {
-  if (error instanceof BucketError) return TRANSIENT.includes(error.code);
-  return error instanceof Error && "code" in error;
+/** By default, silence is not worth another request: a silent network would be silent again. */
+function mayRepeat({ repeatsAfterSilence = false }: BucketRequest, retry: number, error: unknown): boolean {
+  if (error instanceof DeadlineExceeded) return repeatsAfterSilence && retry === 0;
+  if (error instanceof BucketError && !TRANSIENT.includes(error.code)) return false;
+  return retry < RETRIES && error instanceof Error && "code" in error;
 }

@@ -129,6 +129,8 @@ async function sendParts(
     method: "PUT",
     key,
     headersMs: PART_MS,
+    // Each request has a connection of its own. If the network loses one, the whole build need not begin again.
+    repeatsAfterSilence: true,
     signal: AbortSignal.any([signal, stop.signal]),
   } as const;
   /** Those that are being sent, and those that have failed. */

@@ -1,4 +1,4 @@
-/** Uploads whose parts fail while the content makes the next part. Bun fails a test in which a rejection has no handler. */
+/** Uploads whose parts fail. Bun fails a test in which a rejection has no handler. */
 import { expect, test } from "bun:test";
 import { type BucketRequests, openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
 import { uploadObject } from "../../../shared/artifacts/s3_upload.ts";
@@ -6,8 +6,11 @@ import { waitFor } from "../../helpers/wait_for.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 
-/** A bucket that begins and aborts uploads, and responds to parts as the test wants. */
-function openBucket(respondToPart: () => Response | Promise<Response>) {
+/**
+ * A bucket that begins and aborts uploads, and responds to parts as the test wants. `partMs` replaces the two minutes that a
+ * part may take.
+ */
+function openBucket(respondToPart: () => Response | Promise<Response>, partMs?: number) {
   const seen = { partCount: 0, abortCount: 0, failedPartCount: 0 };
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -31,10 +34,11 @@ function openBucket(respondToPart: () => Response | Promise<Response>) {
   const counted: BucketRequests = {
     ...requests,
     async send(request) {
+      const isPart = request.method === "PUT";
       try {
-        return await requests.send(request);
+        return await requests.send(isPart && partMs ? { ...request, headersMs: partMs } : request);
       } catch (error) {
-        if (request.method === "PUT") seen.failedPartCount += 1;
+        if (isPart) seen.failedPartCount += 1;
         throw error;
       }
     },
@@ -75,4 +79,29 @@ test("an abort fails the upload, and nothing else, when a part is being sent and
   stopping.abort(reason);
   expect(await stored.catch((error: unknown) => error)).toBe(reason);
   expect(bucket.seen.abortCount).toBe(1);
+});
+
+/** On a slow machine, a part takes a second to arrive. */
+const SILENCE_MS = 4_000;
+
+test("a part whose connection falls silent is sent once more, and then the bucket counts as silent", async () => {
+  const silence = () => new Promise<Response>(() => {});
+  async function* content(): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(PART_BYTES);
+  }
+  const { signal } = new AbortController();
+  await using once = openBucket(
+    () => (once.seen.partCount === 1 ? silence() : new Response(null, { headers: { ETag: "1" } })),
+    SILENCE_MS,
+  );
+  const stored = uploadObject(once.requests, { ...object, content: content(), signal });
+  // All parts arrived; this bucket then says that it has stored nothing.
+  expect(await stored.catch((error: Error) => error.message)).toBe(
+    `Cannot use the artifact storage: the bucket stored 0 of ${PART_BYTES} bytes`,
+  );
+  expect(once.seen).toEqual({ partCount: 2, abortCount: 0, failedPartCount: 0 });
+  await using always = openBucket(silence, SILENCE_MS);
+  const failed = uploadObject(always.requests, { ...object, content: content(), signal });
+  expect(await failed.catch((error: Error) => error.message)).toMatch(/: no response within 4 s\. Check/);
+  expect(always.seen).toEqual({ partCount: 2, abortCount: 1, failedPartCount: 1 });
 });
