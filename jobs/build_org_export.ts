@@ -1,4 +1,5 @@
 /** Job `build_org_export`: builds the ZIP of an organization and records the outcome in the job's row. */
+import { ArtifactTooLargeError } from "../shared/artifacts/store.ts";
 import type { JobPayloads } from "../shared/background_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
 import { WrongTimeError } from "../sql/exports/select_rows.ts";
@@ -53,12 +54,14 @@ export async function buildOrgExport(
       throw error;
     }
     if (timeout.aborted) return await fail(deps, build, "BUILD_TIMEOUT");
-    // Another attempt would find the same.
-    if (error instanceof WrongTimeError || error instanceof ChangeLogDeletedError) {
-      return await fail(deps, build, "BUILD_FAILED", error.message);
-    }
+    if (isFinal(error)) return await fail(deps, build, "BUILD_FAILED", error.message);
     await handOn(deps, build, error);
   }
+}
+
+/** Returns whether another attempt would fail the same way. The messages of these errors are for the caller. */
+function isFinal(error: unknown): error is Error {
+  return [WrongTimeError, ChangeLogDeletedError, ArtifactTooLargeError].some((type) => error instanceof type);
 }
 
 async function run(

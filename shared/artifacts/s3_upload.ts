@@ -2,10 +2,11 @@
 import { withTimeout } from "../process/with_timeout.ts";
 import type { BucketRequests } from "./s3_requests.ts";
 import { elementsOf, textOf } from "./s3_xml.ts";
-import { type ContentDigest, digestContent, storageError } from "./store.ts";
+import { ArtifactTooLargeError, type ContentDigest, digestContent, storageError } from "./store.ts";
 
-/** A bucket accepts 10,000 parts per object, so artifacts of up to 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
+/** A bucket accepts 10,000 parts per object. */
+export const MAX_OBJECT_BYTES = 10_000 * PART_BYTES;
 /** Each is held in memory until the bucket has it. */
 const CONCURRENT_PARTS = 2;
 /** For a part: 70 KB a second. */
@@ -21,9 +22,14 @@ export interface Upload {
   type: string;
   content: AsyncGenerator<Uint8Array, void, void>;
   signal: AbortSignal;
+  /** Default: as much as a bucket accepts. */
+  maxBytes?: number;
 }
 
-/** Stores the content. If it fails or `signal` is aborted, the bucket is asked to forget the parts that it has. */
+/**
+ * Stores the content, or throws ArtifactTooLargeError. If it fails or `signal` is aborted, the bucket is asked to forget the
+ * parts that it has.
+ */
 export async function uploadObject(bucket: BucketRequests, upload: Upload): Promise<ContentDigest> {
   const { key, type, content, signal } = upload;
   let digest: ContentDigest | null = null;
@@ -88,14 +94,14 @@ interface Parts {
 
 async function uploadParts(
   bucket: BucketRequests,
-  { key, type, signal }: Upload,
+  { key, type, signal, maxBytes = MAX_OBJECT_BYTES }: Upload,
   content: Parts,
 ): Promise<void> {
   const headers = { "Content-Type": type };
   const begun = await bucket.send({ method: "POST", key, query: { uploads: "" }, headers, signal });
   const uploadId = textOf(begun.text, "UploadId") ?? "";
   try {
-    const etags = await sendParts(bucket, { key, uploadId, signal }, content);
+    const etags = await sendParts(bucket, { key, uploadId, signal, maxBytes }, content);
     const list = etags.map((etag, index) => {
       return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`;
     });
@@ -120,7 +126,12 @@ async function uploadParts(
 /** Returns the entity tags of the parts, in order. When it returns or throws, no part is being sent any more. */
 async function sendParts(
   bucket: BucketRequests,
-  { key, uploadId, signal }: { key: string; uploadId: string; signal: AbortSignal },
+  {
+    key,
+    uploadId,
+    signal,
+    maxBytes,
+  }: Required<Pick<Upload, "key" | "signal" | "maxBytes">> & { uploadId: string },
   { parts, free }: Parts,
 ): Promise<string[]> {
   const etags: string[] = [];
@@ -138,6 +149,7 @@ async function sendParts(
   let count = 0;
   try {
     for await (const body of parts) {
+      if (count * PART_BYTES + body.length > maxBytes) throw new ArtifactTooLargeError(maxBytes);
       const index = count;
       count += 1;
       const query = { partNumber: String(count), uploadId };

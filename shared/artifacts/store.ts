@@ -7,6 +7,18 @@ export class ArtifactStorageError extends Error {
   override readonly name = "ArtifactStorageError";
 }
 
+/** The content is too large for the store, now and later. Says what to do, without a period. */
+export class ArtifactTooLargeError extends Error {
+  override readonly name = "ArtifactTooLargeError";
+
+  constructor(maxBytes: number) {
+    super(
+      `The file is too large: a bucket takes ${maxBytes.toLocaleString("en-US")} bytes. Export the projects one by one, or ` +
+        "ask the operator to store artifacts in a directory (ARTIFACT_URL)",
+    );
+  }
+}
+
 /** A file in a store: an artifact, or one that is not finished. */
 export interface StoredFile {
   name: string;
@@ -40,7 +52,7 @@ export interface ArtifactStore {
   /**
    * Writes `content` and makes it visible under `name` once all of it is stored. Errors of `content` pass through.
    * The caller prevents two writers of one name: a builder includes its attempt in the name. `signal` ends a wait for
-   * the store.
+   * the store. Throws ArtifactTooLargeError.
    */
   write(
     name: string,

@@ -15,6 +15,7 @@ import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
+import { MAX_OBJECT_BYTES } from "../../shared/artifacts/s3_upload.ts";
 import { MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
@@ -93,6 +94,7 @@ test("fixed limits are those of the code", async () => {
   const maxItemsOf = (schema: string) =>
     count(Number(/"maxItems":(\d+)/.exec(JSON.stringify(document.components.schemas[schema]))?.[1]));
   expect(Object.fromEntries(readTable("| Fixed limit | Value |"))).toEqual({
+    "File of an organization export, if artifacts are in a bucket": `${count(MAX_OBJECT_BYTES)} bytes`,
     "JSON body": `${count(maxBodyBytes("/api/v1/definitions"))} bytes`,
     "JSON body under `/auth`": `${count(maxBodyBytes("/api/v1/auth/login"))} bytes`,
     "JSON body with the response of a passkey": `${count(PASSKEY_MAX_BYTES)} bytes`,

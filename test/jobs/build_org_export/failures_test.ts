@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { BuildSuperseded } from "../../../jobs/org_export_file.ts";
+import { ArtifactTooLargeError } from "../../../shared/artifacts/store.ts";
 import { markExportJobQueued, updateExportJobProgress } from "../../../sql/exports/build_attempts.ts";
 import {
   cancelJob,
@@ -250,6 +251,29 @@ test("an increment that is built after its changes were deleted fails at once, a
   });
   // That of the first job.
   expect(await storedFiles(app)).toHaveLength(1);
+  expect(await listMismatches(app)).toEqual([]);
+});
+
+test("a job whose file is too large for its store fails at once", async () => {
+  const { app, id, show } = await openWithJob();
+  await using _app = app;
+  await using runner = await openTestRunner(app, {
+    store: (store) => ({
+      ...store,
+      async write() {
+        throw new ArtifactTooLargeError(83_886_080_000);
+      },
+    }),
+  });
+  await runner.build(id);
+  expect(await show()).toMatchObject({
+    status: "failed",
+    attempt: 1,
+    errorCode: "BUILD_FAILED",
+    errorMessage: expect.stringMatching(
+      /^The file is too large: a bucket takes 83,886,080,000 bytes\. Export the/,
+    ),
+  });
   expect(await listMismatches(app)).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { type BucketRequests, openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
 import { uploadObject } from "../../../shared/artifacts/s3_upload.ts";
+import { ArtifactTooLargeError } from "../../../shared/artifacts/store.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
@@ -104,4 +105,23 @@ test("a part whose connection falls silent is sent once more, and then the bucke
   const failed = uploadObject(always.requests, { ...object, content: content(), signal });
   expect(await failed.catch((error: Error) => error.message)).toMatch(/: no response within 4 s\. Check/);
   expect(always.seen).toEqual({ partCount: 2, abortCount: 1, failedPartCount: 1 });
+});
+
+test("content that is too large for a bucket fails, and one byte less is stored", async () => {
+  await using bucket = openBucket(() => new Response(null, { headers: { ETag: "1" } }));
+  async function* content(bytes: number): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(bytes);
+  }
+  const { signal } = new AbortController();
+  const maxBytes = 2 * PART_BYTES;
+  const upload = (bytes: number) =>
+    uploadObject(bucket.requests, { ...object, content: content(bytes), signal, maxBytes });
+  const failed = await upload(maxBytes + 1).catch((error: unknown) => error);
+  expect(failed).toEqual(new ArtifactTooLargeError(maxBytes));
+  expect(bucket.seen.abortCount).toBe(1);
+  // All parts arrived; this bucket then says that it has stored nothing.
+  expect(await upload(maxBytes).catch((error: Error) => error.message)).toBe(
+    `Cannot use the artifact storage: the bucket stored 0 of ${maxBytes} bytes`,
+  );
+  expect(bucket.seen.abortCount).toBe(1);
 });
