@@ -301,6 +301,8 @@ export const TEXTS = {
       `Cannot apply this change. Others changed the definition first, ${tries} times in a row. Nothing was written. Retry in 1 second.`,
     references: (seconds: number) =>
       `Cannot resolve the references within ${duration(seconds)}. Nothing was stored. Send fewer documents at once, or documents with fewer references.`,
+    resolving: (seconds: number) =>
+      `Resolving the references took longer than ${duration(seconds)}. Try again later.`,
     signIns: (waiting: number) => `Too many sign-ins at once: ${waiting} are waiting. ${WAIT_ADVICE}`,
     tracker:
       "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.",

@@ -4,7 +4,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
-import { requestContext } from "../http/request_context.ts";
+import { isRequestOver, requestContext } from "../http/request_context.ts";
 
 /** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
 export const PUBLICATIONS_MAX = 4;
@@ -30,7 +30,10 @@ export interface DefinitionTurns {
   recordings: RunInTurn;
   /** Other writes. Those of one version, line or organization wait for each other too, and for its publication. */
   writes: RunInTurn;
-  /** Lists get at most half of the connections, and a caller half of those, so that slow ones keep no other request waiting. */
+  /**
+   * Lists, and reads that resolve references, get at most half of the connections, and a caller half of those, so that slow ones
+   * keep no other request waiting.
+   */
   lists: RunInTurn;
 }
 
@@ -45,7 +48,11 @@ export function createDefinitionTurns({ databasePoolMax }: Pick<Config, "databas
     }),
     recordings: takeTurns({ max: half, maxWaiting: 200, what: "recordings of executions" }),
     writes: takeTurns({ max: half, maxWaiting: WRITES_WAITING_MAX, what: "writes to definitions" }),
-    lists: takeTurns({ max: half, maxWaiting: LISTS_WAITING_MAX, what: "lists of definitions" }),
+    lists: takeTurns({
+      max: half,
+      maxWaiting: LISTS_WAITING_MAX,
+      what: "lists and dependencies of definitions",
+    }),
   };
 }
 
@@ -62,8 +69,7 @@ function takeTurns({ max, maxWaiting, what }: { max: number; maxWaiting: number;
   const limit = maxPerCaller + maxWaiting;
   const message = TEXTS.RATE_LIMITED.turns({ what, limit });
   return (request, task) => {
-    const context = requestContext(request);
-    const { caller, network } = context;
+    const { caller, network } = requestContext(request);
     const refuse = (reason: Refusal) => {
       if (reason === "over") return new ApiError("SERVICE_UNAVAILABLE", { retryAfter: RETRY_AFTER.queue });
       return new ApiError("RATE_LIMITED", {
@@ -71,8 +77,7 @@ function takeTurns({ max, maxWaiting, what }: { max: number; maxWaiting: number;
         details: { share: caller ? "user" : "network", limit },
       });
     };
-    // Over if the client has disconnected or has been sent a timeout.
-    const isOver = () => request.signal.aborted || context.error !== null;
+    const isOver = () => isRequestOver(request);
     return queue.run({ caller: caller?.userId ?? network, refuse, isOver }, task);
   };
 }

@@ -1,15 +1,14 @@
 /** GET …/dependencies: what a definition needs to run. */
 import { Type } from "@sinclair/typebox";
-import type { Pool } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { operation, reply } from "../http/operation.ts";
 import { integer } from "../http/query.ts";
 import { dataOf, listOf } from "../http/schemas.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import { type DependencyNode, type DependencyTree, expandDependencies } from "./dependencies/graph.ts";
-import { walkDependencies } from "./dependencies/walk.ts";
+import { resolveInTurn } from "./dependencies/resolve_in_turn.ts";
+import { type DependencyWalk, walkDependencies } from "./dependencies/walk.ts";
 import { findReadTarget, requireDefinition } from "./find_visible.ts";
 import { READ, TypeName, VersionOrId } from "./schemas.ts";
 
@@ -115,27 +114,23 @@ export const getDependencies = operation(
     query: { maxDepth: integer({ min: 1, max: 50, unset: 50 }, "Number of levels") },
     response: { 200: dataOf(Dependencies, "The dependencies") },
   },
-  async ({ params, query: { maxDepth }, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
-    const row = await requireDefinition(sql, target);
+  async ({ params, query: { maxDepth }, caller, request }, deps) => {
+    const target = await findReadTarget(deps.sql, parseReadAddress(params), { caller, request });
+    const root = presentDefinition(await requireDefinition(deps.sql, target));
     const { viewer } = target.scope;
-    return reply(200, { data: await findDependencies(sql, { row, viewer, maxDepth }) });
+    const walk = await resolveInTurn(deps, request, (tx, onStep) =>
+      walkDependencies(tx, { roots: [root], viewer, maxDepth, onStep }),
+    );
+    return reply(200, { data: await presentWalk(walk, { root, maxDepth }) });
   },
 );
 
-async function findDependencies(
-  sql: Pool,
-  options: { row: DefinitionRow; viewer: DefinitionViewer; maxDepth: number },
+async function presentWalk(
+  { nodes, edges, unresolved, ...walk }: DependencyWalk,
+  { root, maxDepth }: { root: DependencyNode; maxDepth: number },
 ) {
-  const { row, viewer, maxDepth } = options;
-  const root = presentDefinition(row);
-  const { nodes, edges, unresolved, ...walk } = await walkDependencies(sql, {
-    roots: [root],
-    viewer,
-    maxDepth,
-  });
   await yieldEventLoop();
-  const found = expandDependencies({ nodes, edges }, { rootId: row.id, maxDepth });
+  const found = expandDependencies({ nodes, edges }, { rootId: root.id, maxDepth });
   // A tree of 5,000 nodes is 1.4 MB of text.
   await yieldEventLoop();
   const truncated = walk.truncated || found.truncated;

@@ -1,7 +1,7 @@
 /** GET …/dependents: what needs a definition. */
 import { Type } from "@sinclair/typebox";
 import { pickVersion } from "../../shared/definitions/version_range.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import {
   listDependents,
   listReferencedRanges,
@@ -15,6 +15,9 @@ import { Count, data, listOf } from "../http/schemas.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import { MAX_DEPENDENCY_NODES } from "./dependencies/graph.ts";
+import { resolveInTurn } from "./dependencies/resolve_in_turn.ts";
+import { VERSIONS_PER_TURN } from "./dependencies/resolve_references.ts";
+import type { OnStep } from "./dependencies/time_limit.ts";
 import {
   Context,
   DefinitionVersionName,
@@ -26,7 +29,8 @@ import {
 import { findReadTarget, requireAnyVersion } from "./find_visible.ts";
 import { READ, VersionOrId } from "./schemas.ts";
 
-const RANGES_A_TURN = 20;
+/** Reading a range takes as long as comparing it with so many versions. */
+const VERSIONS_A_RANGE = 200;
 
 const Dependent = Type.Object(
   {
@@ -66,45 +70,57 @@ export const getDependents = operation(
       ),
     },
   },
-  async ({ params, caller, request }, { sql }) => {
-    const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
-    const row = await requireAnyVersion(sql, target);
+  async ({ params, caller, request }, deps) => {
+    const target = await findReadTarget(deps.sql, parseReadAddress(params), { caller, request });
+    const row = await requireAnyVersion(deps.sql, target);
     const { viewer } = target.scope;
     const isOneVersion = target.address.version !== null;
-    return reply(200, { data: await findDependents(sql, { row, viewer, isOneVersion }) });
+    const data = await resolveInTurn(deps, request, (tx, onStep) =>
+      findDependents(tx, { row, viewer, isOneVersion, onStep }),
+    );
+    await yieldEventLoop();
+    return reply(200, { data });
   },
 );
 
 /** Finds the versions that have this one, or any version of its line, among their direct dependencies. */
 async function findDependents(
-  sql: Pool,
-  { row, viewer, isOneVersion }: { row: DefinitionRow; viewer: DefinitionViewer; isOneVersion: boolean },
+  sql: Sql,
+  options: { row: DefinitionRow; viewer: DefinitionViewer; isOneVersion: boolean; onStep: OnStep },
 ) {
+  const { row, viewer, isOneVersion, onStep } = options;
   const [candidates, named] = await Promise.all([
     listVersionCandidates(sql, { lineId: row.lineId, viewer }),
     listReferencedRanges(sql, { target: row, viewer }),
   ]);
-  const ranges = await filterRanges(named, (range) => {
+  const fits = (range: string) => {
     const picked = pickVersion(range, candidates);
     return isOneVersion ? picked?.id === row.id : picked !== null;
-  });
+  };
+  const ranges = await filterRanges(named, fits, { versions: candidates.length, onStep });
   const { total, dependents } =
     ranges.length === 0
       ? { total: 0, dependents: [] }
       : await listDependents(sql, { target: row, ranges, viewer, limit: MAX_DEPENDENCY_NODES });
-  await yieldEventLoop();
   const truncated = total > dependents.length || named.length === MAX_REFERENCED_RANGES;
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
 }
 
-/** Keeps the ranges that fit, and yields to the event loop: each may be compared with thousands of versions. */
+/** Keeps the ranges that fit, each compared with this many versions. Yields to the event loop, and calls `onStep` then. */
 export async function filterRanges(
   ranges: readonly string[],
   fits: (range: string) => boolean,
+  { versions, onStep }: { versions: number; onStep?: OnStep },
 ): Promise<string[]> {
   const kept: string[] = [];
-  for (const [index, range] of ranges.entries()) {
-    if (index % RANGES_A_TURN === RANGES_A_TURN - 1) await yieldEventLoop();
+  let compared = 0;
+  for (const range of ranges) {
+    compared += versions + VERSIONS_A_RANGE;
+    if (compared > VERSIONS_PER_TURN) {
+      await yieldEventLoop();
+      onStep?.();
+      compared = 0;
+    }
     if (fits(range)) kept.push(range);
   }
   return kept;

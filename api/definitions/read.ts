@@ -19,7 +19,9 @@ import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { dataOf, Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
+import { resolveInTurn } from "./dependencies/resolve_in_turn.ts";
 import { resolveReferences } from "./dependencies/resolve_references.ts";
+import type { OnStep } from "./dependencies/time_limit.ts";
 import { readerWork } from "./document.ts";
 import { findReadTarget, type ReadScope, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
@@ -163,7 +165,10 @@ async function replyDefinition(
   const headers = deprecationHeaders(row, address, deps.config.publicUrl);
   const { type, text: yaml } = row;
   const more: string[] = [];
-  if (includeRefs) more.push(JSON.stringify({ refs: await listRefs(deps.sql, row, scope) }));
+  if (includeRefs) {
+    const refs = await resolveInTurn(deps, request, (tx, onStep) => listRefs(tx, row, { ...scope, onStep }));
+    more.push(JSON.stringify({ refs }));
+  }
   if (yaml !== null)
     more.push(await readerWork(deps.documents, request).normalize({ type, yaml, includeYaml }));
   const data = more.length === 0 ? row.json : joinJson([row.json, ...more]);
@@ -198,9 +203,13 @@ function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
   });
 }
 
-async function listRefs(sql: Sql, { id }: DefinitionTextRow, { viewer }: ReadScope) {
+async function listRefs(
+  sql: Sql,
+  { id }: DefinitionTextRow,
+  { viewer, onStep }: ReadScope & { onStep: OnStep },
+) {
   const references = await listDefinitionReferences(sql, { definitionIds: [id], viewer });
-  const resolved = await resolveReferences(sql, { references, viewer });
+  const resolved = await resolveReferences(sql, { references, viewer, onStep });
   return resolved.map(({ reference, target }) => ({
     type: reference.type,
     name: writtenName(reference),

@@ -175,6 +175,11 @@ export function requestContext(request: Request): RequestContext {
   return context;
 }
 
+/** Returns true once the client has disconnected or has been sent a timeout. */
+export function isRequestOver(request: Request): boolean {
+  return request.signal.aborted || requestContext(request).error !== null;
+}
+
 /**
  * Tells that the body of this answer is streamed. The request is logged and measured when the function that comes back
  * is called: exactly once matters, later calls do nothing. Call this when nothing can be refused any more.

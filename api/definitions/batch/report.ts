@@ -98,6 +98,7 @@ export async function reportBreaks(
   const ranges = await filterRanges(
     await listReferencedRanges(sql, { target, viewer }),
     (range) => accepts(range, predecessor.version) && !accepts(range, version),
+    { versions: 2 },
   );
   if (ranges.length === 0) return [];
   const given = { target, ranges, viewer, limit: MAX_BREAKS, isPublished: true };

@@ -69,7 +69,7 @@ async function resolvePiece<Reference extends ReferenceLike>(
 }
 
 /** Versions that are compared with ranges in one turn of the event loop: some 8 ms. */
-const VERSIONS_PER_TURN = 4_000;
+export const VERSIONS_PER_TURN = 4_000;
 
 function textOf({ orgId, type, name }: DefinitionLineKey): string {
   return `${orgId} ${type} ${name}`;

@@ -3,54 +3,13 @@ import {
   createDefinitionTurns,
   PUBLICATIONS_WAITING_MAX,
 } from "../../../api/definitions/definition_turns.ts";
-import { bindContext, type RequestContext } from "../../../api/http/request_context.ts";
 import { ApiError } from "../../../shared/errors.ts";
-
-/** A request of an anonymous caller, as handlers see it. */
-function requestOf(network: string, signal?: AbortSignal): { request: Request; context: RequestContext } {
-  const request = new Request("http://localhost/", signal ? { signal } : {});
-  const context: RequestContext = {
-    request,
-    url: new URL(request.url),
-    requestId: "id",
-    ownRequestId: "id",
-    method: "GET",
-    address: network,
-    connection: {
-      isOpen: () => true,
-      whenOver: async () => true,
-      mayBeSilent: () => {},
-      acknowledgedBytes: () => null,
-      reset: () => {},
-    },
-    network,
-    userAgent: null,
-    startedAt: 0,
-    isAdmitted: true,
-    mayWrite: true,
-    span: null,
-    route: null,
-    writes: false,
-    caller: null,
-    authorization: null,
-    orgId: null,
-    usesCookie: false,
-    idempotencyKey: null,
-    body: {},
-    error: null,
-    responseHeaders: {},
-    fields: {},
-    streamEnd: null,
-    callApi: null,
-  };
-  bindContext(request, context);
-  return { request, context };
-}
+import { handlerRequest } from "../../helpers/http/handler_request.ts";
 
 test("requests of one caller are rejected over the limit, and others are served", async () => {
   const { publications } = createDefinitionTurns({ databasePoolMax: 2 });
   const end = Promise.withResolvers<void>();
-  const run = (network: string) => publications(requestOf(network).request, () => end.promise);
+  const run = (network: string) => publications(handlerRequest(network).request, () => end.promise);
   const all = Array.from({ length: 1 + PUBLICATIONS_WAITING_MAX }, () => run("a"));
   await expect(run("a")).rejects.toMatchObject({
     code: "RATE_LIMITED",
@@ -66,19 +25,19 @@ test("a request that was aborted or answered leaves, and makes room for the call
   const { publications } = createDefinitionTurns({ databasePoolMax: 2 });
   const end = Promise.withResolvers<void>();
   const ran: string[] = [];
-  const first = publications(requestOf("a").request, () => end.promise);
+  const first = publications(handlerRequest("a").request, () => end.promise);
   const abort = new AbortController();
-  const answered = requestOf("a");
-  const waiting = Array.from({ length: PUBLICATIONS_WAITING_MAX - 2 }, () => requestOf("a"));
+  const answered = handlerRequest("a");
+  const waiting = Array.from({ length: PUBLICATIONS_WAITING_MAX - 2 }, () => handlerRequest("a"));
   const staying = waiting.map(({ request }) => publications(request, async () => void ran.push("stayed")));
   const left = Promise.allSettled(
-    [requestOf("a", abort.signal), answered].map(({ request }) =>
+    [handlerRequest("a", abort.signal), answered].map(({ request }) =>
       publications(request, async () => void ran.push("left")),
     ),
   );
   abort.abort();
   answered.context.error = new ApiError("SERVICE_UNAVAILABLE");
-  const next = publications(requestOf("a").request, async () => void ran.push("next"));
+  const next = publications(handlerRequest("a").request, async () => void ran.push("next"));
   const refused = {
     status: "rejected",
     reason: { code: "SERVICE_UNAVAILABLE", headers: { "Retry-After": "2" } },

@@ -10,6 +10,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { makeForest } from "../../helpers/definitions/forest.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 interface Tree {
   id: string;
@@ -299,8 +300,13 @@ test("5,000 nodes are read at once, and no more are shown", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeForest(api.db, person, 5100);
-  await dependenciesOf(api, "/agent/node-1/dependencies");
-  const found = await dependenciesOf(api, "/agent/node-1/dependencies");
+  // On a busy machine, the first ones may take too long.
+  const found = await waitFor(async () => {
+    const response = await ask(api, "/agent/node-1/dependencies", null);
+    const { data = null } = (await response.json()) as { data?: Dependencies };
+    expect([200, 503]).toContain(response.status);
+    return data;
+  });
   expect(found.totalCount).toBe(5000);
   expect(outlineFlat(found).at(-1)).toBe("4 node-5001@1.2.0");
 });

@@ -1,0 +1,40 @@
+/** Reads that resolve references: in turns, for some seconds at most, and no longer than the client waits. */
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
+import { limitStatements } from "../../../sql/connection/snapshot.ts";
+import { withinTimeout } from "../../http/error_handler.ts";
+import type { OperationDeps } from "../../http/operation.ts";
+import { isRequestOver } from "../../http/request_context.ts";
+import { limitTime, type OnStep } from "./time_limit.ts";
+
+/** Time for one read, and for one statement of it. */
+const MAX_READ_MS = 5_000;
+
+const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.resolving(MAX_READ_MS / 1000);
+
+/**
+ * Runs `read` in a transaction when it is the turn of the request, as lists are. `read` calls `onStep` between its steps.
+ * Throws SERVICE_UNAVAILABLE if it takes too long, or if the request is over.
+ */
+export async function resolveInTurn<Result>(
+  { sql, turns }: Pick<OperationDeps, "sql" | "turns">,
+  request: Request,
+  read: (tx: Sql, onStep: OnStep) => Promise<Result>,
+): Promise<Result> {
+  const readInTime = async () => {
+    const requireTime = limitTime(MAX_READ_MS, TOO_LONG);
+    const onStep = () => {
+      if (isRequestOver(request)) throw new ApiError("SERVICE_UNAVAILABLE");
+      requireTime();
+    };
+    const { value } = await sql.begin("read only", async (tx) => {
+      // Sent together with the first statement of `read`, which saves a round trip.
+      const limited = limitStatements(tx, MAX_READ_MS);
+      const [value] = await Promise.all([read(tx, onStep), limited]);
+      return { value };
+    });
+    return value;
+  };
+  return turns.lists(request, () => withinTimeout(TOO_LONG, readInTime));
+}
