@@ -29,26 +29,30 @@ interface NamedLines {
   isNamed: Fragment;
   /** Further conditions, the preferred one first. */
   preferences: readonly Fragment[];
+  /** Whether a line of the viewer's organizations comes first even if it has drafts only. */
+  countsDrafts: boolean;
 }
 
 /**
  * Returns an expression for a column of the line that a name means to the viewer, or null. Of the lines with a visible version
  * it is the first in this order: the organization of a bound key, then the viewer's organizations, then lines with a
  * published version, then the line that was published first (docs/contract.md, Definitions). A line of the viewer's
- * organizations comes before all others even if all its versions are deprecated. Otherwise another organization could take
- * over a name that the viewer trusts.
+ * organizations comes before all others even if all its versions are deprecated or archived. Otherwise another organization
+ * could take over a name that the viewer trusts. A line of drafts has never had the name, so without `countsDrafts` it
+ * comes last: otherwise a draft would hide the published definition that its organization uses.
  *
  * Each choice is a subquery that runs only if those before it find nothing, and reads lines in the order of their index up
  * to the first match: thousands of organizations may use the same name.
  */
 export function chosenLine(
   viewer: DefinitionViewer,
-  { column, isNamed, preferences }: { column: "id" | "org_id" } & NamedLines,
+  { column, isNamed, preferences, countsDrafts }: { column: "id" | "org_id" } & NamedLines,
 ): Fragment {
   const { userId, boundOrgId } = viewer;
   const hasVersion = (condition: Fragment) =>
     fragment`exists (select from definitions as d where d.line_id = l.id and ${condition} and ${isVisible(viewer)})`;
   const isThere = hasVersion(fragment`true`);
+  const isFirst = countsDrafts ? isThere : hasVersion(fragment`d.status <> 'draft'`);
   const isPublished = hasVersion(fragment`d.status = 'published' and d.quarantined_at is null`);
   const isBound = fragment`l.org_id = ${boundOrgId}::uuid`;
   // An array, so that the planner finds the lines of each organization by their key.
@@ -57,8 +61,8 @@ export function chosenLine(
   ))`;
   const all = fragment`true`;
   const choices = [
-    ...(boundOrgId === null ? [] : [{ lines: isBound, condition: isThere }]),
-    ...(userId === null ? [] : [isPublished, isThere].map((condition) => ({ lines: isOwn, condition }))),
+    ...(boundOrgId === null ? [] : [{ lines: isBound, condition: isFirst }]),
+    ...(userId === null ? [] : [isPublished, isFirst].map((condition) => ({ lines: isOwn, condition }))),
     ...[isPublished, isThere].map((condition) => ({ lines: all, condition })),
   ];
   const subqueries = preferences.flatMap((preference) =>
@@ -77,9 +81,13 @@ export function chosenLine(
 
 /**
  * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`). If `versions` are
- * given, a line that has all of them comes first.
+ * given, a line that has all of them comes first. Reads that cannot return a draft do not count drafts.
  */
-export function visibleLine(query: DefinitionLineQuery, versions: readonly string[]): Fragment {
+export function visibleLine(
+  query: DefinitionLineQuery,
+  versions: readonly string[],
+  { countsDrafts } = { countsDrafts: true },
+): Fragment {
   const { type, name, orgId, viewer } = query;
   const isInOrg = orgId === null ? fragment`true` : fragment`l.org_id = ${orgId}::uuid`;
   const isNamed = fragment`l.type = ${type} and l.name = ${name} and ${isInOrg}`;
@@ -92,7 +100,7 @@ export function visibleLine(query: DefinitionLineQuery, versions: readonly strin
   return fragment`
     select n.id, n.org_id
     from definition_lines as n
-    where n.id = ${chosenLine(viewer, { column: "id", isNamed, preferences })}`;
+    where n.id = ${chosenLine(viewer, { column: "id", isNamed, preferences, countsDrafts })}`;
 }
 
 /** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */

@@ -22,6 +22,7 @@ export function liveTarget(viewer: DefinitionViewer): Fragment {
           column: "org_id",
           isNamed: fragment`l.type = r.type and l.name = r.name`,
           preferences: [fragment`true`],
+          countsDrafts: false,
         })},
         d.org_id
       )

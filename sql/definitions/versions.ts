@@ -125,6 +125,7 @@ async function resolveName<Row extends { id: string }>(
   select: Fragment,
 ): Promise<ResolvedDefinition<Row>> {
   const isResolvable = fragment`d.status in ('published', 'deprecated') and d.quarantined_at is null`;
+  const countsDrafts = query.version !== null || query.anyStatus === true;
   const isNamed =
     query.version !== null
       ? fragment`d.version = ${query.version}`
@@ -132,7 +133,7 @@ async function resolveName<Row extends { id: string }>(
         ? fragment`true`
         : isResolvable;
   const [row] = await sql<(Row | { id: null })[]>`
-    with line as (${visibleLine(query, query.version === null ? [] : [query.version])})
+    with line as (${visibleLine(query, query.version === null ? [] : [query.version], { countsDrafts })})
     select found.*
     from line
     left join lateral (

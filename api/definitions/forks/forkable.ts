@@ -1,6 +1,5 @@
 /** GET …/forkable: which versions can be forked, and by whom. */
 import { Type } from "@sinclair/typebox";
-import { allowsOperation } from "../../../shared/definitions/lifecycle.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
@@ -8,6 +7,7 @@ import { FORK_DENIALS, type ForkDenial } from "../../../shared/vocabulary.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import { type DefinitionViewer, isMemberOrg } from "../../../sql/definitions/visibility.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
@@ -79,9 +79,10 @@ async function findForkDenial(
 }
 
 async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
+  const { address, scope } = target;
+  const { definition } = await resolveDefinition(sql, { ...address, ...scope });
+  if (definition) return sourceOf(sql, definition, scope.viewer);
   const row = await requireAnyVersion(sql, target);
-  const isResolvable = row.quarantinedAt === null && allowsOperation(row.status, "fork");
-  if (target.address.version !== null || isResolvable) return sourceOf(sql, row, target.scope.viewer);
   // A name without a version stands for a published one: being a member does not make one of it.
   return { status: row.status === "archived" ? "archived" : null, isOwn: false, isQuarantined: false };
 }

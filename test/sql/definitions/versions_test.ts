@@ -101,14 +101,29 @@ describe("resolveDefinition()", () => {
     const elsewhere = viewer(first, first.personalOrg.id);
     expect(await resolved(db, { name: "reviewer", viewer: elsewhere })).toEqual([first.org.id, "2.0.0"]);
   });
+});
 
-  test("takes one's own draft before a stranger's line, and says of a draft only that it is no version", async () => {
+describe("resolveDefinition() of lines that are not published", () => {
+  test("takes one's own draft before a stranger's line if it is named, and a published version before all drafts", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     await makeDefinition(db.sql, first, { name: "reviewer" });
     expect(await resolved(db, { name: "reviewer" })).toBe("no line");
-    await makeDefinition(db.sql, second, { name: "reviewer", status: "published", visibility: "public" });
-    expect(await resolved(db, { name: "reviewer", viewer: viewer(first) })).toBe("no version");
+    const bound = viewer(first, first.org.id);
+    const readers = [viewer(first), bound];
+    for (const reader of readers)
+      expect(await resolved(db, { name: "reviewer", viewer: reader })).toBe("no version");
+    await makeDefinition(db.sql, second, { name: "reviewer", status: "deprecated", visibility: "public" });
+    for (const version of ["1.0.0", "2.0.0"]) {
+      for (const reader of [ANONYMOUS, ...readers])
+        expect(await resolved(db, { name: "reviewer", viewer: reader })).toEqual([second.org.id, version]);
+      const open = { name: "reviewer", status: "published", visibility: "public" } as const;
+      if (version === "1.0.0") await makeDefinition(db.sql, second, { ...open, version: "2.0.0" });
+    }
+    // Reads of a whole line are about the reader's own.
+    const line = { type: "agent", name: "reviewer", version: null, orgId: null, anyStatus: true } as const;
+    const whole = await resolveDefinition(db.sql, { ...line, viewer: viewer(first) });
+    expect(whole.definition?.orgId).toBe(first.org.id);
     const named = { name: "reviewer", version: "1.0.0", viewer: viewer(first) };
     expect(await resolved(db, named)).toEqual([first.org.id, "1.0.0"]);
   });
@@ -119,6 +134,16 @@ describe("resolveDefinition()", () => {
     await makeDefinition(db.sql, first, { name: "reviewer", status: "archived", visibility: "public" });
     expect(await resolved(db, { name: "reviewer" })).toBe("no version");
     expect(await resolved(db, { name: "reviewer", version: "1.0.0" })).toEqual([first.org.id, "1.0.0"]);
+  });
+
+  test("gives no stranger the name of a line that one's own organization has archived", async () => {
+    const { db, first, second } = await openWithPeople();
+    await using _ = db;
+    const archived = { name: "reviewer", status: "archived", visibility: "public" } as const;
+    await makeDefinition(db.sql, first, archived);
+    await makeDefinition(db.sql, second, { ...archived, status: "published" });
+    expect(await resolved(db, { name: "reviewer" })).toEqual([second.org.id, "1.0.0"]);
+    expect(await resolved(db, { name: "reviewer", viewer: viewer(first) })).toBe("no version");
   });
 });
 

@@ -20,6 +20,37 @@ const COMMENTED = agentYaml("reviewer", "1.4.0", { author: "Ada", tags: "[review
   .replace("agent:", "# how we review\nagent:")
   .replace("displayName: Reviewer", "displayName: Reviewer # shown in lists");
 
+test("a fork of the same name hides its source from nobody until it is published", async () => {
+  await using api = await openTestApp();
+  const [author, forker] = [await api.make.person(), await api.make.person()] as const;
+  const source = await publishAgent(api, author, { name: "reviewer", visibility: "public" });
+  const readers: Caller[] = [
+    { key: forker.key },
+    await api.make.key({ userId: forker.user.id, orgId: forker.org.id }),
+  ];
+  const { definition } = await makeFork(api, forker, "/agent/reviewer", { name: "reviewer" });
+  for (const reader of readers) {
+    expect(await definitionOf(await ask(api, "/agent/reviewer", reader))).toMatchObject({ id: source.id });
+    const lineage = await dataOf(await ask(api, "/agent/reviewer/lineage", reader));
+    expect(lineage).toMatchObject({ isFork: true });
+    const { versions } = await dataOf(await ask(api, "/agent/reviewer/versions", reader));
+    expect(versions).toMatchObject([{ id: definition.id }]);
+    expect(await dataOf(await ask(api, "/agent/reviewer/forkable", reader))).toEqual({ canFork: true });
+  }
+  const again = await makeFork(api, forker, "/agent/reviewer", { name: "another" });
+  expect(again.source).toMatchObject({ id: source.id });
+  const elsewhere = { key: forker.key, org: forker.personalOrg };
+  const needing = { name: "user", yaml: agentNeeding("user", ["reviewer"]) };
+  const user = await publishAgent(api, elsewhere, needing);
+  const bound = await dataOf(await ask(api, `/agent/${user.id}/dependencies`, elsewhere));
+  expect(bound).toMatchObject({ flat: [{ id: source.id }] });
+  await write(api, "/agent/reviewer@1.0.0/publish", forker);
+  for (const reader of readers)
+    expect(await definitionOf(await ask(api, "/agent/reviewer", reader))).toMatchObject({
+      id: definition.id,
+    });
+});
+
 test("a fork is a draft 1.0.0 of one's own, its document rewritten with the comments kept", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
