@@ -5,6 +5,7 @@
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import { lockDueOrg, markOrgDeleted, queueDeletionNotices } from "../sql/accounts/organization_deletion.ts";
+import { listOwners } from "../sql/accounts/organization_members.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldRows, listKeptRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
@@ -30,7 +31,11 @@ export async function deleteOldRecords(
       if (deleted < BATCH) return total;
     }
   };
-  const deleted: Record<string, number> = {};
+  // First: the others may use up the time of the sweep. One that fails stops nothing else.
+  const [organizations] = await Promise.allSettled([deleteOrganizations({ sql, boss }, signal)]);
+  const deleted: Record<string, number> = {
+    organizations: organizations.status === "fulfilled" ? organizations.value : 0,
+  };
   for (const [name, rows] of Object.entries({ ...OLD_ROWS, ...listKeptRows(config) })) {
     deleted[name] = await all((limit) => deleteOldRows(sql, { ...rows, limit }));
   }
@@ -43,11 +48,10 @@ export async function deleteOldRecords(
     ),
     events: await all((limit) => deleteOldEvents(sql, { days: config.eventRetentionDays, limit })),
     trackerChanges: await all((limit) => deleteOldTrackerChanges(sql, limit)),
-    // Last: one that fails stops nothing else.
-    organizations: await deleteOrganizations({ sql, boss }, signal),
   });
   const isNews = Object.values(deleted).some((count) => count > 0);
   log[isNews ? "info" : "debug"]({ event: "retention.swept", ...deleted }, "deleted old records");
+  if (organizations.status === "rejected") throw organizations.reason;
 }
 
 /**
@@ -70,8 +74,8 @@ export async function deleteOrganizations(
 async function deleteNext(tx: Sql, boss: RunnerDeps["boss"]): Promise<boolean> {
   const org = await lockDueOrg(tx);
   if (!org) return false;
-  // While its owners are members.
-  await queueDeletionNotices(tx, boss, { org, actorUserId: null, about: "deleted" });
+  // While they are members.
+  const owners = await listOwners(tx, org.id);
   const { jobIds, members, projects } = await markOrgDeleted(tx, org.id);
   for (const id of jobIds) await cancelJob(tx, boss, { id, name: "build_org_export" });
   await insertAuditEntry(tx, {
@@ -81,5 +85,7 @@ async function deleteNext(tx: Sql, boss: RunnerDeps["boss"]): Promise<boolean> {
     orgId: org.id,
     details: { slug: org.slug, members, projects },
   });
+  // Last: it locks the owners' addresses, and password resets for them wait.
+  await queueDeletionNotices(tx, boss, { org, owners, actorUserId: null, about: "deleted" });
   return true;
 }

@@ -3,7 +3,6 @@ import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 import type { Boss } from "../queue.ts";
 import { type AccountMailDetails, queueAccountMail } from "./account_mails.ts";
-import { listOwners } from "./organization_members.ts";
 
 /** Days from the request of an owner until an organization is deleted. It can be restored until then. */
 export const ORG_RESTORE_DAYS = 7;
@@ -95,6 +94,8 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
 
 interface DeletionNotice {
   org: { id: string; slug: string; name: string };
+  /** The recipients. */
+  owners: readonly { id: string; email: string }[];
   /** Who did it; null for an operator or the service. */
   actorUserId: string | null;
   /** The key of a text in jobs/account_mail/deletion_notice.ts. */
@@ -102,20 +103,19 @@ interface DeletionNotice {
   details?: AccountMailDetails;
 }
 
-/** Queues the mails. Call inside the transaction of the change, while those who are to know are owners. */
+/** Queues the mails. Call at the end of the transaction of the change, because it locks the recipients' addresses. */
 export async function queueDeletionNotices(
   tx: Sql,
   boss: Boss,
-  { org, actorUserId, about, details }: DeletionNotice,
+  { org, owners, actorUserId, about, details }: DeletionNotice,
 ): Promise<void> {
-  const owners = await listOwners(tx, org.id);
   // In one order, because each takes a lock of its address.
-  owners.sort((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
+  const recipients = owners.toSorted((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
   const [actor] = await tx<{ username: string }[]>`
     select username
     from users
     where id = ${actorUserId}`;
-  for (const { id, email } of owners) {
+  for (const { id, email } of recipients) {
     await queueAccountMail(tx, boss, {
       ...{ kind: "deletion_notice", email, userId: id, orgId: org.id },
       details: { about, by: actor?.username ?? null, name: org.name, slug: org.slug, ...details },

@@ -8,6 +8,7 @@ import {
   queueDeletionNotices,
   updateOrgDeletesAt,
 } from "../../../sql/accounts/organization_deletion.ts";
+import { listOwners } from "../../../sql/accounts/organization_members.ts";
 import { findOrgById, lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
@@ -131,6 +132,7 @@ async function noteEnd(
   });
   await queueDeletionNotices(tx, boss, {
     ...{ org, about, actorUserId: actor.actorUserId ?? null },
+    owners: await listOwners(tx, org.id),
     ...(details && { details }),
   });
 }

@@ -135,6 +135,40 @@ test("an organization that cannot be deleted keeps nothing else from being delet
   expect(await api.db.sql`select 1 from sessions`).toHaveLength(0);
 });
 
+test("an organization is deleted before a sweep spends its time on old rows", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await endNow(api, owner);
+  const { sweep } = await api.db.owner.begin(async (tx) => {
+    await tx`lock table tracker_changes in access exclusive mode`;
+    const sweep = deleteOldRecords(api.deps, NEVER);
+    await waitFor(async () => (await listWaiting(api.db.admin, "tracker_changes")).length === 1);
+    const [org] = await api.db.sql`select deleted_at from organizations where id = ${owner.org.id}`;
+    expect(org).toEqual({ deletedAt: expect.any(String) });
+    return { sweep };
+  });
+  await sweep;
+});
+
+test("the owners of an organization that is being deleted can reset their password meanwhile", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await api.make.project({ orgId: owner.org.id, ownerId: owner.user.id });
+  await endNow(api, owner);
+  const { sweep } = await api.db.sql.begin(async (tx) => {
+    await tx`select from projects where org_id = ${owner.org.id} for update`;
+    const sweep = deleteOrganizations(api.deps, NEVER);
+    await waitFor(async () => (await listWaiting(api.db.admin)).length === 1);
+    const body = { email: owner.user.email };
+    const { status } = await api.request("/api/v1/auth/password/reset", { method: "POST", body });
+    expect(status).toBe(202);
+    return { sweep };
+  });
+  expect(await sweep).toBe(1);
+  const mails = await api.db.sql`select kind from account_mails order by kind`;
+  expect([...mails]).toEqual([{ kind: "deletion_notice" }, { kind: "password_reset" }]);
+});
+
 test("two sweeps at once delete each organization once; one that somebody has locked waits for the next", async () => {
   await using api = await openTestApp();
   const owners: Person[] = [];
