@@ -320,7 +320,8 @@ test("responses of 10,000 keys of a caller are kept; beyond, a repeated request 
 });
 
 test("a request that was taken for dead writes nothing once a retry has taken over", async () => {
-  await using app = await openTestApp();
+  // Two writes of one caller wait at once.
+  await using app = await openTestApp({ config: { databasePoolMax: 8 } });
   const { key } = await app.make.person();
   const held = Promise.withResolvers<void>();
   const isHeld = Promise.withResolvers<void>();
