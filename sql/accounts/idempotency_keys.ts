@@ -28,8 +28,8 @@ export interface IdempotencyRecord {
   /** The subject of its write; null if it wrote nothing or is running. */
   subject: { type: string; id: string } | null;
   isLocked: boolean;
-  /** The organization of the response; null for other responses, and if the caller was not a member. */
-  membership: { roleThen: OrgRole; roleNow: OrgRole | null } | null;
+  /** The organization of the response, and the caller's role then; null for other responses, and if they were not a member. */
+  membership: { orgId: string; role: OrgRole } | null;
 }
 
 /**
@@ -98,20 +98,18 @@ export async function findIdempotencyKey(
       status: number | null;
       headers: StoredResponse["headers"] | null;
       body: string | null;
-      roleThen: OrgRole | null;
-      roleNow: OrgRole | null;
+      orgId: string | null;
+      orgRole: OrgRole | null;
     }[]
   >`
-    select k.fingerprint, k.locked_until > now() as is_locked, k.subject_type, k.subject_id, k.status, k.headers, k.body,
-      k.org_role as role_then, m.role as role_now
-    from idempotency_keys as k
-    left join organization_members as m on m.org_id = k.org_id and m.user_id::text = k.caller
-    where k.caller = ${caller} and k.key = ${key}`;
+    select fingerprint, locked_until > now() as is_locked, subject_type, subject_id, status, headers, body, org_id, org_role
+    from idempotency_keys
+    where caller = ${caller} and key = ${key}`;
   if (!row) return null;
-  const { fingerprint, isLocked, subjectType, subjectId, status, headers, body, roleThen, roleNow } = row;
+  const { fingerprint, isLocked, subjectType, subjectId, status, headers, body, orgId, orgRole } = row;
   const response = status === null || headers === null || body === null ? null : { status, headers, body };
   const subject = subjectType === null || subjectId === null ? null : { type: subjectType, id: subjectId };
-  const membership = roleThen === null ? null : { roleThen, roleNow };
+  const membership = orgId === null || orgRole === null ? null : { orgId, role: orgRole };
   return { fingerprint, isLocked, response, subject, membership };
 }
 

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { ApiError } from "../../../shared/errors.ts";
-import { hasOrgRole, isPersonalCredential } from "../../../shared/policy.ts";
+import { hasOrgRole, isPersonalCredential, maySeeOrg } from "../../../shared/policy.ts";
 import type { Log } from "../../../shared/process/log.ts";
 import {
   claimIdempotencyKey,
@@ -18,7 +18,9 @@ import {
   type StoredResponse,
   storeIdempotentResponse,
 } from "../../../sql/accounts/idempotency_keys.ts";
+import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import type { Caller } from "../caller.ts";
 import type { ErrorBody } from "../error_handler.ts";
 import type { RequestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
@@ -68,7 +70,12 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
     const request: IdempotentRequest = { ...key, requestId: context.ownRequestId };
     const fingerprint = fingerprintOf(value);
     if (!(await claimIdempotencyKey(sql, { ...request, fingerprint, lockSeconds: LOCK_SECONDS }))) {
-      return replay(await findIdempotencyKey(sql, key), { fingerprint, requestId: context.requestId });
+      const record = await findIdempotencyKey(sql, key);
+      if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
+        throw new ApiError("IDEMPOTENCY_KEY_REUSED");
+      }
+      if (record?.membership) await requireStillMember(sql, record.membership, context.caller);
+      return replay(record, context.requestId);
     }
     context.idempotencyKey = key;
     const response = await respond().catch((error: unknown) => onError(context, error));
@@ -150,14 +157,7 @@ function toResponse({ status, headers, body }: StoredResponse): Response {
 }
 
 /** Returns the response to a repeated request. */
-function replay(
-  record: IdempotencyRecord | null,
-  { fingerprint, requestId }: { fingerprint: Uint8Array; requestId: string },
-): Response {
-  if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
-    throw new ApiError("IDEMPOTENCY_KEY_REUSED");
-  }
-  if (record?.membership) requireStillMember(record.membership);
+function replay(record: IdempotencyRecord | null, requestId: string): Response {
   if (record?.response) {
     const response = toResponse(withRequestId(record.response, requestId));
     response.headers.set(REPLAYED_HEADER, "true");
@@ -176,8 +176,17 @@ function withRequestId(stored: StoredResponse, requestId: string): StoredRespons
   return { ...stored, body: JSON.stringify({ error: { ...error, requestId } }) };
 }
 
-/** Throws ORG_ACCESS_DENIED or INSUFFICIENT_ORG_ROLE if the caller may no longer see what the response is about. */
-function requireStillMember({ roleThen, roleNow }: NonNullable<IdempotencyRecord["membership"]>): void {
-  if (roleNow === null) throw new ApiError("ORG_ACCESS_DENIED");
-  requireAllowed(hasOrgRole(roleNow, roleThen));
+/**
+ * Throws ORG_ACCESS_DENIED, SECOND_FACTOR_REQUIRED or INSUFFICIENT_ORG_ROLE, as for a new request, if the caller may no
+ * longer see what the response is about.
+ */
+async function requireStillMember(
+  sql: Sql,
+  { orgId, role }: NonNullable<IdempotencyRecord["membership"]>,
+  caller: Caller | null,
+): Promise<void> {
+  const membership = caller && (await findMembership(sql, { userId: caller.userId, orgId }));
+  if (!membership) throw new ApiError("ORG_ACCESS_DENIED");
+  requireAllowed(maySeeOrg(caller.credential, membership));
+  requireAllowed(hasOrgRole(membership.role, role));
 }

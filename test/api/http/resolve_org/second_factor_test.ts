@@ -1,6 +1,6 @@
 /** Sessions without a second factor see nothing of an organization that requires one, wherever they look. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ask, makeDefinition, publishAgent } from "../../../helpers/definitions/definitions.ts";
+import { agentYaml, ask, makeDefinition, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../../../helpers/exports/export_job.ts";
 import { expectedOf } from "../../../helpers/http/access_classes.ts";
 import { askAll, type Row } from "../../../helpers/http/access_rows.ts";
@@ -144,4 +144,28 @@ test("a stored response is not repeated to a session without a factor", async ()
     });
   expect((await post(proven)).status).toBe(201);
   expect((await post(unproven)).status).toBe(422);
+});
+
+test("a stored response is not repeated to its session once the organization requires a factor", async () => {
+  await using place = await openPlace();
+  const { api, person, unproven } = place;
+  const { org } = person;
+  const post = () =>
+    api.request("/api/v1/definitions/agent/reviewer", {
+      method: "POST",
+      key: unproven,
+      headers: { "idempotency-key": "once", "x-org-slug": org.slug },
+      body: { yaml: agentYaml("reviewer") },
+    });
+  await setRequired(api, org, false);
+  expect((await post()).status).toBe(201);
+  await setRequired(api, org, true);
+  const refused = await post();
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({
+    error: { code: "SECOND_FACTOR_REQUIRED", details: { organization: org.slug } },
+  });
+  await setRequired(api, org, false);
+  const repeated = await post();
+  expect([repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([201, "true"]);
 });
