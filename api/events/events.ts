@@ -1,5 +1,5 @@
 /** GET /events: what happened, complete and in order, for readers that keep a cursor. */
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -20,9 +20,14 @@ import { data, listOf } from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { EVENT, type Event } from "./event_schemas.ts";
 
-/** One block: eight zero bytes, which prove that the cursor is ours, and the position. */
+/**
+ * One block: four random bytes, four zero bytes, which prove that the cursor is ours, and the position. The random bytes make
+ * cursors of one position differ. Otherwise two equal ones would tell that nothing had happened in any organization.
+ */
 const CIPHER = "aes-128-ecb";
 const BLOCK_BYTES = 16;
+const RANDOM_BYTES = 4;
+const POSITION_AT = 8;
 /** A block in base64url. */
 const CURSOR = /^[A-Za-z0-9_-]{22}$/;
 const INVALID_CURSOR = "must be the nextCursor of an earlier response";
@@ -102,12 +107,13 @@ function cursorTooOld(): ApiError {
 }
 
 /**
- * Returns the cursor of a position: encrypted, so that it does not tell how many events others have. `key` has 16 bytes and
- * is the database's, so a cursor of another database is invalid.
+ * Returns a cursor of a position: encrypted, so that it does not tell how many events others have, nor when. `key` has 16 bytes
+ * and is the database's, so a cursor of another database is invalid.
  */
 export function encodeCursor(key: Uint8Array, position: number): string {
   const block = Buffer.alloc(BLOCK_BYTES);
-  block.writeBigUInt64BE(BigInt(position), 8);
+  randomBytes(RANDOM_BYTES).copy(block);
+  block.writeBigUInt64BE(BigInt(position), POSITION_AT);
   return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(block).toString("base64url");
 }
 
@@ -116,6 +122,6 @@ export function decodeCursor(key: Uint8Array, cursor: string): number | null {
   const encrypted = Buffer.from(cursor, "base64url");
   if (encrypted.byteLength !== BLOCK_BYTES || encrypted.toString("base64url") !== cursor) return null;
   const block = createDecipheriv(CIPHER, key, null).setAutoPadding(false).update(encrypted);
-  const position = Number(block.readBigUInt64BE(8));
-  return block.readBigUInt64BE(0) === 0n && Number.isSafeInteger(position) ? position : null;
+  const position = Number(block.readBigUInt64BE(POSITION_AT));
+  return block.readUInt32BE(RANDOM_BYTES) === 0 && Number.isSafeInteger(position) ? position : null;
 }

@@ -160,7 +160,9 @@ test("pages follow the cursor, and types narrow them", async () => {
   const second = await read(api, null, `?limit=3&after=${first.nextCursor}`);
   expect(names(second)).toEqual(["c", "b"]);
   const third = await read(api, null, `?after=${second.nextCursor}`);
-  expect(third).toEqual({ events: [], nextCursor: second.nextCursor });
+  expect(third.events).toEqual([]);
+  // Equal cursors would tell that nothing has happened in other organizations either.
+  expect(third.nextCursor).not.toBe(second.nextCursor);
   expect(names(await read(api, null, "?type=definition.deprecated"))).toEqual(["b"]);
   const both = "?type=definition.deprecated&type=definition.published&limit=1";
   expect(names(await read(api, null, both))).toEqual(["a"]);
