@@ -5,9 +5,10 @@ import {
   ask,
   createAgent,
   definitionOf,
+  makeDefinition,
   write,
 } from "../../../../helpers/definitions/definitions.ts";
-import { makeChain, makeLines } from "../../../../helpers/definitions/forest.ts";
+import { makeLines } from "../../../../helpers/definitions/forest.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
 async function failureOf(response: Response): Promise<unknown[]> {
@@ -18,8 +19,14 @@ async function failureOf(response: Response): Promise<unknown[]> {
 test("a version whose dependencies take too long to search for cycles stays a draft", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
-  await makeChain(api.db, person, 4_900);
-  const yaml = agentNeeding("top", ["link-1@^1.0.0"]);
+  await makeLines(api.db, person, { prefix: "wide", lines: 1, versions: 5_000 });
+  const hub = { name: "hub", status: "published" } as const;
+  const { id } = await makeDefinition(api.db.sql, person, hub);
+  await api.db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
+    select ${id}, n, 'agent', 'wide-1', '>=0.' || n || '.0 <9.9', 'dependencies.requires', true
+    from generate_series(1, 19000) as n`;
+  const yaml = agentNeeding("top", ["hub"]);
   await createAgent(api, person, { name: "top", yaml });
   const refused = [
     503,
