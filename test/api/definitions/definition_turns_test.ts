@@ -1,25 +1,38 @@
 import { expect, test } from "bun:test";
 import {
   createDefinitionTurns,
+  type DefinitionTurns,
+  LISTS_WAITING_MAX,
   PUBLICATIONS_WAITING_MAX,
+  WRITES_WAITING_MAX,
 } from "../../../api/definitions/definition_turns.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { handlerRequest } from "../../helpers/http/handler_request.ts";
 
-test("requests of one caller are rejected over the limit, and others are served", async () => {
-  const { publications } = createDefinitionTurns({ databasePoolMax: 2 });
-  const end = Promise.withResolvers<void>();
-  const run = (network: string) => publications(handlerRequest(network).request, () => end.promise);
-  const all = Array.from({ length: 1 + PUBLICATIONS_WAITING_MAX }, () => run("a"));
-  await expect(run("a")).rejects.toMatchObject({
-    code: "RATE_LIMITED",
-    headers: { "Retry-After": "2" },
-    details: { share: "network", limit: 1 + PUBLICATIONS_WAITING_MAX },
-  });
-  all.push(run("b"));
-  end.resolve();
-  await Promise.all(all);
-});
+const WAITING_MAX: [keyof DefinitionTurns, number][] = [
+  ["publications", PUBLICATIONS_WAITING_MAX],
+  ["recordings", 200],
+  ["writes", WRITES_WAITING_MAX],
+  ["lists", LISTS_WAITING_MAX],
+];
+
+test.each(WAITING_MAX)(
+  "%s of one caller are rejected over the limit, and others are served",
+  async (kind, waitingMax) => {
+    const { [kind]: inTurn } = createDefinitionTurns({ databasePoolMax: 2 });
+    const end = Promise.withResolvers<void>();
+    const run = (network: string) => inTurn(handlerRequest(network).request, () => end.promise);
+    const all = Array.from({ length: 1 + waitingMax }, () => run("a"));
+    await expect(run("a")).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      headers: { "Retry-After": "2" },
+      details: { share: "network", limit: 1 + waitingMax },
+    });
+    all.push(run("b"));
+    end.resolve();
+    await Promise.all(all);
+  },
+);
 
 test("a request that was aborted or answered leaves, and makes room for the caller's next one", async () => {
   const { publications } = createDefinitionTurns({ databasePoolMax: 2 });

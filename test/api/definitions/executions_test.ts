@@ -87,38 +87,32 @@ test("of fifty that record one run at once, one is new and the others are duplic
   });
 });
 
-test("recordings that wait for one line take half of the connections at most, and too many are refused", async () => {
+test("recordings that wait for one line take half of the connections at most, longer than a read waits", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admins = [await makePlatformAdmin(api), await makePlatformAdmin(api)];
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
   const half = Math.ceil(api.deps.config.databasePoolMax / 2);
-  const [running, waiting] = [1, 200];
   const recordings: Promise<Response>[] = [];
   await api.db.owner.begin(async (tx) => {
     await tx`select from definition_lines where name = 'reviewer' for update`;
-    const settled: Response[] = [];
     for (const admin of admins) {
-      for (let n = 0; n <= running + waiting; n += 1) {
-        const recording = write(api, "/agent/reviewer/executions", admin, { body: { source: "sdk" } });
-        recordings.push(recording);
-        void recording.then((response) => settled.push(response));
+      for (let n = 0; n <= half; n += 1) {
+        recordings.push(write(api, "/agent/reviewer/executions", admin, { body: { source: "sdk" } }));
       }
     }
     await waitFor(async () => {
       const rows = await api.db.admin`
         select 1 from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%definition_executions%'
-          -- Longer than a read waits.
+          -- A read waits three seconds.
           and clock_timestamp() - query_start > interval '4 seconds'`;
-      return rows.length === half && settled.length === admins.length;
+      return rows.length === half;
     });
-    expect(settled.map(({ status }) => status)).toEqual([429, 429]);
     expect((await ask(api, "/agent/reviewer", person)).status).toBe(200);
-    expect(settled).toHaveLength(admins.length);
   });
   const statuses = (await Promise.all(recordings)).map(({ status }) => status);
-  expect(statuses.filter((status) => status === 201)).toHaveLength(admins.length * (running + waiting));
+  expect(statuses).toEqual(recordings.map(() => 201));
 });
 
 test("counters are exact under concurrent writes, from one process or two", async () => {

@@ -17,17 +17,6 @@ export async function makeForest(db: TestDatabase, maker: Person, size: number):
   await db.owner`analyze definitions, definition_lines, definition_references`;
 }
 
-/** Creates a chain: `link-1` is its start, and link n depends on link n + 1. */
-export async function makeChain(db: TestDatabase, maker: Person, length: number): Promise<void> {
-  await makeLines(db, maker, { prefix: "link", lines: length, versions: 1 });
-  await db.sql`
-    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
-    select d.id, 0, 'agent', 'link-' || substr(d.name, 6)::int + 1, '^1.0.0', 'dependencies.requires', true
-    from definitions as d
-    where d.org_id = ${maker.org.id} and d.name like 'link-%'`;
-  await db.owner`analyze definitions, definition_lines, definition_references`;
-}
-
 /** Creates published lines `prefix-1`, `prefix-2` and so on, each with the versions 1.0.0, 1.1.0 and so on. */
 export async function makeLines(
   { sql, owner }: TestDatabase,
