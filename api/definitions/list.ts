@@ -35,8 +35,8 @@ const search = text(
   MAX_SEARCH_LENGTH,
   "Words to search for in name, display name and description. Stems and prefixes match, and so does any part of a name " +
     "or display name of three letters or more. Every word must match. If nothing matches, one misspelled letter per word is " +
-    "corrected. The best matches come first unless `sortBy` is given; an exact name comes before all others, with or without its hyphens. `@org/name`, `org/name`, `name@version` and `@org` " +
-    "are read as such; the version is ignored",
+    "corrected. The best matches come first unless `sortBy` is given, an exact name before all others, with or without hyphens. `@org/name`, `org/name`, `name@version` and `@org` " +
+    "name an organization or a definition",
 );
 
 export const LIST_QUERY = {

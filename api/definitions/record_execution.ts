@@ -70,7 +70,7 @@ export const recordExecution = operation(
     tag: "Definitions",
     summary: "Record an execution",
     description:
-      "Platform administrators only; for any version of any organization, private ones included; `@org/name` names the organization. Each `runId` counts once " +
+      "Platform administrators only, for versions of all organizations, private ones too; `@org/name` names one. Each `runId` counts once " +
       "per definition, whatever the version.",
     // Without `usesOrg`: platform administrators are seldom members of the organization, as X-Org-Slug requires.
     params: VersionOrId,

@@ -8,8 +8,8 @@ test("no query waits behind a blocked statement while another connection works",
   const sql = openPool(db.url, { applicationName: "test", max: 2 });
   const release = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
-  const holding = db.sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(1)`;
+  const holding = db.owner.begin(async (tx) => {
+    await tx`lock table users in access exclusive mode`;
     held.resolve();
     await release.promise;
   });
@@ -17,7 +17,7 @@ test("no query waits behind a blocked statement while another connection works",
   // Both connections are open, so none is opened for a query.
   await Promise.all([sql`select 1`, sql`select 1`]);
   let isBlocked = true;
-  const blocked = sql`select pg_advisory_xact_lock(1)`.then(() => (isBlocked = false));
+  const blocked = sql`select from users`.then(() => (isBlocked = false));
   const rows = await Promise.all(
     Array.from({ length: 50 }, (_, n) => sql<[{ n: number }]>`select ${n}::int as n`),
   );
