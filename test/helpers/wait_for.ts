@@ -12,14 +12,14 @@ export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
   timeoutMs = HANG_MS,
 ): Promise<NonNullable<Value>> {
+  // Made here, so that its stack names the line that waits.
+  const failure = new Error(`Cannot go on: the condition did not hold in ${timeoutMs} ms`);
   const begun = performance.now();
   while (true) {
     const value = await check();
     if (value) return value;
     const waitedMs = performance.now() - begun;
-    if (waitedMs > timeoutMs) {
-      throw new Error(`Cannot go on: the condition did not hold in ${timeoutMs} ms`);
-    }
+    if (waitedMs > timeoutMs) throw failure;
     await Bun.sleep(Math.min(Math.max(PAUSE_MS.min, waitedMs * PAUSE_SHARE), PAUSE_MS.max));
   }
 }

@@ -1,6 +1,7 @@
 /** Definitions with many dependencies. */
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Person } from "../postgres/factory.ts";
+import { makeDefinition } from "./definitions.ts";
 
 /**
  * Creates a tree: `node-1` is the root, and node n depends on the nodes 10 n - 8 to 10 n + 1, each with three
@@ -15,6 +16,16 @@ export async function makeForest(db: TestDatabase, maker: Person, size: number):
       lateral (select 10 * substr(d.name, 6)::int + k as child) as c
     where d.org_id = ${maker.org.id} and d.name like 'node-%' and c.child <= ${size}`;
   await db.owner`analyze definitions, definition_lines, definition_references`;
+}
+
+/** Creates a published agent with 19,000 ranges of one line that has 5,000 versions: comparing them takes minutes. */
+export async function makeHub(db: TestDatabase, maker: Person, name: string): Promise<void> {
+  await makeLines(db, maker, { prefix: "wide", lines: 1, versions: 5_000 });
+  const { id } = await makeDefinition(db.sql, maker, { name, status: "published" });
+  await db.sql`
+    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
+    select ${id}, n, 'agent', 'wide-1', '>=0.' || n || '.0 <9.9', 'dependencies.requires', true
+    from generate_series(1, 19000) as n`;
 }
 
 /** Creates published lines `prefix-1`, `prefix-2` and so on, each with the versions 1.0.0, 1.1.0 and so on. */

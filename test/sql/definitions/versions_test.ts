@@ -104,7 +104,7 @@ describe("resolveDefinition()", () => {
 });
 
 describe("resolveDefinition() of lines that are not published", () => {
-  test("takes one's own draft before a stranger's line if it is named, and a published version before all drafts", async () => {
+  test("a draft is found by its version; a name alone means a stranger's published line instead", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     await makeDefinition(db.sql, first, { name: "reviewer" });
@@ -136,7 +136,7 @@ describe("resolveDefinition() of lines that are not published", () => {
     expect(await resolved(db, { name: "reviewer", version: "1.0.0" })).toEqual([first.org.id, "1.0.0"]);
   });
 
-  test("gives no stranger the name of a line that one's own organization has archived", async () => {
+  test("an archived line keeps its name for its organization", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     const archived = { name: "reviewer", status: "archived", visibility: "public" } as const;

@@ -285,7 +285,10 @@ test("settleAsOf() never settles while it cannot see a session's activity", asyn
   [url.username, url.password] = [role, "blind"];
   const blind = openPool(url.href, { applicationName: API_APPLICATION, max: 1 });
   const result = await settleAsOf(blind, { timeoutMs: 100 });
-  expect(result).toMatchObject({ ok: false, reason: "unsettled", blockers: [{ transactionStart: null }] });
+  if (result.ok || result.reason !== "unsettled") throw new Error("It settled without seeing the sessions");
+  // The database may keep sessions of earlier tests.
+  expect(result.blockers).toContainEqual(expect.objectContaining({ transactionStart: null }));
+  expect(result.blockers.filter(({ transactionStart }) => transactionStart !== null)).toEqual([]);
   await blind.end();
   await db.admin.unsafe(`drop role ${role}`);
 });

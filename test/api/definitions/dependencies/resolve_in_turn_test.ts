@@ -4,8 +4,8 @@ import { createDefinitionTurns, LISTS_WAITING_MAX } from "../../../../api/defini
 import { resolveInTurn } from "../../../../api/definitions/dependencies/resolve_in_turn.ts";
 import { yieldEventLoop } from "../../../../api/http/yield_event_loop.ts";
 import { ApiError } from "../../../../shared/errors.ts";
-import { ask, errorOf, makeDefinition, publishAgent } from "../../../helpers/definitions/definitions.ts";
-import { makeLines } from "../../../helpers/definitions/forest.ts";
+import { ask, errorOf, publishAgent } from "../../../helpers/definitions/definitions.ts";
+import { makeHub } from "../../../helpers/definitions/forest.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { handlerRequest } from "../../../helpers/http/handler_request.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
@@ -42,13 +42,7 @@ test("they take turns with lists: slow ones keep no other caller waiting, and to
 test("references that take too long to resolve are 503", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const person = await api.make.person();
-  await makeLines(api.db, person, { prefix: "wide", lines: 1, versions: 5_000 });
-  const top = { name: "top", status: "published" } as const;
-  const { id } = await makeDefinition(api.db.sql, person, top);
-  await api.db.sql`
-    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
-    select ${id}, n, 'agent', 'wide-1', '>=0.' || n || '.0 <9.9', 'dependencies.requires', true
-    from generate_series(1, 19000) as n`;
+  await makeHub(api.db, person, "top");
   const paths = ["/agent/top/dependencies", "/agent/top?includeRefs=true"];
   const responses = await Promise.all(paths.map((path) => ask(api, path, person)));
   for (const response of responses) {

@@ -34,13 +34,16 @@ function openUnforcedSupervisor(): Supervisor {
 /** A zombie of the account that owns `path`, with a parent that never collects it. */
 async function makeZombie(path: string): Promise<{ pid: number; parent: Bun.Subprocess }> {
   const { uid, gid } = statSync(path);
-  const parent = Bun.spawn(["/bin/sh", "-c", "sleep 0 & echo $!; exec sleep 300"], {
+  // The child ends with its input, when the shell, which would collect it, has become another program.
+  const parent = Bun.spawn(["/bin/sh", "-c", "exec 3<&0; cat <&3 & echo $!; exec sleep 300 3<&-"], {
     uid,
     gid,
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
   const { value } = await parent.stdout.getReader().read();
   const pid = Number(new TextDecoder().decode(value));
+  await waitFor(() => commandLineOf(parent.pid)?.startsWith("sleep"));
+  parent.stdin.end();
   await waitFor(() => identifyProcess(pid) === null);
   return { pid, parent };
 }

@@ -5,10 +5,9 @@ import {
   ask,
   createAgent,
   definitionOf,
-  makeDefinition,
   write,
 } from "../../../../helpers/definitions/definitions.ts";
-import { makeLines } from "../../../../helpers/definitions/forest.ts";
+import { makeHub, makeLines } from "../../../../helpers/definitions/forest.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
 async function failureOf(response: Response): Promise<unknown[]> {
@@ -19,13 +18,7 @@ async function failureOf(response: Response): Promise<unknown[]> {
 test("a version whose dependencies take too long to search for cycles stays a draft", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
-  await makeLines(api.db, person, { prefix: "wide", lines: 1, versions: 5_000 });
-  const hub = { name: "hub", status: "published" } as const;
-  const { id } = await makeDefinition(api.db.sql, person, hub);
-  await api.db.sql`
-    insert into definition_references (definition_id, position, type, name, range, context, in_tree)
-    select ${id}, n, 'agent', 'wide-1', '>=0.' || n || '.0 <9.9', 'dependencies.requires', true
-    from generate_series(1, 19000) as n`;
+  await makeHub(api.db, person, "hub");
   const yaml = agentNeeding("top", ["hub"]);
   await createAgent(api, person, { name: "top", yaml });
   const refused = [
