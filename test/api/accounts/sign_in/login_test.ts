@@ -14,13 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => shared[Symbol.asyncDispose]());
 
-/** Microseconds of CPU, of all threads, that three wrong attempts cost: what else the machine does is not in it. */
-async function cpuOfAttempts(api: TestApp, emailOf: (round: number) => string): Promise<number> {
+/** The processor time of a refused attempt in microseconds. */
+async function cpuOfAttempt(api: TestApp, email: string): Promise<number> {
   const before = process.cpuUsage();
-  for (let round = 0; round < 3; round += 1) {
-    const response = await login(api, { email: emailOf(round), password: "wrong password" });
-    expect(response.status).toBe(401);
-  }
+  const response = await login(api, { email, password: "wrong password" });
+  expect(response.status).toBe(401);
   const { user, system } = process.cpuUsage(before);
   return user + system;
 }
@@ -130,8 +128,12 @@ describe("POST /auth/login refuses", () => {
 
   test("an unknown account after verifying a password too, so that both are the same work", async () => {
     const { email } = await makeAccount(shared, { passwordHash: await hashPassword("right password") });
-    const known = await cpuOfAttempts(shared, () => email);
-    const unknown = await cpuOfAttempts(shared, (round) => `nobody-${round}@example.com`);
+    // The least of several is what the attempt needs: what else the process does at that time comes on top.
+    let [known, unknown] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let round = 0; round < 6; round += 1) {
+      known = Math.min(known, await cpuOfAttempt(shared, email));
+      unknown = Math.min(unknown, await cpuOfAttempt(shared, `nobody-${round}@example.com`));
+    }
     // The verification is nearly all of it: without one, what is left would be a twentieth.
     expect(unknown / known).toBeGreaterThan(0.5);
     expect(unknown / known).toBeLessThan(2);
