@@ -13,7 +13,6 @@ import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
 import type { JobName, JobPayloads } from "../../../shared/background_jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { openPool } from "../../../sql/connection/pool.ts";
 import { openReplica } from "../../../sql/connection/replica.ts";
 import { type Boss, openQueue, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
@@ -42,8 +41,8 @@ export interface TestRunnerOptions {
 export async function openTestRunner(app: TestApp, options: TestRunnerOptions = {}): Promise<TestRunner> {
   const config = { ...app.deps.config, ...options.config };
   const applicationName = JOBS_APPLICATION;
-  const sql = openPool(config.databaseUrl, { applicationName, max: 9 });
-  const exportSql = openPool(config.databaseUrl, { applicationName, max: 2, readOnly: true });
+  const sql = app.db.openPool({ applicationName, max: 9 });
+  const exportSql = app.db.openPool({ applicationName, max: 2, readOnly: true });
   const { log } = app.deps;
   const replica = openReplica({
     url: config.databaseReplicaUrl,
@@ -91,12 +90,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
       stop.abort();
       await jobs?.finish();
       await boss.stop({ graceful: false });
-      await Promise.all([
-        replica?.close(),
-        nodes?.close(),
-        sql.end({ timeout: 1 }),
-        exportSql.end({ timeout: 1 }),
-      ]);
+      await Promise.all([replica?.close(), nodes?.close()]);
     },
   };
 }
