@@ -18,10 +18,11 @@ export const TIMEOUT_MS = 1_800_000;
 const MAX_FILES_AGAIN = 15;
 
 /**
- * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. With two
- * more, two cores had nothing to do for a fifth of the time. Files of a worker share its modules.
+ * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. Not many more: each
+ * worker loads and compiles all modules, and six on two cores took 12 % more processor time than three. Files of a worker share
+ * its modules.
  */
-const WORKERS = availableParallelism() + 4;
+const WORKERS = availableParallelism() + 2;
 
 /**
  * For test workers: memory that a test has freed is kept for a second, in which the next test takes it, and functions are not
