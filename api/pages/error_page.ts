@@ -27,6 +27,12 @@ const TEXTS: Readonly<Record<number, { title: string; text: string }>> = {
   },
 };
 
+/** Of a form about something that is gone, or that the visitor may not see: a second click comes here too. */
+const GONE = {
+  title: "No longer there",
+  text: "What this form is about does not exist. It may have been removed already, also by your own first click. Go to:",
+};
+
 const OTHER_TITLES: Readonly<Record<number, string>> = {
   402: "Subscription required",
   403: "Not allowed",
@@ -60,7 +66,8 @@ export async function toErrorPage(
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(HTML_HEADERS)) headers.set(name, value);
   const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
-  const { title, text } = TEXTS[status] ?? {
+  const isGone = status === 404 && request.method === "POST";
+  const { title, text } = (isGone ? GONE : TEXTS[status]) ?? {
     title: OTHER_TITLES[status] ?? "Request not accepted",
     text: explainError(error),
   };

@@ -34,9 +34,10 @@ export function onceField(): Html {
   return hiddenField("request_id", crypto.randomUUID());
 }
 
-/** Returns the Idempotency-Key of a form. The API rejects an empty one. */
+/** Returns the Idempotency-Key of a form; an empty one, which the API rejects, if no header can hold it. */
 export function idempotencyKeyOf(form: URLSearchParams): string {
-  return form.get("request_id") ?? "";
+  const key = form.get("request_id") ?? "";
+  return /^[ -~]*$/.test(key) ? key : "";
 }
 
 /** A response with a secret is not kept, so a form that is sent again cannot show it: `message` says what to do. */

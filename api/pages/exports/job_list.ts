@@ -77,13 +77,20 @@ export async function showJobs(page: SignedInPage): Promise<PageResult> {
   const named = page.url.searchParams.get("organization");
   const org = named === null ? page.session.org : findOwnOrg(page, named);
   if (!org) throw new ApiError("ORG_NOT_FOUND");
+  // Forms act on the organization of their rows. The choice stays what it is.
+  const session = { ...page.session, org };
   return {
     title: `Exports of ${org.name}`,
     section: "exports",
     main: html`<h1>Organization exports</h1>
 <p><a href="${EXPORTS_PATH}">All exports of ${org.name}</a></p>
-${await renderJobs(page, org, null)}`,
+${await renderJobs({ ...page, session }, org, null)}`,
   };
+}
+
+/** GET /dashboard/exports/jobs/{id}/cancel: where signing in leads after the session of the form had ended. */
+export function showCanceled(_: SignedInPage, { job: id }: { job: string }): PageResult {
+  return seeOther(exportPath(id, "link"));
 }
 
 /** POST /dashboard/exports/jobs/{id}/cancel: leads back to the row. */

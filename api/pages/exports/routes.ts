@@ -1,13 +1,14 @@
 /** The exports pages of the dashboard. */
 import type { PageRoute } from "../page.ts";
 import { showExports, submitStart } from "./exports_page.ts";
-import { cancelJob, showJobs } from "./job_list.ts";
+import { cancelJob, showCanceled, showJobs } from "./job_list.ts";
 import { downloadFiltered, showProject } from "./project_page.ts";
 
 export const EXPORT_PAGES: readonly PageRoute[] = [
   ["GET", "/dashboard/exports", "signedIn", showExports],
   ["POST", "/dashboard/exports", "signedIn", submitStart],
   ["GET", "/dashboard/exports/jobs", "signedIn", showJobs],
+  ["GET", "/dashboard/exports/jobs/:job/cancel", "signedIn", showCanceled],
   ["POST", "/dashboard/exports/jobs/:job/cancel", "signedIn", cancelJob],
   ["GET", "/dashboard/exports/projects/:project", "signedIn", showProject],
   ["GET", "/dashboard/exports/projects/:project/file", "signedIn", downloadFiltered],

@@ -29,6 +29,10 @@ const NOTICES = {
   passkey: "Passkey added. Your other sessions have ended.",
   removed: "Second factor removed. Your other sessions have ended.",
 };
+/** The form was sent twice, after too many wrong codes, or too late. A first response may have had recovery codes. */
+const GONE =
+  "This form has expired or was sent already. If your new app or passkey is listed below, it was added: replace your " +
+  "recovery codes, unless you have saved them. Otherwise, start again.";
 /** Less than the API allows, so that a form can be filled in. */
 const RECENT_MS = 12 * 60_000;
 /** An address of 320 characters, encoded, and the rest. */
@@ -65,23 +69,25 @@ export async function changeFactors(page: SignedInPage): Promise<PageResult> {
     }),
     renew: async () => ({ codes: (await call(renewRecoveryCodes, { body: {} })).data.recoveryCodes }),
   };
-  const change = forms[form.get("form") ?? ""];
+  const kind = form.get("form") ?? "";
+  const change = Object.hasOwn(forms, kind) ? forms[kind] : undefined;
   if (!change) throw new ApiError("VALIDATION_ERROR");
   const outcome = await attempt(async () => {
     try {
       return await change();
     } catch (error) {
       // The session is valid, or there would be no form: only the password or the code is wrong.
-      if (!(error instanceof ApiError) || error.status !== 401) throw error;
-      throw new ApiError("VALIDATION_ERROR", { message: error.message });
+      if (!(error instanceof ApiError) || ![401, 404].includes(error.status)) throw error;
+      throw new ApiError("VALIDATION_ERROR", { message: error.status === 404 ? GONE : error.message });
     }
   });
   if (!outcome.ok) {
-    const secret = form.get("form") === "confirm" ? secretOf(form) : null;
-    return render(page, { problems: outcome.problems, secret });
+    const { problems } = outcome;
+    const isOpen = kind === "confirm" && problems.message !== GONE;
+    return render(page, { problems, secret: isOpen ? secretOf(form) : null });
   }
   const { codes, secret } = outcome.value;
-  return codes || secret ? render(page, outcome.value) : seeOtherWith(PATH, form.get("form") ?? "");
+  return codes || secret ? render(page, outcome.value) : seeOtherWith(PATH, kind);
 }
 
 /** The secret comes back with its own form, so that a mistyped code needs no new one. */

@@ -1,15 +1,15 @@
 /** /invitation: what the link of an invitation opens. Only its button joins: mail scanners follow every link. */
 import { ApiError } from "../../../shared/errors.ts";
-import { logout } from "../../accounts/logout.ts";
 import { acceptInvitation, previewInvitation } from "../../accounts/members/accept_invitation.ts";
 import { orgPath, signInPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
-import { type Page, type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
+import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { renderInstant } from "../parts.ts";
 import { cardPage } from "./mail_form.ts";
+import { endSession } from "./sign_in.ts";
 
 const INVITATION_PATH = "/invitation";
 
@@ -27,10 +27,7 @@ export async function showInvitation(page: Page): Promise<PageResult> {
 /** Joins, or signs out to sign in with the invited address. */
 export async function answerInvitation(page: SignedInPage): Promise<PageResult> {
   const token = page.url.searchParams.get("token") ?? "";
-  if (page.form.get("action") === "sign-out") {
-    const { headers } = await page.send(logout);
-    return seeOther(addressOf(token), { "Set-Cookie": headers.get("set-cookie") ?? "" });
-  }
+  if (page.form.get("action") === "sign-out") return endSession(page, addressOf(token));
   return orRefusal(page, token, async () => {
     const { data } = await page.call(acceptInvitation, { body: { token } });
     return seeOtherWith(orgPath(data.organization.slug), "joined");

@@ -37,10 +37,14 @@ export async function signIn(page: Page): Promise<PageResult> {
 }
 
 /** Ends the session and leads to the sign-in page, also if it has already ended. */
-export async function signOut({ session, send }: Page): Promise<Response> {
-  if (!session) return seeOther(SIGN_IN_PATH);
+export async function signOut(page: Page): Promise<Response> {
+  return page.session ? endSession(page, SIGN_IN_PATH) : seeOther(SIGN_IN_PATH);
+}
+
+/** Ends the session, and lets the browser forget all that it keeps for the account. */
+export async function endSession({ send }: Page, location: string): Promise<Response> {
   const { headers } = await send(logout);
-  const response = seeOther(SIGN_IN_PATH, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
+  const response = seeOther(location, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
   for (const cookie of [...headers.getSetCookie(), CLEARED_ORG])
     response.headers.append("Set-Cookie", cookie);
   return response;

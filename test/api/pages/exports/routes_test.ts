@@ -52,6 +52,9 @@ describe("/dashboard/exports", () => {
     expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
+    // Signing in again leads to the address of a form whose session had ended.
+    const back = await openPage(api, path, token);
+    expect([back.status, back.headers.get("location")]).toEqual([303, target.replace("started", "link")]);
     for (const as of ["__proto__", "constructor", HOSTILE]) {
       const pointed = await openPage(api, `${HOME}?job=${job?.id}&as=${encodeURIComponent(as)}`, token);
       expect([as, pointed.status, (await pointed.text()).includes('data-part="note"')]).toEqual([

@@ -163,6 +163,8 @@ test("a page that is open keeps its rows and links while another organization is
   const rows = await open(`/dashboard/exports/jobs?organization=${first.slug}`, second.slug);
   expect([rows.status, rows.cookie, rows.text.match(/<li class="job/g)?.length]).toEqual([200, null, 1]);
   expect(rows.text).toContain(`data-org="${first.slug}"`);
+  const list = rows.text.slice(rows.text.indexOf("data-org"));
+  expect([...list.matchAll(/name="org" value="([^"]+)"/g)].map(([, org]) => org)).toEqual([first.slug]);
   for (const name of [project.id, "shop"]) {
     const shown = await open(`/dashboard/exports/projects/${name}`, second.slug);
     expect([shown.status, shownOrg(shown.text)]).toEqual([200, first.slug]);

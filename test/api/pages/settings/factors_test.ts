@@ -30,6 +30,12 @@ test("an app is added, signing in takes its code, and it is removed", async () =
   const added = await (await send({ ...form, code: clock.code(secret) })).text();
   const [, codes = ""] = /<pre[^>]*>([^<]*)</.exec(added) ?? [];
   expect(codes.match(/^([0-9a-z]{4}-){3}[0-9a-z]{4}$/gm)).toHaveLength(10);
+  // A second click, whose response is the one that is shown, hides the codes.
+  const again = await send({ ...form, code: clock.code(secret) });
+  const text = await again.text();
+  expect([again.status, text.includes(secret)]).toEqual([400, false]);
+  for (const part of ["was sent already", "<b>Phone</b>", "Replace codes"]) expect(text).toContain(part);
+  expect((await send({ form: "__proto__" })).status).toBe(400);
 
   clock.step();
   const first = await sendForm(api, "/dashboard/sign-in?next=/models", {

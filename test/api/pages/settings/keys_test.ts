@@ -70,11 +70,14 @@ test("reloading the response creates no second key, and says why it shows none",
   expect(await countKeys(scene)).toBe(1);
 });
 
-test("a form without its request id creates nothing", async () => {
+test("a form without its request id, or with one that no header can hold, creates nothing", async () => {
   await using scene = await openPageScene();
   const { request_id: _, ...fields } = await openForm(scene);
-  const sent = await sendForm(scene.api, PATH, { ...fields, name: "Nightly" }, { token: scene.owner.token });
-  expect(sent.status).toBe(400);
+  for (const id of [{}, { request_id: "a\nb" }, { request_id: "\u65e5" }]) {
+    const form = { ...fields, ...id, name: "Nightly" };
+    const sent = await sendForm(scene.api, PATH, form, { token: scene.owner.token });
+    expect(sent.status).toBe(400);
+  }
   expect(await countKeys(scene)).toBe(0);
 });
 
@@ -110,6 +113,8 @@ test("revoking asks first, then the key is gone", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("API key revoked.");
   const after = await readPage(api, PATH, owner.token);
   expect(after).not.toContain(id);
+  const again = await sendForm(api, revoke, {}, { token: owner.token });
+  expect([again.status, await again.text()]).toEqual([404, expect.stringContaining("removed already")]);
 });
 
 test("another user's key is as unknown as one that does not exist", async () => {

@@ -74,7 +74,9 @@ test("an account with another address learns whose invitation it is, and can sig
   expect(refused.status).toBe(403);
   const out = await sendForm(scene.api, path, { action: "sign-out" }, { token: mallory.token });
   expect([out.status, out.headers.get("location")]).toEqual([303, path]);
-  expect(out.headers.getSetCookie().join()).toContain("ulr_session=;");
+  const cookies = out.headers.getSetCookie().join();
+  for (const cleared of ["ulr_session=;", "ulr_org=;"]) expect(cookies).toContain(cleared);
+  expect(out.headers.get("clear-site-data")).toContain('"storage"');
   expect((await read(scene, path)).page).toContain("Sign in with this address, or sign up");
 });
 
