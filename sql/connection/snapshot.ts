@@ -249,7 +249,7 @@ export class ExportSnapshot {
     await this.ended;
   }
 
-  /** Destroys a connection that was not released, and waits until its session has ended. */
+  /** Destroys a connection that was not released, and waits until the server has ended its transaction. */
   async destroy(): Promise<void> {
     if (!destroyConnection(this.#transaction.tx)) return;
     await this.ended;

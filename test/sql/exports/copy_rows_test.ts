@@ -237,18 +237,21 @@ test("a closed snapshot reads nothing more: its connection may be in use elsewhe
   await pool.end();
 });
 
-test("a snapshot whose transaction cannot be ended is not closed before its session is gone", async () => {
+test("a snapshot whose transaction cannot be ended is not closed before the server has ended it", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  // A COPY that the snapshot was not told of: the driver refuses to send COMMIT.
-  const source = await snapshot.run((tx) => tx.unsafe(`copy (${ENDLESS}) to stdout`).readable());
+  // A COPY that the snapshot was not told of: the driver refuses to send COMMIT. It does not notice that its reader is gone.
+  const silent = "select repeat('x', 100000) union all select pg_sleep(600)::text";
+  const source = await snapshot.run((tx) => tx.unsafe(`copy (${silent}) to stdout`).readable());
   source.on("error", () => {});
   await snapshot.close();
-  const sessions = await db.sql`
+  // A session without a transaction is one that ends.
+  const transactions = await db.sql`
     select from pg_stat_activity
-    where datname = current_database() and application_name = 'test-stream'`;
-  expect(sessions).toHaveLength(0);
+    where datname = current_database() and application_name = 'test-stream' and xact_start is not null`;
+  expect(transactions).toHaveLength(0);
+  await untilNoneIsOpen(db, STREAMS);
   await expectUsable(pool, db);
   await takeEveryConnection(pool);
   await pool.end();
