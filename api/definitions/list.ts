@@ -122,8 +122,8 @@ export const listDefinitions = operation(
 );
 
 /** `leaf@1.0.0`, `@demo/leaf`, `demo/leaf@^1.0.0` or `@demo`. */
-const WRITTEN_NAME = /^(?:@?([a-z0-9-]+)\/)?([a-z0-9-]+)(?:@(?:latest|[\^~<>=]*\d[\w.]*))?$/;
-const ORGANIZATION = /^@([a-z0-9-]+)\/?$/;
+const WRITTEN_NAME = /^(?:@?([a-z0-9][a-z0-9._-]*)\/)?([a-z0-9-]+)(?:@(?:latest|[\^~<>=]*\d[\w.]*))?$/;
+const ORGANIZATION = /^@([a-z0-9][a-z0-9._-]*)\/?$/;
 
 /**
  * Reads a search that is written as references and pages write names: its organization, if there is one of that slug, and

@@ -18,7 +18,7 @@ import {
 import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { dataOf, Text } from "../http/schemas.ts";
-import { type DefinitionAddress, parseReadAddress } from "./address.ts";
+import { parseReadAddress } from "./address.ts";
 import { resolveInTurn } from "./dependencies/resolve_in_turn.ts";
 import { resolveReferences } from "./dependencies/resolve_references.ts";
 import type { OnStep } from "./dependencies/time_limit.ts";
@@ -162,7 +162,7 @@ async function replyDefinition(
     address,
     await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown),
   );
-  const headers = deprecationHeaders(row, address, deps.config.publicUrl);
+  const headers = deprecationHeaders(row, deps.config.publicUrl);
   const { type, text: yaml } = row;
   const more: string[] = [];
   if (includeRefs) {
@@ -187,7 +187,7 @@ async function replyText(deps: OperationDeps, options: { target: ReadTarget; for
   if (row.text === null) throw withoutMarkdown(row);
   const fileName = `${row.name}.${options.format}`;
   const headers = {
-    ...deprecationHeaders(row, address, deps.config.publicUrl),
+    ...deprecationHeaders(row, deps.config.publicUrl),
     Vary: "Accept",
     "Content-Type": contentType,
     "Repr-Digest": reprDigest(row.text),
@@ -220,18 +220,17 @@ async function listRefs(
 }
 
 /**
- * `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization is one of the
- * organization that the request named, if it named one.
+ * `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization is one of the version's
+ * own, also if another organization has a definition of that name.
  */
 function deprecationHeaders(
-  { type, deprecatedAt, successor }: DefinitionTextRow,
-  { orgSlug }: DefinitionAddress,
+  { type, deprecatedAt, successor, organization }: DefinitionTextRow,
   publicUrl: string,
 ): Record<string, string> {
   if (deprecatedAt === null) return {};
   const since = Math.floor(Date.parse(deprecatedAt) / 1000);
   if (successor === null) return { Deprecation: `@${since}` };
-  const name = orgSlug === null || successor.startsWith("@") ? successor : `@${orgSlug}/${successor}`;
+  const name = successor.startsWith("@") ? successor : `@${organization}/${successor}`;
   const url = `${publicUrl}/api/v1/definitions/${type}/${name}`;
   return { Deprecation: `@${since}`, Link: `<${url}>; rel="successor-version"` };
 }

@@ -1,8 +1,7 @@
 /** Job `send_webhook_disabled`: mails the organization's owner that a webhook was disabled. */
 import type { JobPayloads } from "../../shared/background_jobs.ts";
-import { findFirstOwnerId } from "../../sql/accounts/organization_members.ts";
+import { listOwners } from "../../sql/accounts/organization_members.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
-import { findUser } from "../../sql/accounts/users.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
 import { composeMail, inWords, subjectName } from "../compose_mail.ts";
 import { type MailMessage, sendMail } from "../mailer.ts";
@@ -24,12 +23,9 @@ export async function sendWebhookDisabled(
 async function compose({ sql, config }: RunnerDeps, webhookId: string): Promise<MailMessage | null> {
   const webhook = await findAnyWebhook(sql, webhookId);
   if (!webhook?.disabledAt) return null;
-  const ownerId = await findFirstOwnerId(sql, webhook.orgId);
-  const [org, owner] = [
-    await findOrgById(sql, webhook.orgId),
-    ownerId === null ? null : await findUser(sql, ownerId),
-  ];
-  if (!org || !owner || owner.disabledAt !== null) return null;
+  const org = await findOrgById(sql, webhook.orgId);
+  const [owner] = await listOwners(sql, webhook.orgId);
+  if (!org || !owner) return null;
   const { origin } = new URL(webhook.url);
   const content = composeMail({
     subject: `A webhook of ${subjectName(org.name)} is disabled`,

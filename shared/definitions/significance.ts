@@ -33,6 +33,8 @@ const REFERENCE_PATHS =
   /^(?:agent\.interface\.dependencies|command\.(?:invokes|iteration\.target_agent)|workflow\.orchestration\.phases\[.+?\]\.(?:steps|commands)|pipeline\.stages\[.+?\]\.(?:workflows|commands|agents|ref))/;
 const INPUT_PATHS =
   /^(?:agent\.tasks\.inputs|command\.inputs|workflow\.arguments\.(?:positional|flags)|pipeline\.triggers\[.+?\]\.parameters)/;
+/** An input, or all of them, and not what is written of one. */
+const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:\\[[^\\]]+\\])?$`);
 
 /** The first matching rule decides. */
 const RULES: readonly Rule[] = [
@@ -53,23 +55,35 @@ const RULES: readonly Rule[] = [
     reason: "Not read when it runs",
   },
   {
-    path: INPUT_PATHS,
+    path: WHOLE_INPUTS,
     types: ["added"],
-    when: ({ newValue }) => !isRequired(newValue),
+    when: ({ path, newValue }) => !isRequired(path, newValue),
     significance: "structural",
     reason: "Takes an input that callers may leave out",
   },
   {
-    path: INPUT_PATHS,
+    path: WHOLE_INPUTS,
     types: ["added"],
     significance: "breaking",
     reason: "Needs an input that callers do not give",
   },
   {
-    path: INPUT_PATHS,
+    path: WHOLE_INPUTS,
     types: ["removed"],
     significance: "breaking",
     reason: "Callers may still give this input",
+  },
+  {
+    path: new RegExp(`${INPUT_PATHS.source}.*\\.required$`),
+    when: ({ newValue }) => scalarFlag(newValue) !== true,
+    significance: "structural",
+    reason: "Callers may leave this input out",
+  },
+  {
+    path: new RegExp(`${INPUT_PATHS.source}.*\\.default$`),
+    types: ["removed"],
+    significance: "breaking",
+    reason: "Nothing stands in for an input that callers leave out",
   },
   {
     path: new RegExp(
@@ -138,10 +152,10 @@ function classify(change: FieldChange): SignificantChange {
   return { path, type, significance: rule.significance, reason: rule.reason };
 }
 
-/** What says so, and an argument that nothing stands in for. */
-function isRequired(input: unknown): boolean {
-  if (Array.isArray(input)) return input.some(isRequired);
+/** What says so, and an argument that nothing stands in for. Positional ones of a workflow are arguments. */
+function isRequired(path: string, input: unknown): boolean {
+  if (Array.isArray(input)) return input.some((one) => isRequired(path, one));
   const { required, source, default: fallback } = toRecord(input);
-  const isLackingDefault = source === "arg" && (fallback ?? null) === null;
-  return scalarFlag(required) ?? isLackingDefault;
+  const isArgument = source === "arg" || path.startsWith("workflow.arguments.positional");
+  return scalarFlag(required) ?? (isArgument && (fallback ?? null) === null);
 }

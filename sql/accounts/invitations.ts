@@ -4,6 +4,7 @@ import {
   anyRow,
   type Fragment,
   firstRow,
+  firstValue,
   fragment,
   onlyRow,
   onlyValue,
@@ -57,6 +58,31 @@ export interface NewInvitation {
   email: string;
   role: OrgRole;
   invitedBy: string;
+}
+
+/**
+ * Revokes what has invited the address of a user, and what the user has sent. Call it inside a transaction that has locked
+ * the organization, when the user stops being a member.
+ */
+export async function revokeInvitationsOf(
+  tx: Sql,
+  { orgId, userId }: { orgId: string; userId: string },
+): Promise<void> {
+  await tx`
+    update organization_invitations
+    set revoked_at = now()
+    where org_id = ${orgId} and accepted_at is null and revoked_at is null
+      and (invited_by = ${userId} or email = (select lower(email) from users where id = ${userId}))`;
+}
+
+/** Finds the role of the pending invitation of an address; null without one. */
+export async function findInvitedRole(
+  sql: Sql,
+  { orgId, email }: { orgId: string; email: string },
+): Promise<OrgRole | null> {
+  return firstValue(sql<{ role: OrgRole }[]>`
+    select role
+    from (${pendingInvitations(sql)} and i.org_id = ${orgId} and i.email = lower(${email})) as pending`);
 }
 
 /**
@@ -117,19 +143,15 @@ export async function isInvited(sql: Sql, key: { userId: string; email: string }
     where id = ${key.userId} and lower(email) = lower(${key.email})`);
 }
 
-/** Counts the open invitations of an organization that have not expired, without the one of `exceptEmail`. */
-export async function countOpenInvitations(
+/** Counts the pending invitations of an organization, without the one of `exceptEmail`. */
+export async function countPendingInvitations(
   sql: Sql,
   key: { orgId: string; exceptEmail: string },
 ): Promise<number> {
   return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
-    from organization_invitations
-    where org_id = ${key.orgId}
-      and email <> lower(${key.exceptEmail})
-      and accepted_at is null
-      and revoked_at is null
-      and expires_at > now()`);
+    from (${pendingInvitations(sql)}
+      and i.org_id = ${key.orgId} and i.email <> lower(${key.exceptEmail})) as pending`);
 }
 
 /** Returns the seconds until the user may invite again, if they may send `limit` invitations an hour; 0 if they may now. */

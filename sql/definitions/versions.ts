@@ -150,6 +150,8 @@ async function resolveName<Row extends { id: string }>(
 /** A version as JSON, with the values that a response needs beside it. */
 export interface DefinitionTextRow
   extends Pick<DefinitionRow, "id" | "orgId" | "type" | "name" | "version" | "deprecatedAt" | "successor"> {
+  /** The slug of its organization. */
+  organization: string;
   /** The document or its rendering, as requested by `text` of the query; null if there is none. */
   text: string | null;
   /** A `Definition` as JSON text. */
@@ -171,7 +173,7 @@ export async function resolveDefinitionText(
     query,
     fragment`
       select
-        d.id, d.org_id, d.type, d.deprecated_at, d.successor,
+        d.id, d.org_id, o.slug as organization, d.type, d.deprecated_at, d.successor,
         ${text === null ? fragment`null` : TEXT_COLUMNS[text]} as text, d.name, d.version,
         row_to_json(shown)::text as json
       from ${DEFINITION_TABLES}

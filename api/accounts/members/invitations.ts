@@ -7,8 +7,9 @@ import { isUuid } from "../../../shared/uuid.ts";
 import { keepInvitationLink, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
-  countOpenInvitations,
+  countPendingInvitations,
   findInvitationWait,
+  findInvitedRole,
   findPendingInvitation,
   type InvitationRow,
   insertInvitation,
@@ -91,7 +92,11 @@ export const createInvitation = operation(
     const invitation = await deps.sql.begin(async (tx) => {
       const actor = auditActor(request, caller);
       await lockOrg(tx, org.id);
-      requireAllowed(mayManageMembers(await lockActorRole(tx, { actor, org }), role));
+      const actorRole = await lockActorRole(tx, { actor, org });
+      requireAllowed(mayManageMembers(actorRole, role));
+      // The new invitation takes the place of an earlier one, which the actor must be allowed to revoke.
+      const replaced = await findInvitedRole(tx, { orgId: org.id, email });
+      if (replaced !== null) requireAllowed(mayManageMembers(actorRole, replaced));
       await requireRoom(tx, { orgId: org.id, userId: caller.userId, email });
       const row = await insertInvitation(tx, { orgId: org.id, email, role, invitedBy: caller.userId });
       const details = { invitationId: row.id };
@@ -156,7 +161,7 @@ async function requireRoom(
   { orgId, userId, email }: { orgId: string; userId: string; email: string },
 ): Promise<void> {
   if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
-  if ((await countOpenInvitations(tx, { orgId, exceptEmail: email })) >= PENDING_INVITATIONS_MAX) {
+  if ((await countPendingInvitations(tx, { orgId, exceptEmail: email })) >= PENDING_INVITATIONS_MAX) {
     throw new ApiError("QUOTA_EXCEEDED", {
       details: { quota: "invitations", limit: PENDING_INVITATIONS_MAX },
     });

@@ -9,6 +9,7 @@ import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { type NewAccountMail, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import { revokeInvitationsOf } from "../../../sql/accounts/invitations.ts";
 import {
   deleteMember,
   existsOtherOwner,
@@ -67,7 +68,7 @@ export async function changeMemberRole(
 
 /**
  * Removes a member, or the actor. Their keys for this organization are revoked, so that they stay worthless if the person
- * joins again. Sessions and other keys stay: what they may do follows from memberships.
+ * joins again, and so are open invitations to their address, which would bring them back, and those that they sent. Sessions and other keys stay: what they may do follows from memberships.
  */
 export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
   const { actor, org, userId } = change;
@@ -79,6 +80,7 @@ export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgM
   if (!isLeaving) requireAllowed(mayManageMembers(actorRole, member.role));
   if (member.role === "owner") await requireOtherOwner(tx, change);
   await deleteMember(tx, { orgId: org.id, userId });
+  await revokeInvitationsOf(tx, { orgId: org.id, userId });
   const revokedKeys = await markBoundApiKeysRevoked(tx, { orgId: org.id, userId });
   const what = { action: "member.remove", from: member.role, to: null, revokedKeys };
   await record(tx, { ...change, ...member }, what);

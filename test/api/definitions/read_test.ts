@@ -197,7 +197,7 @@ test("a deprecated version names the date and its successor", async () => {
   };
   expect(await headersOf("old")).toEqual([
     since,
-    `<${publicUrl}/api/v1/definitions/agent/young@2.0.0>; rel="successor-version"`,
+    `<${publicUrl}/api/v1/definitions/agent/@${person.org.slug}/young@2.0.0>; rel="successor-version"`,
   ]);
   expect(await headersOf(`@${person.org.slug}/old`)).toEqual([
     since,

@@ -308,6 +308,11 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   expect((await listDeliveries(app, owner, id)).map(({ status }) => status)).not.toContain("pending");
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
   expect(queued?.["data"]).toEqual({ webhookId: id });
+  // An owner who has left the house is older.
+  const founder = await app.make.user({ disabledAt: new Date().toISOString() });
+  await app.make.member({ orgId: owner.org.id, userId: founder.id, role: "owner" });
+  await app.db.sql`
+    update organization_members set joined_at = now() - interval '1 year' where user_id = ${founder.id}`;
   const mails: { to: string; subject: string; text: string }[] = [];
   const mailer = {
     async send(mail: (typeof mails)[0]) {

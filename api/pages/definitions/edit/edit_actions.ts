@@ -19,6 +19,7 @@ export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields
     yaml: text("yaml"),
     visibility: text("visibility") || "private",
     changeSummary: text("changeSummary"),
+    savedSummary: text("savedSummary"),
     expectedUpdatedAt: text("expectedUpdatedAt"),
   };
 }
@@ -82,10 +83,10 @@ export async function saveDraft(
   page: SignedInPage,
   { target, fields }: { target: VersionPageAddress; fields: EditFields },
 ): Promise<VersionPageAddress> {
-  const { yaml, visibility, changeSummary, expectedUpdatedAt } = fields;
-  await page.call(updateDefinition, {
-    params: apiParams(target),
-    body: { yaml, visibility, expectedUpdatedAt, ...(changeSummary === "" ? {} : { changeSummary }) },
-  });
+  const { yaml, visibility, changeSummary, savedSummary, expectedUpdatedAt } = fields;
+  // What was not typed stays as it is stored.
+  const summary = changeSummary === savedSummary ? {} : { changeSummary };
+  const body = { yaml, visibility, expectedUpdatedAt, ...summary };
+  await page.call(updateDefinition, { params: apiParams(target), body });
   return target;
 }

@@ -4,6 +4,7 @@ import {
   DEFINITION_VISIBILITIES,
   type DefinitionType,
 } from "../../../../shared/vocabulary.ts";
+import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import {
   type Field,
@@ -24,6 +25,8 @@ export interface EditFields {
   yaml: string;
   visibility: string;
   changeSummary: string;
+  /** The summary that the form began with. */
+  savedSummary: string;
   /** `updatedAt` of the draft that is edited; empty if saving adds a version. */
   expectedUpdatedAt: string;
 }
@@ -40,8 +43,8 @@ export interface EditForm {
   own: string | null;
   report: Report | null;
   problems: FormProblems | null;
-  /** The stored text, if it has changed since the form was loaded. */
-  storedYaml: string | null;
+  /** The draft as it is stored, if it has changed since the form was loaded. */
+  stored: Pick<Definition, "yaml" | "visibility"> | null;
   /** Links to other actions, below the form. */
   after?: Content;
 }
@@ -59,6 +62,7 @@ ${report && renderReport(report, { yaml: fields.yaml, own })}
 <form method="post" class="card stack">
   ${tokenField(session)}
   <input type="hidden" name="expectedUpdatedAt" value="${fields.expectedUpdatedAt}">
+  ${own !== null && html`<input type="hidden" name="savedSummary" value="${fields.savedSummary}">`}
   ${choosesType ? renderType(form) : html`<input type="hidden" name="type" value="${fields.type}">`}
   ${yamlField({ hint: "Name and version are those in the YAML. At most 150 KiB.", problems }, fields.yaml)}
   ${renderVisibility(fields.visibility, problems)}
@@ -73,12 +77,12 @@ ${after}`;
 }
 
 /** What the API refused: in the document at its lines, else in one sentence. */
-function renderSaveProblems({ problems, fields, storedYaml }: EditForm): Content {
+function renderSaveProblems({ problems, fields, stored }: EditForm): Content {
   if (!problems) return null;
   const found = documentProblems(problems);
   return html`<div class="problem" role="alert" tabindex="-1" id="problems"><p>${problems.message}</p></div>
 ${found.length > 0 && renderProblems(found, fields.yaml)}
-${storedYaml !== null && renderConflict(storedYaml)}`;
+${stored && renderConflict(stored, fields)}`;
 }
 
 /** Returns the problems that the API found in the document. */
@@ -87,12 +91,13 @@ export function documentProblems({ details }: FormProblems): DocumentProblem[] {
   return Array.isArray(errors) ? (errors as DocumentProblem[]) : [];
 }
 
-function renderConflict(storedYaml: string): Html {
+function renderConflict({ yaml, visibility }: NonNullable<EditForm["stored"]>, fields: EditFields): Html {
   return html`<section class="card stack" aria-labelledby="stored-title">
   <h2 id="stored-title">Saved text</h2>
   <p>This is the draft as it is saved now. Your text is in the form below, unchanged. Copy what you need from one to the other.
   Saving replaces the saved text by yours.</p>
-  <pre class="text-box" tabindex="0" role="group" aria-label="Saved text">${"\n"}${storedYaml}</pre>
+  ${visibility !== fields.visibility && html`<p>The saved visibility is <b>${visibility}</b>. Saving sets it to <b>${fields.visibility}</b>.</p>`}
+  <pre class="text-box" tabindex="0" role="group" aria-label="Saved text">${"\n"}${yaml}</pre>
 </section>`;
 }
 

@@ -38,21 +38,28 @@ export async function submitEdit(page: SignedInPage, address: PageAddress): Prom
   const { version, ...line } = address;
   const target = { ...line, version: version ?? "" };
   const definition = await loadDefinition(page, { ...line, version }, { withTexts: true });
-  const fields = { ...readEditFields(page), type: line.type };
-  const own = fields.expectedUpdatedAt === "" ? null : target.version;
+  const sent = { ...readEditFields(page), type: line.type };
+  // If somebody has published the draft meanwhile, the form adds a version from now on.
+  const fields = definition.status === "draft" ? sent : { ...sent, expectedUpdatedAt: "" };
   if (page.form.get("action") === "check") {
     const { organization, name } = line;
+    const own = editedVersion(target, fields);
     const checked = await attempt(() => checkDocument(page, { organization, name, fields, own }));
     const outcome = checked.ok ? { report: checked.value } : { problems: checked.problems };
     return renderEdit(page, { target, definition, fields, ...outcome });
   }
-  const write = own === null ? createNextDraft : saveDraft;
-  const saved = await attempt(() => write(page, { target, fields }));
+  const write = editedVersion(target, sent) === null ? createNextDraft : saveDraft;
+  const saved = await attempt(() => write(page, { target, fields: sent }));
   if (saved.ok) return seeSaved(page, saved.value);
   const { problems } = saved;
   const stored =
     problems.code === "EDIT_CONFLICT" ? await loadDefinition(page, target, { withTexts: true }) : definition;
   return renderEdit(page, { target, definition: stored, fields, problems });
+}
+
+/** The draft that saving changes; null if it adds a version. */
+function editedVersion({ version }: VersionPageAddress, { expectedUpdatedAt }: EditFields): string | null {
+  return expectedUpdatedAt === "" ? null : version;
 }
 
 async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
@@ -67,10 +74,12 @@ function startFields(definition: Definition, versions: readonly Version[]): Edit
   const { type, yaml, visibility, status, updatedAt, version } = definition;
   const changeSummary = versions.find((one) => one.version === version)?.changeSummary ?? "";
   const same = { type, visibility };
-  if (status === "draft") return { ...same, yaml, changeSummary, expectedUpdatedAt: updatedAt };
+  if (status === "draft")
+    return { ...same, yaml, changeSummary, savedSummary: changeSummary, expectedUpdatedAt: updatedAt };
   const numbers = versions.map((one) => one.version);
   const next = nextPatch(version, numbers) ?? version;
-  return { ...same, yaml: withVersion(yaml, version, next), changeSummary: "", expectedUpdatedAt: "" };
+  const added = { changeSummary: "", savedSummary: "", expectedUpdatedAt: "" };
+  return { ...same, ...added, yaml: withVersion(yaml, version, next) };
 }
 
 interface EditPage {
@@ -84,7 +93,7 @@ interface EditPage {
 
 function renderEdit(page: SignedInPage, options: EditPage): PageResult {
   const { target, definition, fields, report = null, problems = null } = options;
-  const own = fields.expectedUpdatedAt === "" ? null : target.version;
+  const own = editedVersion(target, fields);
   const isConflict = problems?.code === "EDIT_CONFLICT";
   const title = own === null ? `New version of ${definition.name}` : `Edit ${definition.name} ${own}`;
   const form: EditForm = {
@@ -97,7 +106,7 @@ function renderEdit(page: SignedInPage, options: EditPage): PageResult {
     own,
     report,
     problems,
-    storedYaml: isConflict ? definition.yaml : null,
+    stored: isConflict ? definition : null,
     after: renderAfter(target, definition),
   };
   const notice = renderNotice(page.notice, NOTICES);

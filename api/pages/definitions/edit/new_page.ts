@@ -23,6 +23,7 @@ export function showNew(page: SignedInPage): PageResult {
     yaml: templateOf(type),
     visibility: "private",
     changeSummary: "",
+    savedSummary: "",
     expectedUpdatedAt: "",
   };
   return renderNew(page, { org, fields });
@@ -83,7 +84,7 @@ function renderNew(page: SignedInPage, options: NewPage): PageResult {
     own: null,
     report,
     problems,
-    storedYaml: null,
+    stored: null,
     after: renderTemplates(),
   });
   return { title: "New definition", section: "definitions", head: EDITOR_HEAD, status, main };

@@ -95,6 +95,24 @@ test("a used link brings nobody back who was removed", async () => {
   expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
 });
 
+test("an unused link brings nobody back who was removed or left, nor one whose sender did", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const end = (userId: string, by: Pick<SignedInPerson, "token">) =>
+    ask(api, `/orgs/${org.slug}/members/${userId}`, { token: by.token, method: "DELETE" });
+  for (const isRemoved of [true, false]) {
+    const { ann, ...invitation } = await invited(scene, "admin");
+    await api.make.member({ orgId: org.id, userId: ann.user.id, role: "viewer" });
+    expect((await end(ann.user.id, isRemoved ? owner : ann)).status).toBe(204);
+    expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
+  }
+  const admin = await scene.join("admin");
+  const { ann, ...invitation } = await invited(scene, "viewer", admin);
+  expect((await end(admin.user.id, owner)).status).toBe(204);
+  await api.make.member({ orgId: org.id, userId: admin.user.id, role: "admin" });
+  expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
+});
+
 test("an account with another address learns the invited address and nothing else, and does not use the link up", async () => {
   await using scene = await openOrgScene();
   const { org } = scene;

@@ -104,6 +104,8 @@ test("admins invite up to admin, see all and revoke none of an owner; others do 
   const path = `/orgs/${org.slug}/invitations/${seen[0]?.id}`;
   const revoked = await ask(api, path, { token: admin.token, method: "DELETE" });
   expect(revoked.code).toBe("INSUFFICIENT_ORG_ROLE");
+  // A new one would take its place.
+  expect((await invite(scene, admin, "C@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
   const publisher = await scene.join("publisher");
   expect((await invite(scene, publisher, "d@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
   const list = await ask(api, `/orgs/${org.slug}/invitations`, { token: publisher.token });
@@ -158,6 +160,20 @@ test("an organization has a hundred pending invitations at most; another one of 
   });
   expect((await invite(scene, owner, "person7@example.com")).status).toBe(201);
   expect(await pending(scene)).toHaveLength(PENDING_INVITATIONS_MAX);
+});
+
+test("invitations of a sender who may invite no more take no room", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const admin = await scene.join("admin");
+  await api.db.sql`
+    insert into organization_invitations (org_id, email, role, invited_by)
+    select ${org.id}, 'person' || n || '@example.com', 'viewer', ${admin.user.id}
+    from generate_series(1, ${PENDING_INVITATIONS_MAX}) as n`;
+  const path = `/orgs/${org.slug}/members/${admin.user.id}`;
+  const demoted = await ask(api, path, { token: owner.token, method: "PATCH", body: { role: "viewer" } });
+  expect(demoted.status).toBe(200);
+  expect((await invite(scene, owner, "ann@example.com")).status).toBe(201);
 });
 
 test("a user sends fifty invitations an hour at most, in all organizations", async () => {

@@ -88,6 +88,10 @@ test("a name is found in all its spellings: with its organization, with its vers
   expect(await found(api, "review/code")).toEqual(await found(api, "review code"));
   const filtered = await found(api, `@${slug}/code-reviewer`, `&organization=${other.org.slug}`);
   expect(filtered).toEqual(one);
+  // Slugs may have dots and low lines, names may not.
+  await api.db.sql`update organizations set slug = 'john.doe_1' where id = ${other.org.id}`;
+  for (const search of ["@john.doe_1/code-reviewer@1.0.0", "john.doe_1/code-reviewer", "@john.doe_1"])
+    expect([search, await found(api, search)]).toEqual([search, one]);
 });
 
 test("names that others keep private change no search, whatever they spell without their hyphens", async () => {

@@ -50,8 +50,23 @@ test("a draft is checked and saved under its own version", async () => {
     yaml,
     visibility: "public",
   });
-  const [row] = await api.db.sql`select change_summary as summary from definitions`;
-  expect(row).toEqual({ summary: "A comment" });
+  const summary = async () =>
+    (await api.db.sql`select change_summary as summary from definitions`)[0]?.["summary"];
+  expect(await summary()).toBe("A comment");
+  const next = async (changed: Record<string, string>) => {
+    const page = await (await openPage(api, path("@1.0.0"), token)).text();
+    const kept = {
+      savedSummary: hiddenIn(page, "savedSummary"),
+      expectedUpdatedAt: hiddenIn(page, "expectedUpdatedAt"),
+    };
+    return sendForm(api, path("@1.0.0"), { ...fields, ...kept, ...changed, action: "save" }, { token });
+  };
+  expect((await next({ changeSummary: "" })).status).toBe(303);
+  expect(await summary()).toBe("");
+  // A form that does not know the summary keeps it.
+  await api.db.sql`update definitions set change_summary = 'A reason'`;
+  expect((await next({ changeSummary: "", savedSummary: "" })).status).toBe(303);
+  expect(await summary()).toBe("A reason");
 });
 
 test('"save and publish" saves the input and leads to the confirmation', async () => {
@@ -87,13 +102,15 @@ test("of two people who edit one draft, the second gets both texts and can then 
   const expectedUpdatedAt = hiddenIn(form, "expectedUpdatedAt");
   const first = `# first\n${agentYaml("reviewer")}`;
   const yaml = `# second\n${agentYaml("reviewer")}`;
-  await ask(api, "/agent/reviewer@1.0.0", person, { method: "PUT", body: { yaml: first } });
-  const fields = { yaml, visibility: "private", action: "save" };
+  const change = { yaml: first, visibility: "private" };
+  await ask(api, "/agent/reviewer@1.0.0", person, { method: "PUT", body: change });
+  const fields = { yaml, visibility: "public", action: "save" };
   const response = await sendForm(api, path("@1.0.0"), { ...fields, expectedUpdatedAt }, { token });
   const page = await response.text();
   expect(response.status).toBe(409);
   expect(page).toContain("It has changed since you read it");
   expect(page).toContain('aria-label="Saved text">\n# first');
+  expect(page).toContain("The saved visibility is <b>private</b>. Saving sets it to <b>public</b>.");
   expect(page).toMatch(/<textarea[^>]*>\n# second/);
   const again = { ...fields, expectedUpdatedAt: hiddenIn(page, "expectedUpdatedAt") };
   expect((await sendForm(api, path("@1.0.0"), again, { token })).status).toBe(303);
@@ -110,6 +127,18 @@ test("a draft that was published in the meantime stays unchanged, and the input 
   expect(response.status).toBe(400);
   expect(page).toContain("Only drafts can be edited");
   expect(page).toMatch(/<textarea[^>]*>\n# typed</);
+  // From now on the form adds a version.
+  expect([hiddenIn(page, "expectedUpdatedAt"), page.includes("is published and cannot change")]).toEqual([
+    "",
+    true,
+  ]);
+  const same = { ...fields, yaml: agentYaml("reviewer"), action: "check" };
+  const checked = await (await sendForm(api, path("@1.0.0"), same, { token })).text();
+  expect(checked).not.toContain("It can be published");
+  expect(checked).toContain("1 error. Fix it before publishing.");
+  const next = { ...fields, yaml: agentYaml("reviewer", "1.0.1"), expectedUpdatedAt: "" };
+  const saved = await sendForm(api, path("@1.0.0"), next, { token });
+  expect(saved.headers.get("location")).toStartWith(path("@1.0.1"));
 });
 
 test("the form proposes the next version of a published definition", async () => {
