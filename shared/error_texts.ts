@@ -140,7 +140,7 @@ export const TEXTS = {
     signIn: "The password is correct. Send a second factor to POST /api/v1/auth/login/second-factor.",
   },
   FORBIDDEN_ORIGIN: {
-    form: "This form belongs to another session. Go back, reload the page and send the form again.",
+    form: "This form belongs to another session. Go back, copy what you have typed, reload the page and send the form again.",
   },
   NOT_FOUND: {
     alias: (alias: string) => `Alias "${alias}" not found.`,

@@ -1,6 +1,7 @@
 /** POST …/test and GET …/deliveries: what is sent to a webhook. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { isUuid } from "../../shared/uuid.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {
   countPendingDeliveries,
@@ -8,12 +9,14 @@ import {
   listDeliveries,
   PENDING_MAX,
 } from "../../sql/webhooks/webhook_deliveries.ts";
+import { lockWebhook } from "../../sql/webhooks/webhooks.ts";
 import { requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {
   auditWebhook,
   requireWebhook,
+  requireWebhookRow,
   requireWritableOrg,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
@@ -36,14 +39,14 @@ export const testWebhook = operation(
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });
-    const row = await requireWebhook(sql, { id, org });
-    if (row.disabledAt !== null) {
-      throw new ApiError("VALIDATION_ERROR", {
-        message: TEXTS.VALIDATION_ERROR.disabledWebhook,
-      });
-    }
     const delivery = await sql.begin(async (tx) => {
       await lockOrg(tx, org.id);
+      const row = requireWebhookRow(isUuid(id) ? await lockWebhook(tx, { id, orgId: org.id }) : null, org);
+      if (row.disabledAt !== null) {
+        throw new ApiError("VALIDATION_ERROR", {
+          message: TEXTS.VALIDATION_ERROR.disabledWebhook,
+        });
+      }
       if ((await countPendingDeliveries(tx, id)) >= PENDING_MAX) {
         throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
       }

@@ -52,6 +52,15 @@ export async function findWebhook(sql: Sql, key: { id: string; orgId: string }):
     where id = ${key.id} and org_id = ${key.orgId}`);
 }
 
+/** As `findWebhook`, and nobody changes or deletes it before the transaction ends. */
+export async function lockWebhook(tx: Sql, key: { id: string; orgId: string }): Promise<WebhookRow | null> {
+  return firstRow(tx<WebhookRow[]>`
+    select ${tx(COLUMNS)}
+    from webhooks
+    where id = ${key.id} and org_id = ${key.orgId}
+    for no key update`);
+}
+
 /** Returns a webhook by its id alone, or null: for the job runner. */
 export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow | null> {
   return firstRow(sql<WebhookRow[]>`select ${sql(COLUMNS)} from webhooks where id = ${id}`);

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf } from "../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openContract } from "../../helpers/http/contract.ts";
+import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
 test("a test event is queued unless the webhook is disabled, listed, and has the form of the document", async () => {
@@ -28,4 +29,20 @@ test("a test event is queued unless the webhook is disabled, listed, and has the
   const entries = await api.db.sql`select action, details from audit_log where subject_id = ${id}`;
   expect(entries.map(({ action }) => action)).toContain("webhook.test");
   expect(JSON.stringify([entries, api.logLines])).not.toContain(secret);
+});
+
+test("a webhook that is deleted or disabled meanwhile gets no test event", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  const created = await callWebhooks(api, owner, "POST", "", WEBHOOK_BODY);
+  const { id } = await dataOf<{ id: string }>(created);
+  const send = () => callWebhooks(api, owner, "POST", `/${id}/test`);
+  const disabled = await commitDuring(
+    api.db,
+    (tx) => tx`update webhooks set disabled_at = now() where id = ${id}`,
+    send,
+  );
+  expect(await errorOf(disabled)).toEqual([400, "VALIDATION_ERROR"]);
+  const deleted = await commitDuring(api.db, (tx) => tx`delete from webhooks where id = ${id}`, send);
+  expect(await errorOf(deleted)).toEqual([404, "NOT_FOUND"]);
 });
