@@ -56,21 +56,34 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
 
 /**
  * Checks every five seconds whether this database may deliver: a copy must not send what the original sends, not even with
- * an artifact store of its own.
+ * an artifact store of its own. Events need no store: while it is unavailable, the last result holds, and a silent one holds up
+ * nothing after the first check.
  */
 function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean> {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let isHeld = false;
-  let mayDeliver = false;
+  let isOurs: boolean | null = null;
+  const askOwner = async (): Promise<void> => {
+    try {
+      isOurs = await owner.isOurs();
+    } catch (error) {
+      isOurs ??= true;
+      log.warn(
+        { event: "artifact_store.unknown_owner", err: error },
+        "cannot read who owns the artifact store; deliveries to webhooks go on as before",
+      );
+    }
+  };
   return async () => {
-    if (performance.now() - checkedAt < OWNER_CHECK_MS) return mayDeliver;
-    const isOurs = await owner.isOurs();
-    const wasHeld = isHeld;
-    isHeld = await isCopy(sql);
-    if (isHeld && !wasHeld) log.warn({ event: "webhook.held" }, HELD);
-    mayDeliver = isOurs && !isHeld;
-    checkedAt = performance.now();
-    return mayDeliver;
+    if (performance.now() - checkedAt >= OWNER_CHECK_MS) {
+      const asked = askOwner();
+      if (isOurs === null) await asked;
+      const wasHeld = isHeld;
+      isHeld = await isCopy(sql);
+      if (isHeld && !wasHeld) log.warn({ event: "webhook.held" }, HELD);
+      checkedAt = performance.now();
+    }
+    return isOurs === true && !isHeld;
   };
 }
 

@@ -38,6 +38,7 @@ const PUBLIC_ROUTES = [
   "GET /dashboard/assets/:file",
   "GET /dashboard/exports",
   "GET /dashboard/exports/jobs",
+  "GET /dashboard/exports/jobs/:job/cancel",
   "GET /dashboard/exports/projects/:project",
   "GET /dashboard/exports/projects/:project/file",
   "GET /dashboard/sign-in",

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { openStoreOwner } from "../../../jobs/store_owner.ts";
 import { type DeliverDeps, keepWebhooksDelivered } from "../../../jobs/webhooks/deliver_webhooks.ts";
 import { sendWebhookDisabled } from "../../../jobs/webhooks/send_webhook_disabled.ts";
+import { openArtifactStore } from "../../../shared/artifacts/open_store.ts";
 import type { EventType } from "../../../shared/vocabulary.ts";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent, insertModelEvents } from "../../../sql/events/events.ts";
@@ -337,6 +339,27 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   expect(jobsOf(receiver).slice(sent)).toEqual([jobId]);
   await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, { webhookId: id });
   expect(mails).toHaveLength(1);
+});
+
+test("events are delivered while the artifact store is away", async () => {
+  await using place = await openPlace();
+  const { app, owner } = place;
+  const { sql, log, config } = app.deps;
+  const keys = { accessKeyId: "key", secretAccessKey: "secret", sessionToken: null };
+  const s3 = {
+    endpoint: "http://127.0.0.1:1",
+    region: "us-east-1",
+    credentials: { type: "static" as const, ...keys },
+  };
+  const store = openArtifactStore({ ...config, artifactUrl: "s3://exports", s3 });
+  await using receiver = await openWebhookReceiver();
+  await hook(app, owner, receiver);
+  const jobId = await addEvent(app, owner);
+  await using __ = await openDeliverer(app, { owner: openStoreOwner({ sql, store, log }) });
+  await waitFor(() => receiver.received.length > 0);
+  expect(jobsOf(receiver)).toEqual([jobId]);
+  const events = app.logLines.map(({ event }) => event);
+  expect(events).toContain("artifact_store.unknown_owner");
 });
 
 test("deleting a webhook during a delivery ends it", async () => {
