@@ -8,6 +8,7 @@ import { makeScene, type Scene, TESTED_PAGES } from "./page_table.ts";
 
 /** Routes that respond with a file or a redirect. */
 const NO_PAGES = [
+  "/dashboard/exports/jobs/:job/cancel",
   "/dashboard/exports/projects/:project/file",
   "/definitions/:type/:org",
   "/definitions/:type/:org/:name/compare/patch",
