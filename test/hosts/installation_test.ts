@@ -124,6 +124,64 @@ async function exportOrg(client: Client): Promise<string> {
   return id;
 }
 
+/** A secret of an authenticator app, and a word of all else that identifies Ann or lets somebody act as her. */
+const ANN = { secret: "annssecretbytes", word: "quince" };
+/** What stays on purpose, as the page says: the audit log, and how organizations are named and found. */
+const KEPT = ["audit_log", "organizations"];
+
+/** Rows about Ann in every table that the page's recipes clear. */
+async function addTraces(): Promise<void> {
+  const email = `${ANN.word}@example.com`;
+  const secret = Buffer.from(ANN.secret);
+  const hash = Buffer.alloc(32, 1);
+  const [ann] = await sql`
+    update users set name = ${ANN.word}, bio = ${ANN.word}, email = ${email} where username = 'ann'
+    returning id`;
+  const userId = ann?.["id"];
+  const orgId = exported.person.org.id;
+  await sql`
+    insert into sessions (user_id, token_hash, expires_at, user_agent)
+    values (${userId}, ${hash}, now() + interval '1 day', ${ANN.word})`;
+  await sql`
+    insert into second_factors (user_id, kind, name, secret, last_step)
+    values (${userId}, 'totp', ${ANN.word}, ${secret}, 0)`;
+  await sql`insert into recovery_codes (user_id, code_hash) values (${userId}, ${hash})`;
+  await sql`
+    insert into factor_challenges (user_id, purpose, session_id, secret, expires_at)
+    select user_id, 'add_totp', id, ${secret}, expires_at from sessions where user_id = ${userId}`;
+  await sql`insert into sign_in_networks (user_id, network) values (${userId}, ${ANN.word})`;
+  await sql`
+    insert into api_keys (user_id, name, prefix, key_hash)
+    values (${userId}, ${ANN.word}, 'ulr_1234', ${hash})`;
+  await sql`insert into account_mails (kind, email, user_id) values ('verify_email', ${email}, ${userId})`;
+  await sql`insert into account_mails (kind, email) values ('sign_up', ${email.toUpperCase()})`;
+  await sql`
+    insert into organization_invitations (org_id, email, role, invited_by)
+    values (${orgId}, ${email}, 'viewer', ${exported.person.user.id})`;
+  await sql`
+    insert into idempotency_keys (caller, key, fingerprint, request_id, locked_until, status, headers, body)
+    values (${userId}, 'k', ${hash}, gen_random_uuid(), now(), 201, '{}', ${ANN.word})`;
+}
+
+/** Tables with a row that names Ann or holds a secret of hers. */
+async function listTraces(url: string): Promise<string[]> {
+  const owner = postgres(url, { max: 1, onnotice: () => {} });
+  try {
+    const tables = await owner`select relname as name from pg_stat_user_tables where schemaname = 'public'`;
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const hex = Buffer.from(ANN.secret).toString("hex");
+      const rows = await owner`
+        select from ${owner(name)} r
+        where to_jsonb(r)::text ~* ${`${ANN.word}|${hex}`} limit 1`;
+      if (rows.length > 0) found.push(name);
+    }
+    return found.filter((name) => !KEPT.includes(name)).sort();
+  } finally {
+    await owner.end();
+  }
+}
+
 /** An ordinary role installs, and the service works. */
 async function install(): Promise<void> {
   await succeed("Roles and database");
@@ -144,6 +202,18 @@ async function install(): Promise<void> {
   await sql`
     insert into webhooks (org_id, url, types, secret, position)
     values (${exported.person.org.id}, 'https://ci.example.com/hook', '{export.ready}', 'whsec_production', 0)`;
+  await addTraces();
+  expect(await listTraces(env["OWNER_URL"] ?? "")).toEqual([
+    "account_mails",
+    "api_keys",
+    "factor_challenges",
+    "idempotency_keys",
+    "organization_invitations",
+    "second_factors",
+    "sessions",
+    "sign_in_networks",
+    "users",
+  ]);
   await using api = await startApi(processEnv("APP_URL"));
   await using _runner = await startRunner(processEnv("APP_URL"));
   expect((await exportDataset(api, exported, "issues")).status).toBe(200);
@@ -203,7 +273,9 @@ async function clearStagingCopy(): Promise<void> {
   const { stdout } = await runCommand(command, { env: { DATABASE_URL: env["COPY_URL"] ?? "" } });
   expect(stdout).toContain("@staging.invalid");
   expect(stdout).not.toContain("@example.com");
-  const query = ["psql", "-d", env["COPY_URL"] ?? "", "-Atc", "select count(*) from webhooks"];
+  expect(await listTraces(env["COPY_OWNER_URL"] ?? "")).toEqual([]);
+  const count = "select count(*) from (select from webhooks union all select from recovery_codes) rest";
+  const query = ["psql", "-d", env["COPY_URL"] ?? "", "-Atc", count];
   expect((await runCommand(query, { env })).stdout).toBe("0\n");
 }
 
@@ -237,6 +309,8 @@ async function upgradeAndGoBack(): Promise<void> {
 /** An erased account leaves neither its name nor its email. */
 async function eraseAccount(): Promise<void> {
   await succeed("Erasure");
+  expect(await listTraces(env["OWNER_URL"] ?? "")).toEqual([]);
+  expect(await sql`select from recovery_codes`).toHaveLength(0);
   expect(await sql`select from users where username = 'ann' or email like 'ann@%'`).toHaveLength(0);
   const [ann] = await sql`select name, disabled_at from users where username like 'erased-%'`;
   expect(ann).toEqual({ name: null, disabledAt: expect.any(String) });
