@@ -1,9 +1,9 @@
 /** Sends mail over SMTP, or writes it to a directory without a mail server. */
-import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
 import type { Log } from "../shared/process/log.ts";
-import { createPartDirectory, keepPart, partPathOf } from "../shared/process/part_files.ts";
+import { keepPart, PART_ENDING, partPathOf } from "../shared/process/part_files.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
 
 /** RFC 5321, 4.5.3.2.6: a client that gives up sooner may send a message twice. */
@@ -163,14 +163,13 @@ function mailError(error: unknown): MailError {
 }
 
 function fileMailer(directory: string, mailFrom: string): Mailer {
-  const prepare = createPartDirectory(directory);
   const transport = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
   let sweptAt = 0;
   return {
     async send(message) {
       const { message: content } = await transport.sendMail(composed(message, mailFrom));
       if (!Buffer.isBuffer(content)) throw new Error("Cannot write mail: the composer gave no buffer");
-      await prepare();
+      await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeWhole(join(directory, `${message.id}.eml`), content);
       if (Date.now() - sweptAt >= FILES_SWEEP_MS) {
         sweptAt = Date.now();
@@ -181,10 +180,10 @@ function fileMailer(directory: string, mailFrom: string): Mailer {
   };
 }
 
-/** Another runner may do so at the same time. */
+/** Deletes mails, and parts of mails that killed processes left. Another runner may do so at the same time. */
 async function deleteOldFiles(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
-    if (!name.endsWith(".eml")) continue;
+    if (!name.endsWith(".eml") && !name.endsWith(PART_ENDING)) continue;
     const path = join(directory, name);
     const writtenAt = await stat(path).then(
       ({ mtimeMs }) => mtimeMs,

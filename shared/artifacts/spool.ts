@@ -4,9 +4,8 @@
  * sent from there. A failing bucket is noticed before the response begins, and a slow client holds disk space, but no
  * memory and no connection to the bucket.
  */
-import { open, rm, statfs } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { createPartDirectory, partPathOf } from "../process/part_files.ts";
 
 /** Pause between checks whether a file is sent. */
 const CHECK_INTERVAL_MS = 1_000;
@@ -15,7 +14,7 @@ export interface SpoolOptions {
   /** The number of bytes to keep, from the start of the stream. */
   bytes: number;
   signal: AbortSignal;
-  /** Returns true if the response is finished or aborted; then the file is deleted. */
+  /** Returns true if the response is finished or aborted; then the file is closed, which frees its room on the disk. */
   isOver: () => boolean;
 }
 
@@ -28,20 +27,19 @@ export type Spool = (
   open: () => Promise<ReadableStream<Uint8Array> | null>,
 ) => Promise<Blob | null>;
 
-/** Spools into `directory`. On first use, creates it and deletes the files of dead processes. */
+/** Spools into `directory`, which is created, private to its owner. */
 export function openSpool(directory: string): Spool {
-  const prepare = createPartDirectory(directory);
   /** Bytes that all running copies have still to write. */
   let expected = 0;
   return async (options, openStream) => {
-    await prepare();
+    await mkdir(directory, { recursive: true, mode: 0o700 });
     let missing = options.bytes;
     expected += missing;
     try {
       await requireRoom(directory, expected);
       const stream = await openStream();
       if (!stream) return null;
-      return await keep(stream, partPathOf(join(directory, "download")), options, (bytes) => {
+      return await keep(stream, directory, options, (bytes) => {
         missing -= bytes;
         expected -= bytes;
       });
@@ -59,35 +57,53 @@ async function requireRoom(directory: string, bytes: number): Promise<void> {
 
 async function keep(
   stream: ReadableStream<Uint8Array>,
-  path: string,
+  directory: string,
   options: SpoolOptions,
   onBytes: (bytes: number) => void,
 ): Promise<Blob> {
+  let reader: FileHandle | null = null;
   try {
-    const written = await save(stream, path, options, onBytes);
+    const file = await openNameless(directory);
+    reader = file.reader;
+    const written = await save(stream, file.writer, options, onBytes);
     if (written !== options.bytes) throw new Error(`there are ${written} bytes of ${options.bytes}`);
   } catch (error) {
     // Does nothing if the stream has ended.
     await stream.cancel().catch(() => {});
-    await rm(path, { force: true });
+    await reader?.close();
     throw error;
   }
+  const { fd } = reader;
   const look = setInterval(() => {
     if (!options.isOver()) return;
     clearInterval(look);
-    void rm(path, { force: true }).catch(() => {});
+    void reader.close().catch(() => {});
   }, CHECK_INTERVAL_MS).unref();
-  return Bun.file(path);
+  return Bun.file(fd);
 }
 
-/** Writes one chunk at a time, so that only one waits for the disk. Returns the number of bytes. */
+/** Creates a file without a name: it lasts as long as its handles, so a process that is killed leaves nothing behind. */
+async function openNameless(directory: string): Promise<{ writer: FileHandle; reader: FileHandle }> {
+  const path = join(directory, crypto.randomUUID());
+  const writer = await open(path, "wx", 0o600);
+  try {
+    // It has a position of its own, at the start.
+    return { writer, reader: await open(path, "r") };
+  } catch (error) {
+    await writer.close();
+    throw error;
+  } finally {
+    await rm(path);
+  }
+}
+
+/** Writes one chunk at a time, so that only one waits for the disk. Returns the number of bytes; closes the file. */
 async function save(
   stream: ReadableStream<Uint8Array>,
-  path: string,
+  file: FileHandle,
   { bytes, signal }: SpoolOptions,
   onBytes: (bytes: number) => void,
 ): Promise<number> {
-  const file = await open(path, "wx", 0o600);
   let written = 0;
   try {
     // Leaving the loop cancels the stream. Some servers send more than the range they were asked for.

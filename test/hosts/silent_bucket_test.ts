@@ -1,6 +1,6 @@
 /** A bucket whose network goes silent during an upload, and then during a download. Needs root. */
 import { expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
@@ -17,6 +17,7 @@ import { testRequest } from "../helpers/http/app.ts";
 import { startS3Server } from "../helpers/network/s3_server.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory, type Person } from "../helpers/postgres/factory.ts";
+import { listOpenFiles } from "../helpers/process/open_files.ts";
 import { spawnService, untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { type LanAddress, openLan } from "./lan.ts";
@@ -90,12 +91,7 @@ test("a build waits for a bucket that falls silent in the middle, a download is 
   expect(attempt).toBe(1);
 
   const fetchFile = (headers: Record<string, string> = {}) => downloadJob(api, person.key, id, { headers });
-  const spooled = async () => {
-    const folder = join(dataDir, "downloads");
-    const names = await readdir(folder).catch(() => []);
-    const sizes = names.map(async (name) => (await stat(join(folder, name)).catch(() => null))?.size ?? 0);
-    return Math.max(0, ...(await Promise.all(sizes)));
-  };
+  const spooled = async () => Math.max(0, ...(await listOpenFiles(join(dataDir, "downloads"))).values());
   const download = fetchFile();
   await waitFor(async () => (await spooled()) > 4 * MIB);
   await bucket.cutOff();

@@ -142,11 +142,16 @@ test("a message that became a file is not called sent, and files are deleted aft
     for (const id of ["old", "younger"]) expect(await mailer.send({ ...MESSAGE, id })).toBe("stored");
     await Bun.write(join(directory, "notes.txt"), "not a mail");
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
-    await utimes(join(directory, "old.eml"), daysAgo(31), daysAgo(31));
-    await utimes(join(directory, "notes.txt"), daysAgo(31), daysAgo(31));
-    await utimes(join(directory, "younger.eml"), daysAgo(29), daysAgo(29));
+    // Of a process that was killed.
+    for (const name of ["old.eml.1.part", "younger.eml.2.part"])
+      await Bun.write(join(directory, name), "a pa");
+    for (const name of await readdir(directory)) {
+      const at = daysAgo(name.startsWith("younger") ? 29 : 31);
+      await utimes(join(directory, name), at, at);
+    }
     await open().send({ ...MESSAGE, id: "new" });
-    expect((await readdir(directory)).sort()).toEqual(["new.eml", "notes.txt", "younger.eml"]);
+    const kept = ["new.eml", "notes.txt", "younger.eml", "younger.eml.2.part"];
+    expect((await readdir(directory)).sort()).toEqual(kept);
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }

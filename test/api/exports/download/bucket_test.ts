@@ -18,6 +18,7 @@ import { openListeningApp } from "../../../helpers/http/listening_app.ts";
 import { startS3Server } from "../../../helpers/network/s3_server.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
+import { listOpenFiles } from "../../../helpers/process/open_files.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 const MIB = 1024 * 1024;
@@ -63,8 +64,8 @@ async function openWithFile({ bytes = 0 } = {}) {
     authorization,
     fetchFile: (headers: Record<string, string> = {}, method = "GET", signal?: AbortSignal) =>
       fetch(url, { method, headers: { authorization, ...headers }, ...(signal ? { signal } : {}) }),
-    /** What is stored on disk on the way to clients. */
-    spooled: () => readdir(join(app.deps.config.dataDir, "downloads")).catch(() => []),
+    /** The number of files on disk on the way to clients. */
+    spooled: async () => (await listOpenFiles(join(app.deps.config.dataDir, "downloads"))).size,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -171,11 +172,11 @@ test("a client that leaves while its export is fetched ends the request to the b
   proxy.stall(2 * MIB);
   const leaving = new AbortController();
   const download = fetchFile({}, "GET", leaving.signal);
-  await waitFor(async () => (await spooled()).length > 0);
+  await waitFor(async () => (await spooled()) > 0);
   leaving.abort();
   await expect(download).rejects.toThrow();
   await waitFor(() => proxy.connections() === 0);
-  await waitFor(async () => (await spooled()).length === 0);
+  await waitFor(async () => (await spooled()) === 0);
   const isDownload = (line: Readonly<Record<string, unknown>>) => String(line["route"]).endsWith("/download");
   const logged = await waitFor(() => app.logLines.find(isDownload));
   expect(logged).toMatchObject({ level: "info", outcome: "aborted" });
@@ -193,7 +194,7 @@ test("concurrent fetches per user are limited, and a client that disconnects fre
   expect(await errorOf(refused)).toEqual([429, "RATE_LIMITED"]);
   leaving.abort();
   expect(await Promise.all(downloads)).toEqual(["left", "left"]);
-  await waitFor(async () => (await spooled()).length === 0);
+  await waitFor(async () => (await spooled()) === 0);
   proxy.stall(Number.POSITIVE_INFINITY);
   const whole = await waitFor(async () => {
     const response = await fetchFile();
@@ -202,16 +203,18 @@ test("concurrent fetches per user are limited, and a client that disconnects fre
   expect((await whole.arrayBuffer()).byteLength).toBe(20 * MIB);
 });
 
-test("a fetched file is deleted once it is sent or its client has disconnected", async () => {
+test("a fetched file has no name, and its room is free once it is sent or its client has disconnected", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
-  const { fetchFile, spooled } = place;
+  const { app, fetchFile, spooled } = place;
   await (await fetchFile()).arrayBuffer();
-  await waitFor(async () => (await spooled()).length === 0);
+  await waitFor(async () => (await spooled()) === 0);
   const leaving = new AbortController();
   const begun = await fetchFile({}, "GET", leaving.signal);
-  expect([begun.status, (await spooled()).length]).toEqual([200, 1]);
+  expect([begun.status, await spooled()]).toEqual([200, 1]);
+  // It has no name, so a process that is killed now leaves nothing.
+  expect(await readdir(join(app.deps.config.dataDir, "downloads"))).toEqual([]);
   leaving.abort();
-  await waitFor(async () => (await spooled()).length === 0);
+  await waitFor(async () => (await spooled()) === 0);
 });
 
 test("an export for which the disk has no room is refused before anything of it is fetched", async () => {
@@ -223,7 +226,7 @@ test("an export for which the disk has no room is refused before anything of it 
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(proxy.forwarded()).toBe(before);
-  expect(await spooled()).toEqual([]);
+  expect(await spooled()).toBe(0);
   // A part of it has room enough.
   expect((await fetchFile({ range: "bytes=0-9" })).status).toBe(206);
 });
@@ -270,7 +273,7 @@ for (const [what, end, error] of [
     await end(place);
     ended.resolve();
     expect(await errorOf(await download)).toEqual([...error]);
-    await waitFor(async () => (await place.spooled()).length === 0);
+    await waitFor(async () => (await place.spooled()) === 0);
     const audited = (await listAudited(place.app, place.id)) as readonly { action: string }[];
     expect(audited.map(({ action }) => action)).not.toContain("export_job.download");
   });
