@@ -135,18 +135,23 @@ export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<strin
   return row?.id ?? null;
 }
 
+/** All projects share the sequence: a row near its end would leave the others no values. */
+const MAX_STATUS_SEQ = 2n ** 62n;
+
 /**
- * Advances the sequence of `status_history.seq` past the rows of a project. The values stay in PostgreSQL, because they may
- * exceed the range of JavaScript numbers.
+ * Advances the sequence of `status_history.seq` past the rows of a project. Returns `null`, or the value of a row that is
+ * above 2^62; then the sequence stays.
  */
-export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<void> {
+export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<string | null> {
   // Two at a time could set it back.
   await lockTransaction(tx, "statusSequence");
   // Two statements: the rows may be on another machine than the sequence.
   const [{ last }] = await tx<[{ last: string | null }]>`
     select max(seq)::text as last from status_history where project_id = ${projectId}`;
+  if (last !== null && BigInt(last) > MAX_STATUS_SEQ) return last;
   await tx`
     select setval('status_history_seq_seq', ${last}::text::bigint)::text
     from status_history_seq_seq
     where ${last}::text::bigint >= last_value`;
+  return null;
 }

@@ -71,7 +71,12 @@ export async function importProject(
     imported.insertedRows += await importDataset(tx, { name, file, project, target, source });
     await clearImportStage(tx);
   }
-  await advanceStatusSequence(tx, target.id);
+  const excess = await advanceStatusSequence(tx, target.id);
+  if (excess !== null) {
+    throw new AdminError(
+      `Cannot import project "${target.name}": status-history: seq is ${excess}, and 2^62 is the highest that can be imported`,
+    );
+  }
   await insertAuditEntry(tx, {
     actorType: "operator",
     action: "project.import",

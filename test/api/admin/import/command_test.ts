@@ -214,3 +214,16 @@ test("import says so when the connection is lost, and ends", async () => {
   expect(imported.err).toMatch(/^Cannot [^\n]+\n$/);
   expect(await countTrackerRows(place)).toBe(0);
 });
+
+test("import refuses a seq that would leave other projects no values", async () => {
+  await using place = await openImportPlace();
+  const project = { id: crypto.randomUUID(), name: "Greedy" };
+  const rows = sampleRows(project.id);
+  const line = JSON.stringify(rows["status-history"][0]).replace(":4711", ":4611686018427387905");
+  await writeZip(place.file("a.zip"), bundleEntries(project, rows, { "status-history": `${line}\n` }));
+  const { exitCode, err } = await place.import(place.file("a.zip"));
+  expect([exitCode, err]).toEqual([1, expect.stringContaining("seq is 4611686018427387905")]);
+  const [row] = await place.db.sql`
+    select nextval('status_history_seq_seq')::text as next, (select count(*)::int from status_history) as rows`;
+  expect(row).toEqual({ next: "1", rows: 0 });
+});
