@@ -97,11 +97,9 @@ function loadProjects() {
   if (!list) return;
   // The event does not bubble.
   list.addEventListener("toggle", (event) => void loadDownloads(event.target), true);
-  const filter = document.getElementById("filter");
   const text = document.getElementById("filter-text");
   const count = document.getElementById("filter-count");
-  if (!filter || !count || !(text instanceof HTMLInputElement)) return;
-  filter.hidden = !("wanted" in filter.dataset);
+  if (!count || !(text instanceof HTMLInputElement) || "part" in list.dataset) return;
   text.addEventListener("input", () => {
     const wanted = text.value.trim().toLocaleLowerCase();
     const rows = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (list.children)];

@@ -81,7 +81,7 @@ async function renderExports(page: SignedInPage, state: StartState, status: numb
   <div id="sections" class="sections">
     ${renderJobSection(org, jobs, isPaying)}
     ${isPublisher && renderStart(session, org, state)}
-    ${renderProjects(org, projects)}
+    ${renderProjects(org, projects, page.url.searchParams.get("projects") ?? "")}
   </div>`),
   };
 }

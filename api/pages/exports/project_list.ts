@@ -1,9 +1,10 @@
 /** The organization's projects: a section of the exports page. Downloads are on the page of each project. */
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
-import { projectPath } from "../addresses.ts";
+import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
+import { countOf } from "../parts.ts";
 import { tierNote } from "./requirements.ts";
 
 export interface Project {
@@ -14,39 +15,61 @@ export interface Project {
 
 /** Number of projects from which the filter is shown. */
 const FILTER_FROM = 8;
+/** The rest are found with the filter. */
+const SHOWN = 200;
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** Returns the projects by name. */
-export async function listProjects({ call }: SignedInPage, org: PageOrg): Promise<Project[]> {
+/** Returns the projects, in no order for people. */
+export async function listProjects({ call }: SignedInPage, org: PageOrg): Promise<readonly Project[]> {
   const { data } = await call(listOrganizationProjects, { params: { slug: org.slug } });
-  return data.projects.toSorted((a, b) => byName.compare(a.name, b.name));
+  return data.projects;
 }
 
-/** The section. A script puts the downloads of a project below its name when it is opened. */
-export function renderProjects(org: PageOrg, projects: readonly Project[]): Html {
+/**
+ * The section. `wanted` is part of a name or slug. A script puts the downloads of a project below its name when it is opened,
+ * and filters while one types if all projects are shown.
+ */
+export function renderProjects(org: PageOrg, projects: readonly Project[], wanted: string): Html {
   const isPaying = org.subscriptionTier !== "free";
   return html`<section class="projects stack" aria-labelledby="projects-title">
-  <h2 id="projects-title">Project downloads</h2>
+  <h2 id="projects-title" tabindex="-1">Project downloads</h2>
   <p class="quiet">Immediate downloads. Excludes deleted issues, archived runs and superseded analyses.</p>
   ${!isPaying && html`<p id="projects-note" class="notice">${tierNote("Downloads require", org)}</p>`}
-  ${isPaying && renderList(projects)}
+  ${isPaying && renderList(projects, wanted.trim())}
 </section>`;
 }
 
-function renderList(projects: readonly Project[]): Html {
+function renderList(projects: readonly Project[], wanted: string): Html {
   if (projects.length === 0)
     return html`<p id="projects-empty" class="empty">This organization has no projects.</p>`;
-  const rows = projects.map(({ id, name, slug }) => {
+  const matching = projects.filter(({ name, slug }) =>
+    `${name} ${slug}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
+  );
+  const shown = matching.toSorted((a, b) => byName.compare(a.name, b.name)).slice(0, SHOWN);
+  const rows = shown.map(({ id, name, slug }) => {
     return html`<li data-name="${name} ${slug}"><details class="project">
     <summary><span class="project-name">${name}</span></summary>
     <div class="project-body stack"><p><a href="${projectPath(id)}" data-load aria-label="Show downloads of ${name}">Show downloads</a></p></div>
   </details></li>`;
   });
-  return html`<div id="filter" class="filter" hidden${projects.length >= FILTER_FROM && html` data-wanted`}>
+  const isPart = shown.length < projects.length;
+  return html`${projects.length >= FILTER_FROM && renderFilter(wanted, isPart && countOfPart(shown.length, matching.length, projects.length))}
+  <ul id="projects" class="rows"${isPart && html` data-part`}>${rows}</ul>`;
+}
+
+/** The form finds a project that is not shown, and serves browsers without scripts. */
+function renderFilter(wanted: string, count: string | false): Html {
+  return html`<form id="filter" class="filter" action="${EXPORTS_PATH}#projects-title">
     <label for="filter-text">Filter projects</label>
-    <input id="filter-text" type="search" autocomplete="off" spellcheck="false">
-    <output id="filter-count" for="filter-text" class="quiet"></output>
-  </div>
-  <ul id="projects" class="rows">${rows}</ul>`;
+    <span class="filter-line"><input id="filter-text" name="projects" type="search" value="${wanted}" autocomplete="off" spellcheck="false">
+    <button type="submit">Filter</button></span>
+    <output id="filter-count" for="filter-text" class="quiet">${count}</output>
+  </form>`;
+}
+
+/** Such as `The first 200 of 310 matching projects`. */
+function countOfPart(shown: number, matching: number, total: number): string {
+  const all = matching === total ? countOf(total, "project") : countOf(matching, "matching project");
+  return shown < matching ? `The first ${shown} of ${all}` : all;
 }

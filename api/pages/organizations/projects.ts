@@ -12,7 +12,7 @@ import {
   updateProject,
 } from "../../accounts/organizations/projects.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { EXPORTS_PATH, orgPath } from "../addresses.ts";
+import { EXPORTS_PATH, orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import {
   type FormProblems,
@@ -27,8 +27,10 @@ import { type Content, type Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageSession } from "../page_session.ts";
-import { dataTable, emptyState, formatCount, renderDay } from "../parts.ts";
+import { dataTable, emptyState, formatCount, pager, readOffset, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
+
+const PAGE_SIZE = 200;
 
 type Projects = (typeof ProjectList.static)["data"];
 
@@ -76,7 +78,7 @@ export async function showProjects(
     tab: "projects",
     status: problems?.status,
     body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
-${renderProjects(data, { slug, isAdmin })}
+${renderProjects(data, { slug, isAdmin, offset: readOffset(page.url) })}
 ${isAdmin && renderForm(page.session, typed, problems)}
 ${deleted.length > 0 && renderDeleted(page.session, deleted)}`,
   });
@@ -84,9 +86,10 @@ ${deleted.length > 0 && renderDeleted(page.session, deleted)}`,
 
 function renderProjects(
   { projects, total }: Projects,
-  { slug, isAdmin }: { slug: string; isAdmin: boolean },
+  { slug, isAdmin, offset }: { slug: string; isAdmin: boolean; offset: number },
 ): Html {
-  const rows = projects.map(
+  const shown = projects.slice(offset, offset + PAGE_SIZE);
+  const rows = shown.map(
     (project) => html`<tr>
   <th scope="row">${isAdmin ? html`<a href="${orgPath(slug, "projects", project.id)}">${project.name}</a>` : project.name}</th><td><code>${project.slug}</code></td><td>${renderDay(project.createdAt)}</td>
 </tr>
@@ -96,7 +99,8 @@ function renderProjects(
     total === 0
       ? emptyState(`This organization has no projects.${isAdmin ? "" : " An owner or admin can create one."}`)
       : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
-  ${dataTable("Projects", ["Name", "Slug", "Created"], rows)}`;
+  ${dataTable("Projects", ["Name", "Slug", "Created"], rows)}
+  ${pager({ offset, limit: PAGE_SIZE, total, shown: rows.length }, (to) => withQuery(orgPath(slug, "projects"), { offset: to }))}`;
   return html`<section class="stack" aria-labelledby="projects-title">
   <h2 id="projects-title">Projects <small>${formatCount(total)}</small></h2>
   ${content}

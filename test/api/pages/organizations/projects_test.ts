@@ -82,3 +82,18 @@ test("a free organization says what a subscription gives and whom to ask, where 
   const exports = await (await openPage(api, "/dashboard/exports", owner.token, org.slug)).text();
   expect(exports).toContain(`href="${usage}#subscription"`);
 });
+
+test("many projects are on several pages", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  await api.db.sql`
+    insert into projects (org_id, owner_id, name, slug)
+    select ${org.id}, ${owner.user.id}, 'Unit ' || to_char(n, 'fm000'), 'unit-' || n from generate_series(1, 250) n`;
+  const path = `/orgs/${org.slug}/projects`;
+  const first = await readPage(api, path, owner.token);
+  expect(first).toContain("1–200 of 250");
+  expect(first).toContain(`href="${path}?offset=200"`);
+  expect(first).not.toContain("Unit 201");
+  const second = await readPage(api, `${path}?offset=200`, owner.token);
+  expect([second.match(/Unit \d+/g)?.at(0), second.includes("Unit 250")]).toEqual(["Unit 201", true]);
+});
