@@ -69,6 +69,7 @@ export const estimateBundle = operation(
       const rowCounts = await snapshot.run((tx) => countBundleRows(tx, { selection, limit: NO_LIMIT }));
       const totalRows = Object.values(rowCounts).reduce((sum, rows) => sum + rows, 0);
       const estimatedBytes = await estimateBytes(opened, rowCounts);
+      await opened.requireAccessStill();
       await opened.close();
       const syncAllowed = totalRows <= deps.config.exportBundleMaxRows;
       return { asOf, rowCounts, totalRows, estimatedBytes, syncAllowed };

@@ -27,11 +27,14 @@ import {
   type ExportParameters,
   type ExportPolicy,
   mayContinue,
+  repeatChecks,
   requireExportProject,
 } from "./export_request.ts";
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
+/** Checks of access that are older are repeated before anything is sent. */
+const ACCESS_FRESH_MS = 1000;
 /** Where too large an export is possible. */
 const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
@@ -46,6 +49,8 @@ export interface OpenExport<Parameters = ExportParameters> extends ExportSource 
   abort: AbortController;
   /** Watches the export's stream. */
   watch: StreamWatch;
+  /** Repeats the checks of the start if they are old: counting may take minutes. Throws if access has ended. */
+  requireAccessStill(): Promise<void>;
   /** Releases the slot and the connection. A second call does nothing. */
   close(): Promise<void>;
 }
@@ -89,6 +94,7 @@ export async function sendExport<Parameters extends ExportParameters>(
     const file = describe(opened);
     const { asOf, parameters } = opened;
     const rows = await countWithinLimit(opened, file);
+    await opened.requireAccessStill();
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
     // An export that the replica breaks off before its first byte is opened again.
     if (kind === "file" && !isNoted) await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
@@ -122,10 +128,11 @@ export async function withOpenExport<Parameters extends ExportParameters, Answer
   exportRequest: ExportRequest<Parameters>,
   serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
 ): Promise<Answer | null> {
+  const checkedAt = performance.now();
   const project = await requireExportProject(deps.sql, exportRequest);
   const parameters = exportRequest.parse();
   const abort = new AbortController();
-  const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort };
+  const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort, checkedAt };
   try {
     return await openAndServe(deps, opening, serve);
   } catch (error) {
@@ -140,6 +147,8 @@ interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project">
   parameters: Parameters;
   asOf: string | null;
   abort: AbortController;
+  /** When access was checked, by `performance.now()`. */
+  checkedAt: number;
 }
 
 type AnyOpening = Opening<ExportParameters>;
@@ -203,6 +212,13 @@ async function openExport<Parameters extends ExportParameters>(
     const access = { caller, request, project: project.id, policy };
     const requireAccess = () => requireExportProject(deps.sql, access);
     const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, requireAccess) };
+    let { checkedAt } = opening;
+    const requireAccessStill = async (): Promise<void> => {
+      const now = performance.now();
+      if (now - checkedAt < ACCESS_FRESH_MS) return;
+      await repeatChecks(deps.sql, caller, requireAccess);
+      checkedAt = now;
+    };
     const selection: ExportSelection = {
       trackerSchema: deps.config.trackerSchema,
       shards: source.shards,
@@ -212,7 +228,7 @@ async function openExport<Parameters extends ExportParameters>(
       visibility: parameters.visibility,
       filters: NO_FILTERS,
     };
-    return { ...source, project, parameters, selection, lanes, abort, watch, close };
+    return { ...source, project, parameters, selection, lanes, abort, watch, requireAccessStill, close };
   } catch (error) {
     forget();
     permit.release();
@@ -278,7 +294,10 @@ async function noteExport(sql: Sql, { request, caller, opened, file, rows }: Sen
   });
 }
 
-/** The first chunk is read here, so that an early failure is an error response and no broken download. */
+/**
+ * The first chunk is read here, so that an early failure is an error response and no broken download. It may take minutes, so
+ * access is checked again.
+ */
 async function stream(
   deps: OperationDeps,
   { request, opened, file, rows, lines }: Sent & { lines: () => AsyncGenerator<Uint8Array, void, void> },
@@ -293,6 +312,10 @@ async function stream(
     metrics.bytes.inc(labels, bytes);
   });
   const first = await chunks.next();
+  await opened.requireAccessStill().catch(async (error: unknown) => {
+    await chunks.return();
+    throw error;
+  });
   const endStream = announceStream(request);
   return responseStream(chunks, {
     first,
