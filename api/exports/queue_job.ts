@@ -27,7 +27,7 @@ import type { JsonObject } from "../http/route.ts";
 import { Instant } from "../http/schemas.ts";
 import { findUnknownFields, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { ExportJob, presentExportJob, QUEUED_JOB } from "./export_job.ts";
-import { BUNDLE_QUERY, EXAMPLE_AS_OF, type ExportParameters } from "./export_request.ts";
+import { BUNDLE_QUERY, EXAMPLE_AS_OF, type ExportParameters, repeatChecks } from "./export_request.ts";
 import { requireTracker } from "./send_export.ts";
 
 /** Time for the builder, which enforces the timeout itself, to report it. */
@@ -196,7 +196,10 @@ async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<Q
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, newJob.orgId);
     const actor = auditActor(newJob.request, newJob.caller);
-    await requireActorRole(tx, { actor, org: { id: newJob.orgId }, role: "publisher" });
+    // Settling may have taken seconds, and so may the lock.
+    await repeatChecks(tx, newJob.caller, () =>
+      requireActorRole(tx, { actor, org: { id: newJob.orgId }, role: "publisher" }),
+    );
     const first = await findActiveExportJob(tx, newJob.orgId);
     if (first) return { job: first, isNew: false };
     await requireBelowLimit(tx, newJob.orgId, deps.config.exportJobsPerHour);

@@ -9,6 +9,7 @@ import {
   postJob,
 } from "../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 describe("POST /export/jobs", () => {
   test("queues an export of the organization as of now, with an entry in the queue and an audit row", async () => {
@@ -194,6 +195,21 @@ describe("POST /export/jobs refuses", () => {
       ]);
     }
     expect(await app.db.sql`select id from export_jobs`).toEqual([] as never);
+  });
+
+  test("the caller whose key is revoked while the request waits", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const response = await commitDuring(
+      app.db,
+      async (tx) => {
+        await tx`select from organizations where id = ${person.org.id} for update`;
+        await tx`update api_keys set revoked_at = now() where id = ${person.keyId}`;
+      },
+      () => postJob(app, person),
+    );
+    expect(await errorOf(response)).toEqual([401, "UNAUTHORIZED"]);
+    expect([...(await app.db.sql`select id from export_jobs`)]).toEqual([]);
   });
 
   test("before it reads the body: viewers, free plans, keys of other kinds, read keys, strangers", async () => {
