@@ -1779,6 +1779,7 @@ CREATE TRIGGER analysis_summaries_time_insert_trigger AFTER INSERT ON public.ana
 CREATE TRIGGER analysis_summaries_time_update_trigger AFTER UPDATE ON public.analysis_summaries FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER audit_log_guard BEFORE INSERT OR DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION guard_audit_log();
 CREATE TRIGGER audit_log_guard_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION guard_audit_log();
+CREATE TRIGGER catalog_syncs_raise_catalog_version AFTER INSERT OR UPDATE ON public.catalog_syncs FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER definition_executions_delete_hours AFTER DELETE ON public.definition_executions REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_execution_hours();
 CREATE TRIGGER definition_executions_insert_hours AFTER INSERT ON public.definition_executions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_execution_hours();
 CREATE TRIGGER definition_executions_update_hours_away AFTER UPDATE ON public.definition_executions REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_execution_hours();
@@ -1792,6 +1793,7 @@ CREATE TRIGGER definitions_insert_yaml_bytes AFTER INSERT ON public.definitions 
 CREATE TRIGGER definitions_published_guard BEFORE DELETE OR UPDATE ON public.definitions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION refuse_change_of_published_definition();
 CREATE TRIGGER definitions_update_listings AFTER UPDATE ON public.definitions REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION list_updated_definitions();
 CREATE TRIGGER definitions_update_yaml_bytes AFTER UPDATE OF yaml ON public.definitions FOR EACH ROW WHEN ((octet_length(old.yaml) <> octet_length(new.yaml))) EXECUTE FUNCTION count_yaml_bytes();
+CREATE TRIGGER held_prices_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.held_prices FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER issue_notes_log_delete_trigger AFTER DELETE ON public.issue_notes REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('issue-notes');
 CREATE TRIGGER issue_notes_log_insert_trigger AFTER INSERT ON public.issue_notes FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('issue-notes', 'child');
 CREATE TRIGGER issue_notes_log_key_trigger AFTER UPDATE ON public.issue_notes FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('issue-notes');
@@ -1809,6 +1811,7 @@ CREATE TRIGGER issues_time_insert_trigger AFTER INSERT ON public.issues FOR EACH
 CREATE TRIGGER issues_time_update_trigger AFTER UPDATE ON public.issues FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER model_aliases_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_aliases FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER model_aliases_record_targets AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_aliases FOR EACH STATEMENT EXECUTE FUNCTION record_model_alias_targets();
+CREATE TRIGGER model_price_corrections_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_price_corrections FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER model_providers_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.model_providers FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER models_raise_catalog_version AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON public.models FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER models_record_price_changes AFTER UPDATE ON public.models FOR EACH ROW WHEN (((old.input_usd_per_mtok IS DISTINCT FROM new.input_usd_per_mtok) OR (old.output_usd_per_mtok IS DISTINCT FROM new.output_usd_per_mtok) OR (old.cache_read_usd_per_mtok IS DISTINCT FROM new.cache_read_usd_per_mtok) OR (old.cache_write_usd_per_mtok IS DISTINCT FROM new.cache_write_usd_per_mtok) OR (old.pricing IS DISTINCT FROM new.pricing))) EXECUTE FUNCTION record_model_price_changes();

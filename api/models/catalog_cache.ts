@@ -91,14 +91,11 @@ export class CatalogCache {
   async #load(): Promise<void> {
     const { sql, replica, log } = this.#deps;
     const version = await findCatalogVersion(sql);
-    const isStale = !this.#loaded || !isSameCatalog(this.#loaded.version, version);
+    const isStale = this.#loaded?.version.number !== version.number;
     if (isStale || this.#caughtUp === null) {
       this.#caughtUp = (await replica?.catchUp(REPLICA_CATCH_UP_MS)) ?? null;
     }
-    if (this.#loaded && !isStale) {
-      this.#loaded = { catalog: this.#loaded.catalog, version };
-      return;
-    }
+    if (!isStale) return;
     const snapshot = await this.read(readCatalogSnapshot);
     const catalog = buildCatalog(snapshot);
     this.#loaded = { catalog, version: snapshot.version };
@@ -118,9 +115,4 @@ export class CatalogCache {
       this.#isFailing = true;
     }
   }
-}
-
-/** Compares the source too: a sync from another one may find the same content. */
-function isSameCatalog(a: CatalogVersion, b: CatalogVersion): boolean {
-  return a.number === b.number && a.source === b.source && a.dataDate === b.dataDate;
 }

@@ -40,7 +40,10 @@ export async function existsCatalog(sql: Sql): Promise<boolean> {
 
 /** Identifies the stored catalog, so that a cached copy can be compared with it. */
 export interface CatalogVersion {
-  /** Incremented by every statement that writes to a catalog table, whether a sync's or an operator's. */
+  /**
+   * Incremented by every statement that writes to a table of the catalog, of its corrections, of held prices or of syncs,
+   * whether a sync's or an operator's.
+   */
   number: number;
   /** The source of the last good sync, as `CatalogSync` has it; `null` before the first. */
   source: string | null;

@@ -1,7 +1,9 @@
 /** The catalog of a process that reads from a streaming replica. */
 import { expect, test } from "bun:test";
 import { CatalogCache } from "../../../../api/models/catalog_cache.ts";
+import type { Pool } from "../../../../sql/connection/pool.ts";
 import { readPrimaryPosition } from "../../../../sql/connection/replica.ts";
+import { decideRefusedSyncs } from "../../../../sql/models/catalog_syncs.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/catalog.ts";
 import { openReplicatedServer, type ReplicatedServer } from "../../../helpers/postgres/replicated_server.ts";
@@ -72,4 +74,85 @@ test("models and prices are read from the replica, and never older than they are
   await syncFrom(app.db.sql, priced(3));
   await catalog.refresh();
   expect([await readPrice(app), await countChanges(app)]).toEqual([3, 2]);
+});
+
+/** Twenty models of one provider, so that a document without them waits. */
+const OTHERS = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`n${n}`, {}]));
+const whole = documentSource(makeDocument({ acme: { m1: {} }, other: OTHERS }));
+const half = documentSource(makeDocument({ acme: { m1: {} } }));
+
+async function readData(app: TestApp, path: string): Promise<Record<string, unknown>> {
+  const response = await app.request(`/api/v1/models/${path}`);
+  return ((await response.json()) as { data: Record<string, unknown> }).data;
+}
+
+const CHANGES: readonly {
+  of: string;
+  path: string;
+  table: string;
+  before?: (sql: Pool) => Promise<unknown>;
+  change: (sql: Pool) => Promise<unknown>;
+  shows: object;
+}[] = [
+  {
+    of: "a correction",
+    path: "history/acme/m1",
+    table: "model_price_corrections",
+    change: (sql) => sql`
+      insert into model_price_corrections (provider, model_id, field, value, valid_from, valid_to, reason)
+      values ('acme', 'm1', 'input', 0.5, '2026-01-01', '2026-02-01', 'a mistake')`,
+    shows: { corrections: [{ value: 0.5 }] },
+  },
+  {
+    of: "a price that waits",
+    path: "held",
+    table: "held_prices",
+    change: (sql) => sql`
+      insert into held_prices (provider, model_id, prices, tier, tier_source)
+      values ('acme', 'm1', '{"input": 0, "output": 2}', 'budget', 'free')`,
+    shows: { total: 1 },
+  },
+  {
+    of: "a document that waits",
+    path: "held",
+    table: "catalog_syncs",
+    change: (sql) => syncFrom(sql, half),
+    shows: { document: { rejected: false } },
+  },
+  {
+    of: "a decision about a document",
+    path: "held",
+    table: "catalog_syncs",
+    before: (sql) => syncFrom(sql, half),
+    change: (sql) => decideRefusedSyncs(sql, "rejected"),
+    shows: { document: { rejected: true } },
+  },
+  {
+    of: "the end of a document's wait",
+    path: "held",
+    table: "catalog_syncs",
+    before: (sql) => syncFrom(sql, half),
+    change: (sql) => syncFrom(sql, whole),
+    shows: { document: null },
+  },
+];
+
+test("what is not cached is never read older than it is known to be", async () => {
+  await using server = await openReplicatedServer();
+  for (const { of, path, table, before, change, shows } of CHANGES) {
+    await using app = await openTestApp({ servers: server });
+    const { sql } = app.db;
+    await syncFrom(sql, whole);
+    await before?.(sql);
+    await server.catchUp(sql);
+    await app.deps.catalog.refresh();
+    const read = () => readData(app, path);
+    expect([of, await seenOnReplica({ app, server }, table, read)]).not.toMatchObject([of, shows]);
+
+    await server.holdReplay(true);
+    await change(sql);
+    await app.deps.catalog.refresh();
+    expect([of, await read()]).toMatchObject([of, shows]);
+    await server.holdReplay(false);
+  }
 });
