@@ -9,6 +9,7 @@ import { insertExportEvent } from "../../sql/events/events.ts";
 import {
   type ExportJobRow,
   listExportJobs as listRows,
+  lockExportJobStatus,
   markExportJobCanceled,
 } from "../../sql/exports/jobs.ts";
 import { cancelJob } from "../../sql/queue.ts";
@@ -133,37 +134,37 @@ export const cancelExportJob = operation(
     const access = { caller, request, jobId: params.job_id, policy: mayManageExportJobs };
     const { id, orgId } = await requireExportJob(deps.sql, access);
     const { force } = parseQuery(CANCEL_QUERY, queryOf(request));
-    const canceled = await cancelUnlessOver(deps, { id, orgId, force, caller, request });
-    if (canceled) return reply(200, { job: presentExportJob(canceled) });
-    const { status } = await requireExportJob(deps.sql, access);
-    const code = status === "running" ? "EXPORT_JOB_RUNNING" : "EXPORT_JOB_FINISHED";
-    throw new ApiError(code, { details: { status } });
+    const canceled = await cancel(deps, { id, orgId, force, caller, request });
+    return reply(200, { job: presentExportJob(canceled) });
   },
 );
 
-/** Cancels a job and takes it out of the queue; null if its status does not allow it. */
-async function cancelUnlessOver(
+/** Cancels a job and takes it out of the queue. Throws ApiError if its status does not allow it. */
+async function cancel(
   deps: OperationDeps,
   cancellation: { id: string; orgId: string; force: boolean; caller: Caller; request: Request },
-): Promise<ExportJobRow | null> {
+): Promise<ExportJobRow> {
   return deps.sql.begin(async (tx) => {
-    const { caller, request } = cancellation;
+    const { id, orgId, force, caller, request } = cancellation;
     // First, as the deletion of an organization does: the event refers to the organization.
-    await lockOrg(tx, cancellation.orgId);
-    const job = await markExportJobCanceled(tx, cancellation);
-    if (!job) return null;
-    const role = await lockMemberRole(tx, { orgId: job.orgId, userId: caller.userId });
+    await lockOrg(tx, orgId);
+    // A builder that stops may be putting the job back into the queue.
+    const status = await lockExportJobStatus(tx, id);
+    const role = await lockMemberRole(tx, { orgId, userId: caller.userId });
     // As for the jobs of every organization that is not the caller's.
-    if (role === null) throw new ApiError("EXPORT_JOB_NOT_FOUND");
+    if (status === null || role === null) throw new ApiError("EXPORT_JOB_NOT_FOUND");
     requireAllowed(mayManageExportJobs({ credential: caller.credential, role }));
-    await cancelJob(tx, deps.boss, { id: job.id, name: "build_org_export" });
+    if (status === "running" && !force) throw new ApiError("EXPORT_JOB_RUNNING", { details: { status } });
+    const job = await markExportJobCanceled(tx, id);
+    if (!job) throw new ApiError("EXPORT_JOB_FINISHED", { details: { status } });
+    await cancelJob(tx, deps.boss, { id, name: "build_org_export" });
     await insertExportEvent(tx, job);
     await insertAuditEntry(tx, {
       ...auditActor(request, caller),
       action: "export_job.cancel",
-      subject: { type: "export_job", id: job.id },
-      orgId: job.orgId,
-      details: { force: cancellation.force },
+      subject: { type: "export_job", id },
+      orgId,
+      details: { force },
     });
     return job;
   });

@@ -7,7 +7,7 @@ import type {
   ExportJobStatus,
   OrgRole,
 } from "../../shared/vocabulary.ts";
-import { columnList, firstRow, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { tryLockTransaction } from "../locks.ts";
 import { isPastExpiry } from "./export_retention.ts";
 
@@ -154,14 +154,17 @@ export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<Expo
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
-/**
- * Cancels a queued job, with `force` also a running one; null if the job has another status. A running build notices when
- * it next reports its progress.
- */
-export async function markExportJobCanceled(
-  sql: Sql,
-  { id, force }: { id: string; force: boolean },
-): Promise<ExportJobRow | null> {
+/** Returns the job's status, which stays the same until the transaction ends; null if there is no such job. */
+export async function lockExportJobStatus(tx: Sql, id: string): Promise<ExportJobStatus | null> {
+  return firstValue(tx<{ status: ExportJobStatus }[]>`
+    select status
+    from export_jobs
+    where id = ${id}
+    for no key update`);
+}
+
+/** Cancels a job; null if it has finished. A running build notices when it next reports its progress. */
+export async function markExportJobCanceled(sql: Sql, id: string): Promise<ExportJobRow | null> {
   return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'failed', error_code = 'CANCELED', finished_at = now(), waiting_for = null, retry_at = null,
@@ -169,7 +172,7 @@ export async function markExportJobCanceled(
         when started_at is null then 'Canceled before its build began'
         else 'Canceled after its build had begun'
       end
-    where id = ${id} and (status = 'queued' or (${force} and status = 'running'))
+    where id = ${id} and status in ('queued', 'running')
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 

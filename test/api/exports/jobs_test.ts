@@ -10,6 +10,7 @@ import {
   postJob,
 } from "../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 describe("GET /export/jobs", () => {
   test("lists the organization's jobs newest first, by pages", async () => {
@@ -101,6 +102,20 @@ describe("one job", () => {
     ]);
     expect(await errorOf(await cancel())).toEqual([409, "EXPORT_JOB_FINISHED"]);
     expect((await postJob(app, person)).status).toBe(201);
+  });
+
+  test("is canceled without force if its builder is just putting it back into the queue", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    const { id } = await jobOf(await postJob(app, person));
+    await app.db.sql`update export_jobs set status = 'running', attempt = 1 where id = ${id}`;
+    const response = await commitDuring(
+      app.db,
+      (tx) => tx`update export_jobs set status = 'queued', attempt = 0 where id = ${id}`,
+      () => cancelJob(app, person.key, id),
+    );
+    expect(await jobOf(response)).toMatchObject({ status: "failed", errorCode: "CANCELED" });
+    expect(await listMismatches(app)).toEqual([]);
   });
 
   test("is canceled while its build runs only with force", async () => {
