@@ -1,4 +1,5 @@
 /** Finds what makes a whole document doubtful: it takes too much at once. Pure. */
+import type { DocumentDoubt } from "../sql/models/catalog_syncs.ts";
 import { type ModelRow, modelKeyText } from "../sql/models/models.ts";
 import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./map_catalog.ts";
@@ -14,9 +15,7 @@ const MAX_SHARE_OF_OLD_COPY = 0.5;
 
 const MAX_REASONS = 3;
 
-export interface Doubt {
-  /** Names the doubt for the next sync: `gone`, `gone acme`, `unpriced` or `unpriced acme`. */
-  code: string;
+export interface Doubt extends DocumentDoubt {
   reason: string;
 }
 
@@ -48,8 +47,9 @@ export function findDoubts(
     .flatMap(({ suffix, of, models, maxShare }) => {
       const describe = (code: string, action: string, test: (model: ModelRow) => boolean): Doubt[] => {
         const count = models.filter(test).length;
-        const reason = `it would ${action} ${count} of ${models.length} ${of}`;
-        return count > maxShare * models.length ? [{ code: code + suffix, reason }] : [];
+        const extent = `${count} of ${models.length}`;
+        const reason = `it would ${action} ${extent} ${of}`;
+        return count > maxShare * models.length ? [{ code: code + suffix, extent, reason }] : [];
       };
       return [
         ...describe("gone", "remove", isGone),

@@ -49,10 +49,10 @@ export interface DocumentToStore {
 /** A document that would damage the catalog. */
 export class SuspiciousDocument extends Error {
   override readonly name = "SuspiciousDocument";
-  /** Codes of the doubts; empty if no later sync can confirm it. */
-  readonly doubts: readonly string[];
+  /** Empty if no later sync can confirm it. */
+  readonly doubts: readonly Doubt[];
 
-  constructor(message: string, doubts: readonly string[] = []) {
+  constructor(message: string, doubts: readonly Doubt[] = []) {
     super(message);
     this.doubts = doubts;
   }
@@ -139,21 +139,19 @@ export function makePlan(
   };
 }
 
-/** Throws unless an earlier sync had the same doubts long enough ago, or an operator has accepted them. */
+/**
+ * Throws unless an earlier sync had the same doubts long enough ago, or an operator has accepted them. A document that takes
+ * more meanwhile has other doubts. What an operator has rejected stays rejected, however much it takes.
+ */
 async function requireTrusted(tx: Sql, doubts: readonly Doubt[], label: string): Promise<void> {
   if (doubts.length === 0) return;
-  const earlier = new Map(
-    (await listRefusedDoubts(tx)).filter(({ source }) => source === label).map((row) => [row.doubt, row]),
-  );
-  const isConfirmed = ({ code }: Doubt) => {
-    const { decision = null, isDue = false } = earlier.get(code) ?? {};
-    return decision === null ? isDue : decision === "accepted";
+  const earlier = (await listRefusedDoubts(tx)).filter(({ source }) => source === label);
+  const isConfirmed = ({ code, extent }: Doubt) => {
+    const known = earlier.filter(({ doubt }) => doubt === code);
+    if (known.some(({ decision }) => decision === "rejected")) return false;
+    return known.some((row) => row.extent === extent && (row.decision === "accepted" || row.isDue));
   };
-  if (doubts.every(isConfirmed)) return;
-  throw new SuspiciousDocument(
-    describeDoubts(doubts),
-    doubts.map(({ code }) => code),
-  );
+  if (!doubts.every(isConfirmed)) throw new SuspiciousDocument(describeDoubts(doubts), doubts);
 }
 
 /** Writes the plan, one statement per table. */

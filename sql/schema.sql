@@ -194,6 +194,7 @@ create table catalog_syncs (
   held integer not null default 0,
   doubts text[] not null default '{}'::text[],
   decision text,
+  doubt_extents text[] not null default '{}'::text[],
   constraint catalog_syncs_pkey PRIMARY KEY (id),
   constraint catalog_syncs_counts_check CHECK ((LEAST(inserted, updated, gone, unchanged, skipped) >= 0)),
   constraint catalog_syncs_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'rejected'::text]))),

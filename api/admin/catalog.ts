@@ -65,11 +65,11 @@ export const listHeldCommand = defineCommand({
   },
 });
 
-function describeDoubt({ doubt, source, firstSeenAt, timesSeen, decision }: RefusedDoubt): string {
+function describeDoubt({ doubt, extent, source, firstSeenAt, timesSeen, decision }: RefusedDoubt): string {
   const [code, provider] = doubt.split(/ (.*)/s);
-  const what = code === "gone" ? "removes too many models" : "takes the price from too many models";
+  const action = code === "gone" ? "removes" : "takes the price from";
   const whose = provider ? ` of ${provider}` : "";
-  return `The document from ${source} ${what}${whose}: since ${firstSeenAt}, seen ${timesSeen} times, ${decision ?? "waits"}`;
+  return `The document from ${source} ${action} ${extent ?? "too many"} models${whose}: since ${firstSeenAt}, seen ${timesSeen} times, ${decision ?? "waits"}`;
 }
 
 const DECISION_FLAGS = {
@@ -123,23 +123,28 @@ async function decide(
         details: { models: held.length, documents },
       });
     }
-    return describeDecision(decision, held.map(nameOf), documents);
+    const doubts = documents > 0 ? await listRefusedDoubts(tx) : [];
+    return describeDecision(decision, { models: held.map(nameOf), documents, doubts });
   });
 }
 
 function describeDecision(
   decision: "accepted" | "rejected",
-  models: readonly string[],
-  documents: number,
+  {
+    models,
+    documents,
+    doubts,
+  }: { models: readonly string[]; documents: number; doubts: readonly RefusedDoubt[] },
 ): CommandResult {
   const verb = decision === "accepted" ? "Accepted" : "Rejected";
   const next =
     decision === "accepted"
-      ? "The next sync takes it; `bun run catalog-sync --once` syncs now."
+      ? "The next sync takes it if it finds the same numbers; `bun run catalog-sync --once` syncs now."
       : "It is not taken while its source repeats it.";
   const lines = [
     ...models.map((name) => `${verb} the prices of ${name}.`),
     ...(documents > 0 ? [`${verb} the document that waits. ${next}`] : []),
+    ...doubts.map(describeDoubt),
   ];
   return {
     json: { decision, models, documents },

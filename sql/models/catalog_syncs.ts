@@ -29,8 +29,16 @@ export interface CatalogSync extends SyncCounts {
   notes: readonly string[];
   /** Set if the sync was refused or failed. */
   error: string | null;
-  /** Codes of the doubts if it was refused for them. */
-  doubts?: readonly string[];
+  /** The doubts that it was refused for. */
+  doubts?: readonly DocumentDoubt[];
+}
+
+/** Why a document as a whole waits. */
+export interface DocumentDoubt {
+  /** `gone`, `gone acme`, `unpriced` or `unpriced acme`. */
+  code: string;
+  /** How much it would take, such as `20 of 40`. */
+  extent: string;
 }
 
 /** Whether any model is stored. */
@@ -97,16 +105,18 @@ export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
 
 /** Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. */
 export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<number> {
+  const doubts = sync.doubts ?? [];
   return onlyValue(sql<[{ id: number }]>`
     with inserted as (
       insert into catalog_syncs (
         started_at, finished_at, source, etag, data_date, outcome, inserted, updated, gone, unchanged, skipped, held,
-        notes, error, doubts
+        notes, error, doubts, doubt_extents
       )
       values (
         ${sync.startedAt}, greatest(clock_timestamp(), ${sync.startedAt}), ${sync.source}, ${sync.etag},
         ${sync.dataDate}, ${sync.outcome}, ${sync.inserted}, ${sync.updated}, ${sync.gone}, ${sync.unchanged},
-        ${sync.skipped}, ${sync.held}, ${[...sync.notes]}, ${sync.error}, ${[...(sync.doubts ?? [])]}
+        ${sync.skipped}, ${sync.held}, ${[...sync.notes]}, ${sync.error}, ${doubts.map(({ code }) => code)},
+        ${doubts.map(({ extent }) => extent)}
       )
       returning id
     )
@@ -121,39 +131,48 @@ export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
 /** A doubt that documents were refused for since the last good sync. */
 export interface RefusedDoubt {
   doubt: string;
+  /** How much it would take; `null` if a sync of an earlier release found it. */
+  extent: string | null;
   source: string;
   /** Of the last of these syncs. */
   error: string;
   firstSeenAt: string;
   lastSeenAt: string;
   timesSeen: number;
-  /** The last decision of an operator; `null` without one. */
+  /** The last decision of an operator; `null` without one. A doubt is rejected whatever its extent. */
   decision: "accepted" | "rejected" | null;
   /** Whether a sync that finds it now may take the document: it was first found an hour ago. */
   isDue: boolean;
 }
 
-/** Lists the doubts of refused documents since the last good sync, by source and doubt. */
+/** Lists the doubts of refused documents since the last good sync, by source, doubt and extent. */
 export async function listRefusedDoubts(sql: Sql): Promise<RefusedDoubt[]> {
   return sql<RefusedDoubt[]>`
     select
       doubt,
+      extent,
       source,
       (array_agg(error order by id desc))[1] as error,
       min(finished_at) as first_seen_at,
       max(finished_at) as last_seen_at,
       count(*)::int as times_seen,
-      (array_agg(decision order by id desc) filter (where decision is not null))[1] as decision,
+      case
+        when bool_or(bool_or(decision = 'rejected')) over (partition by source, doubt) then 'rejected'
+        else max(decision)
+      end as decision,
       min(finished_at) <= now() - interval '1 hour' as is_due
     from catalog_syncs
-    cross join unnest(doubts) as doubt
+    cross join unnest(doubts, doubt_extents) as found (doubt, extent)
     where outcome = 'refused'
       and id > coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
-    group by source, doubt
-    order by source, doubt`;
+    group by source, doubt, extent
+    order by source, doubt, first_seen_at`;
 }
 
-/** Records what an operator decides about the documents that wait, and returns how many syncs had refused them. */
+/**
+ * Records what an operator decides about the documents that wait, in place of earlier decisions. Returns how many syncs had
+ * refused them.
+ */
 export async function decideRefusedSyncs(sql: Sql, decision: "accepted" | "rejected"): Promise<number> {
   const rows = await sql`
     update catalog_syncs

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { bundledSource, openSource } from "../../../catalog-sync/source.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
-import { decideRefusedSyncs } from "../../../sql/models/catalog_syncs.ts";
+import { decideRefusedSyncs, listRefusedDoubts } from "../../../sql/models/catalog_syncs.ts";
 import { listHeldPrices, rejectHeldPrices, takeHeldPrices } from "../../../sql/models/held_prices.ts";
 import { findPrices } from "../../../sql/models/prices_as_of.ts";
 import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
@@ -276,6 +276,53 @@ test("an operator's decision about a document counts for the next syncs, the las
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
   expect(await decideRefusedSyncs(sql, "accepted")).toBe(2);
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "changed" });
+});
+
+test("a document that takes more than the one that waited waits again", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const refused = { outcome: "refused" };
+  await syncFrom(sql, documentOf(24, 40));
+  await syncFrom(sql, documentOf(24, 15));
+  await wait(sql, "2 hours");
+  expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject(refused);
+  await decideRefusedSyncs(sql, "accepted");
+  expect(await syncFrom(sql, documentOf(24, 13))).toMatchObject(refused);
+  expect(await listRefusedDoubts(sql)).toMatchObject([
+    { doubt: "gone", extent: "25 of 64", decision: "accepted", isDue: true },
+    { doubt: "gone", extent: "26 of 64", decision: "accepted", isDue: false },
+    { doubt: "gone", extent: "27 of 64", decision: null, isDue: false },
+    { doubt: "gone other", extent: "25 of 40", decision: "accepted" },
+    { doubt: "gone other", extent: "26 of 40", decision: "accepted" },
+    { doubt: "gone other", extent: "27 of 40", decision: null },
+  ]);
+  expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed", counts: { gone: 26 } });
+});
+
+test("a rejected document stays out when it takes more or less", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentOf(24, 40));
+  await syncFrom(sql, documentOf(24, 15));
+  await decideRefusedSyncs(sql, "rejected");
+  for (const other of [14, 16]) {
+    await syncFrom(sql, documentOf(24, other));
+    await wait(sql, "2 hours");
+    expect(await syncFrom(sql, documentOf(24, other))).toMatchObject({ outcome: "refused" });
+  }
+  expect((await listRefusedDoubts(sql)).map(({ decision }) => decision)).toEqual(Array(6).fill("rejected"));
+  await decideRefusedSyncs(sql, "accepted");
+  expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed" });
+});
+
+test("a sync of an earlier release, which recorded no extent, confirms nothing", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentOf(24, 40));
+  await syncFrom(sql, documentOf(24, 15));
+  await sql`update catalog_syncs set doubt_extents = '{}'`;
+  await wait(sql, "2 hours");
+  expect(await syncFrom(sql, documentOf(24, 15))).toMatchObject({ outcome: "refused" });
 });
 
 test("the first sync after the bundled copy may remove up to half, because the copy may be old", async () => {
