@@ -71,9 +71,11 @@ async function run(
 ): Promise<void> {
   const { job, artifactKey, log } = build;
   const startedAt = performance.now();
-  await deps.owner.require();
-  await discardOthers(deps, build);
-  const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey });
+  const prepareStore = async (stopped: AbortSignal): Promise<void> => {
+    await deps.owner.require();
+    await discardOthers(deps, build, stopped);
+  };
+  const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey, prepareStore });
   // Another database may have claimed the store since.
   await deps.owner.require();
   if (!(await makeReady(deps, build, { org, artifact, progress }))) throw new BuildSuperseded(job);

@@ -176,14 +176,17 @@ export async function failExhausted(deps: RunnerDeps, id: string): Promise<void>
 
 /**
  * Deletes what other builds of the job have left, finished or not: they can only stop, because the running attempt of
- * the row is this one. A full storage needs their room, and the sweep that ran when one of them died found it running.
+ * the row is this one. `signal` is aborted when it no longer is. A full storage needs their room, and the sweep that ran when one of them died found it running.
  */
 export async function discardOthers(
   { store }: Pick<RunnerDeps, "store">,
   { job, artifactKey, log }: Pick<Build, "job" | "artifactKey" | "log">,
+  signal: AbortSignal,
 ): Promise<void> {
   const left = await Array.fromAsync(store.list(`${job.id}.`));
   for (const { name } of left.filter((file) => !file.name.startsWith(artifactKey))) {
+    // One of them may be the file of a build that has taken over.
+    signal.throwIfAborted();
     await store.remove(name).catch((error: unknown) => {
       log.warn({ event: "artifact.delete_failed", name, err: error }, "cannot delete a part of a dead build");
     });

@@ -7,6 +7,7 @@ import { sanitizeProjectName } from "../shared/exports/file_names.ts";
 import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
+import { untilAborted } from "../shared/process/with_timeout.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Sql } from "../sql/connection/pool.ts";
@@ -33,13 +34,13 @@ interface Project {
 
 /**
  * Writes the file and reports its progress. Throws BuildSuperseded when the job is canceled or taken over by another
- * builder.
+ * builder, also while `prepareStore`, which is called first, waits for the store.
  */
 export async function writeOrgExport(
   deps: RunnerDeps,
-  options: OrgExport & { artifactKey: string },
+  options: OrgExport & { artifactKey: string; prepareStore: (stopped: AbortSignal) => Promise<void> },
 ): Promise<{ artifact: ContentDigest; progress: ExportJobProgress }> {
-  const { job, signal, artifactKey } = options;
+  const { job, signal, artifactKey, prepareStore } = options;
   const projects = await listLiveProjects(deps.sql, job.orgId);
   const meter: RowMeter = { rows: 0 };
   const done = { projects: 0, leftOut: 0, bytes: 0 };
@@ -72,6 +73,7 @@ export async function writeOrgExport(
   const reports = startProgressReports(deps.sql, job, progress);
   try {
     const stopped = AbortSignal.any([signal, reports.signal]);
+    await untilAborted(prepareStore(stopped), stopped);
     const artifact = await writeArtifact(deps.store, { key: artifactKey, signal: stopped, open });
     return { artifact, progress: progress() };
   } catch (error) {

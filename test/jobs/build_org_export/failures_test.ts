@@ -89,6 +89,37 @@ test("a build that is canceled stops, also where it waits for the database, and 
   expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready", number: 2 });
 });
 
+test("a build that is canceled while it waits for the store stops, and later deletes no file of another build", async () => {
+  const { app, person, id, show } = await openWithJob();
+  await using _app = app;
+  const release = Promise.withResolvers<void>();
+  const asked = { isListing: false, hasListed: false, removed: [] as string[] };
+  const other = `${id}.2.${crypto.randomUUID()}.zip`;
+  await using runner = await openTestRunner(app, {
+    store: (store) => ({
+      ...store,
+      async *list(start) {
+        if (start === undefined) return yield* store.list();
+        asked.isListing = true;
+        await release.promise;
+        yield { name: other, size: 1, modifiedAt: new Date() };
+        asked.hasListed = true;
+      },
+      async remove(name) {
+        asked.removed.push(name);
+      },
+    }),
+  });
+  const building = runner.build(id).catch((error: unknown) => error);
+  await waitFor(() => asked.isListing);
+  expect((await cancelJob(app, person.key, id, "?force=true")).status).toBe(200);
+  expect(await building).toBeInstanceOf(BuildSuperseded);
+  release.resolve();
+  await waitFor(() => asked.hasListed);
+  expect(await show()).toMatchObject({ status: "failed", errorCode: "CANCELED" });
+  expect(asked.removed).not.toContain(other);
+});
+
 test("without patience, a store that fails three times fails the job, whose place is free for the next, which is built", async () => {
   const { app, person, id, show } = await openWithJob();
   await using _app = app;
