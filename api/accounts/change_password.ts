@@ -36,7 +36,6 @@ export const changePassword = operation(
       "sign-in attempt.",
     body: PasswordChange,
     response: { 204: null },
-    // The request's fingerprint lacks the passwords, so a stored 204 could answer a request for another one.
     secret: true,
     fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },

@@ -29,7 +29,7 @@ export interface Route {
   yamlQuery: Query | null;
   /** True for files, which have no time limit and may send nothing for a while. */
   isDownload: boolean;
-  /** True if the response holds a secret, so that it is not stored. */
+  /** True if the request or the response holds a secret, so that the response is not stored. */
   holdsSecret: boolean;
   /** Checks a body against the route's schema; null if the route does so by itself. */
   checkBody: CheckBody | null;

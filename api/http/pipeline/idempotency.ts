@@ -66,9 +66,9 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
   return async (value, respond) => {
     const key = readKey(value);
     if (!key) return respond();
-    const { context, route } = value;
+    const { context } = value;
     const request: IdempotentRequest = { ...key, requestId: context.ownRequestId };
-    const fingerprint = fingerprintOf(value);
+    const { fingerprint, holdsPassword } = fingerprintOf(value);
     if (!(await claimIdempotencyKey(sql, { ...request, fingerprint, lockSeconds: LOCK_SECONDS }))) {
       const record = await findIdempotencyKey(sql, key);
       if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
@@ -85,7 +85,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
         { requestId: context.requestId, err: problem },
         "cannot keep a response for its idempotency key",
       );
-    if (isKept(route, response, context)) {
+    if (isKept(value, response, holdsPassword)) {
       const stored = await readResponse(response);
       await storeIdempotentResponse(sql, {
         ...request,
@@ -122,9 +122,13 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
 /**
  * Hashes what makes two requests different: method, URL, organization, body, and the rights of the credential. So an
  * API key never gets a response that a key with more rights has got. Passwords are left out: this hash is stored, and
- * passwords can be guessed from it many thousand times faster than from argon2id.
+ * passwords can be guessed from it many thousand times faster than from argon2id. The response to a password is not stored
+ * either: a request with another password has the same hash, and would get it.
  */
-function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
+function fingerprintOf({ request, url, context }: Repeatable): {
+  fingerprint: Uint8Array;
+  holdsPassword: boolean;
+} {
   const org = request.headers.get("x-org-slug");
   const { caller, body } = context;
   const rights = caller && [
@@ -135,13 +139,19 @@ function fingerprintOf({ request, url, context }: Repeatable): Uint8Array {
     ...(caller.credential.type === "session" && caller.credential.isProven ? ["proven"] : []),
   ];
   const parts = [request.method, url.pathname + url.search, org, body, rights];
-  const text = JSON.stringify(parts, (name, value) => (PASSWORD_FIELD.test(name) ? undefined : value));
-  return createHash("sha256").update(text).digest();
+  let holdsPassword = false;
+  const text = JSON.stringify(parts, (name, value) => {
+    if (!PASSWORD_FIELD.test(name)) return value;
+    holdsPassword = true;
+    return undefined;
+  });
+  return { fingerprint: createHash("sha256").update(text).digest(), holdsPassword };
 }
 
 /** Not stored: our own failures, errors that pass with time, secrets, and errors of anonymous callers. */
-function isKept(route: Route, { status }: Response, { error }: RequestContext): boolean {
-  if (status >= 500 || PASSING_STATUSES.includes(status)) return false;
+function isKept({ route, context }: Repeatable, { status }: Response, holdsPassword: boolean): boolean {
+  const { error } = context;
+  if (holdsPassword || status >= 500 || PASSING_STATUSES.includes(status)) return false;
   if (error?.code === "SECOND_FACTOR_REQUIRED") return false;
   return !route.holdsSecret || (status >= 400 && route.access !== "public");
 }

@@ -220,6 +220,30 @@ test("nothing that is kept depends on a password", async () => {
   expect(await readKept()).toEqual(kept);
 });
 
+test("a refused password is not kept: a retry with another one is carried out", async () => {
+  await using app = await openTestApp();
+  const account = await makeAccount(app);
+  const { sessionToken } = await signIn(app, account);
+  const send = async (path: string, body: unknown) => {
+    const { status, headers } = await app.request(path, {
+      method: "POST",
+      key: sessionToken,
+      body,
+      headers: { "idempotency-key": path },
+    });
+    return [status, headers.get("idempotency-replayed")];
+  };
+  const change = (newPassword: string) =>
+    send("/api/v1/auth/password", { currentPassword: account.password, newPassword });
+  expect(await change("short")).toEqual([400, null]);
+  expect(await change(`${account.email} at noon`)).toEqual([400, null]);
+  expect(await change("seven quiet lamps at noon")).toEqual([204, null]);
+  const setEmail = (password: string) =>
+    send("/api/v1/auth/email", { email: "quiet@lamps.example", password });
+  expect(await setEmail("")).toEqual([400, null]);
+  expect(await setEmail("seven quiet lamps at noon")).toEqual([202, null]);
+});
+
 test("a rate limit and a failure are not kept", async () => {
   await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
   const { key, org } = await app.make.person();
