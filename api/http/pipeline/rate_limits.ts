@@ -102,10 +102,10 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
     try {
       await authenticateWithin(authorization ?? toAuthorization(tokens), context);
     } catch (error) {
-      // Guesses count against their address.
+      // Guesses count against their address, except those that were rejected for its limit.
       if (error instanceof ApiError) {
         clearCookie(context, error);
-        apply(context, "address", addresses.take(context.network));
+        if (error.code !== "RATE_LIMITED") apply(context, "address", addresses.take(context.network));
       }
       throw error;
     }

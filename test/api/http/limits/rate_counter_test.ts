@@ -163,6 +163,8 @@ describe("the limits of guesses", () => {
     const guess = () => ask({ key: mintApiKey().secret });
     expect([await ask({ key }), await ask({ headers: cookie })]).toEqual([200, 200]);
     expect([await guess(), await guess(), await guess()]).toEqual([401, 401, 429]);
+    const { values } = await api.deps.metrics.rateLimited.get();
+    expect(values.find(({ labels }) => labels.kind === "address")?.value).toBe(1);
     const valid = await api.request("/api/v1/caller", { key });
     expect([valid.status, valid.headers.get("x-ratelimit-limit")]).toEqual([200, "1200"]);
     expect(await ask({ headers: cookie })).toBe(200);
