@@ -38,16 +38,26 @@ interface RateCounterOptions {
   now?: () => number;
 }
 
+interface Window {
+  used: number;
+  resetAt: number;
+}
+
+/** A window that would last longer than it can was opened before the machine's clock was set back. */
+function isOpen({ resetAt }: Window, time: number): boolean {
+  return resetAt > time && resetAt <= time + WINDOW_MS;
+}
+
 export function createRateCounter(options: RateCounterOptions): RateCounter {
   const { limit, maxKeys = MAX_KEYS, now = Date.now } = options;
   /** Ordered by the start of the window: the first entry ends first. */
-  const windows = new Map<string, { used: number; resetAt: number }>();
+  const windows = new Map<string, Window>();
 
   /** Two steps a request: the map shrinks faster than it can grow. */
   function dropEnded(time: number): void {
     for (let step = 0; step < 2; step += 1) {
       const [oldest] = windows;
-      if (!oldest || (oldest[1].resetAt > time && windows.size < maxKeys)) return;
+      if (!oldest || (isOpen(oldest[1], time) && windows.size < maxKeys)) return;
       windows.delete(oldest[0]);
     }
   }
@@ -55,7 +65,7 @@ export function createRateCounter(options: RateCounterOptions): RateCounter {
   function take(key: string): RateLimitState {
     const time = now();
     const current = windows.get(key);
-    if (current && current.resetAt > time) {
+    if (current && isOpen(current, time)) {
       const allowed = current.used < limit;
       if (allowed) current.used += 1;
       return { limit, remaining: limit - current.used, resetAt: current.resetAt, allowed };
@@ -70,7 +80,7 @@ export function createRateCounter(options: RateCounterOptions): RateCounter {
   function peek(key: string): RateLimitState {
     const time = now();
     const current = windows.get(key);
-    if (!current || current.resetAt <= time) {
+    if (!current || !isOpen(current, time)) {
       return { limit, remaining: limit, resetAt: time + WINDOW_MS, allowed: true };
     }
     const remaining = limit - current.used;
@@ -79,7 +89,7 @@ export function createRateCounter(options: RateCounterOptions): RateCounter {
 
   function giveBack(key: string): void {
     const current = windows.get(key);
-    if (current && current.resetAt > now() && current.used > 0) current.used -= 1;
+    if (current && isOpen(current, now()) && current.used > 0) current.used -= 1;
   }
 
   return { take, peek, giveBack };

@@ -65,6 +65,18 @@ describe("createRateCounter()", () => {
     expect(counter.peek("a").remaining).toBe(1);
   });
 
+  test("ends the windows that began before the clock was set back", () => {
+    const { now, turn } = createClock();
+    const counter = createRateCounter({ limit: 1, now });
+    counter.take("a");
+    turn(-3_600_000);
+    expect(counter.peek("a")).toMatchObject({ remaining: 1, resetAt: now() + 60_000, allowed: true });
+    expect(counter.take("a")).toMatchObject({ remaining: 0, resetAt: now() + 60_000, allowed: true });
+    expect(counter.take("a").allowed).toBe(false);
+    turn(60_000);
+    expect(counter.take("a").allowed).toBe(true);
+  });
+
   test("forgets the oldest window first when there are too many keys", () => {
     const { now, turn } = createClock();
     const counter = createRateCounter({ limit: 1, maxKeys: 3, now });
