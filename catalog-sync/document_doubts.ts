@@ -58,9 +58,21 @@ export function findDoubts(
     });
 }
 
-export function describeDoubts(doubts: readonly Doubt[]): string {
+/** Why a document is not taken. */
+export interface DocumentHold {
+  doubts: readonly Doubt[];
+  /** Whether an operator has rejected any of them. */
+  isRejected: boolean;
+}
+
+export function describeHold({ doubts, isRejected }: DocumentHold): string {
   const reasons = doubts.slice(0, MAX_REASONS).map(({ reason }) => reason);
   const more = doubts.length - reasons.length;
   const list = [...reasons, ...(more > 0 ? [`${more} more`] : [])].join(", ");
-  return `the document waits: ${list}. It is taken if a sync at least an hour later finds the same, or after \`bun run admin catalog accept --all\``;
+  const accepted = "after `bun run admin catalog accept --all`";
+  const taken = isRejected
+    ? `only ${accepted}`
+    : `if a sync at least an hour later finds the same, or ${accepted}`;
+  const rejected = isRejected ? " An operator has rejected it." : "";
+  return `the document waits: ${list}.${rejected} It is taken ${taken}`;
 }

@@ -47,7 +47,7 @@ async function fill(deps: SyncDeps, source: CatalogSource): Promise<OnceResult> 
 async function runDry(deps: SyncDeps, { source, force }: Omit<OnceOptions, "mode">): Promise<OnceResult> {
   try {
     const dry = await dryRunSync(deps, { source, force });
-    const doubts = dry.doubts.map(({ reason }) => reason);
+    const doubts = dry.hold?.doubts.map(({ reason }) => reason) ?? [];
     const json = { outcome: "planned", source: source.label, ...dry.plan.counts, doubts };
     const exitCode = doubts.length === 0 || force ? 0 : 1;
     return { exitCode, stdout: describePlan(dry, source.label), stderr: "", json };

@@ -19,7 +19,7 @@ import { upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
 import { markModelProvidersGone, upsertModelProviders } from "../sql/models/model_providers.ts";
 import { listModels, markModelsGone, markModelsStale, upsertModels } from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
-import { type Doubt, describeDoubts, findDoubts } from "./document_doubts.ts";
+import { type DocumentHold, type Doubt, describeHold, findDoubts } from "./document_doubts.ts";
 import { mapCatalog } from "./map_catalog.ts";
 import { toNotes } from "./notes.ts";
 import { isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
@@ -62,8 +62,8 @@ export class SuspiciousDocument extends Error {
 export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<StoredSync> {
   if (options.loaded.isUnchanged) return confirmStored(tx, options);
   const { label, startedAt, force } = options;
-  const { plan, document, dataDate, doubts } = makePlan(await readStored(tx), options.loaded.value, options);
-  if (!force) await requireTrusted(tx, doubts, label);
+  const { plan, document, dataDate, hold } = await planDocument(tx, options.loaded.value, options);
+  if (hold && !force) throw new SuspiciousDocument(describeHold(hold), hold.doubts);
   const { counts } = plan;
   const notes = toNotes(document);
   const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
@@ -100,7 +100,7 @@ async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStor
 }
 
 /** Reads everything that a document is compared with. */
-export async function readStored(tx: Sql): Promise<StoredCatalog> {
+async function readStored(tx: Sql): Promise<StoredCatalog> {
   const rows = await readCatalogRows(tx);
   const [{ today }] = await tx<[{ today: string }]>`select current_date as today`;
   return { ...rows, held: await listHeldPrices(tx), today };
@@ -110,15 +110,17 @@ export interface PlannedSync {
   plan: SyncPlan;
   document: SourceDocument;
   dataDate: string | null;
-  doubts: Doubt[];
+  /** Why the document waits unless the sync is forced; `null` if it does not. */
+  hold: DocumentHold | null;
 }
 
 /** Compares a document with the stored catalog. Throws SuspiciousDocument if it is no catalog at all. */
-export function makePlan(
-  stored: StoredCatalog,
+export async function planDocument(
+  tx: Sql,
   value: unknown,
   { label, last, force }: Pick<DocumentToStore, "label" | "last" | "force">,
-): PlannedSync {
+): Promise<PlannedSync> {
+  const stored = await readStored(tx);
   const read = readDocument(value);
   if (!read.ok) throw new SuspiciousDocument(read.reason);
   const { document } = read;
@@ -131,27 +133,32 @@ export function makePlan(
   }
   // The bundled copy says the same every time, and people have looked at it.
   const isBundled = label === "bundled";
+  const doubts = isBundled
+    ? []
+    : findDoubts(stored, mapped, { skipped, isOldCopy: last?.source === "bundled" });
   return {
     plan: planSync(stored, mapped, { skipped, takesAll: force || isBundled }),
     document,
     dataDate: mapped.dataDate,
-    doubts: isBundled ? [] : findDoubts(stored, mapped, { skipped, isOldCopy: last?.source === "bundled" }),
+    hold: await findHold(tx, doubts, label),
   };
 }
 
 /**
- * Throws unless an earlier sync had the same doubts long enough ago, or an operator has accepted them. A document that takes
+ * Returns null if an earlier sync had the same doubts long enough ago, or an operator has accepted them. A document that takes
  * more meanwhile has other doubts. What an operator has rejected stays rejected, however much it takes.
  */
-async function requireTrusted(tx: Sql, doubts: readonly Doubt[], label: string): Promise<void> {
-  if (doubts.length === 0) return;
+async function findHold(tx: Sql, doubts: readonly Doubt[], label: string): Promise<DocumentHold | null> {
+  if (doubts.length === 0) return null;
   const earlier = (await listRefusedDoubts(tx)).filter(({ source }) => source === label);
-  const isConfirmed = ({ code, extent }: Doubt) => {
-    const known = earlier.filter(({ doubt }) => doubt === code);
-    if (known.some(({ decision }) => decision === "rejected")) return false;
-    return known.some((row) => row.extent === extent && (row.decision === "accepted" || row.isDue));
-  };
-  if (!doubts.every(isConfirmed)) throw new SuspiciousDocument(describeDoubts(doubts), doubts);
+  const isRejected = earlier.some(
+    ({ doubt, decision }) => decision === "rejected" && doubts.some(({ code }) => code === doubt),
+  );
+  const isConfirmed = ({ code, extent }: Doubt) =>
+    earlier.some(
+      (row) => row.doubt === code && row.extent === extent && (row.decision === "accepted" || row.isDue),
+    );
+  return !isRejected && doubts.every(isConfirmed) ? null : { doubts, isRejected };
 }
 
 /** Writes the plan, one statement per table. */

@@ -2,7 +2,7 @@
 import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
 import { comparePrices } from "../sql/models/model_prices.ts";
-import { describeDoubts } from "./document_doubts.ts";
+import { describeHold } from "./document_doubts.ts";
 import { describeOrigin, describeServed, toNotes } from "./notes.ts";
 import type { PlannedSync } from "./store_document.ts";
 import type { SyncReport } from "./sync.ts";
@@ -47,7 +47,7 @@ export function summarize(
 }
 
 /** Describes a plan: the rows that would change, up to a number of each kind. */
-export function describePlan({ plan, document, doubts }: PlannedSync, label: string): string {
+export function describePlan({ plan, document, hold }: PlannedSync, label: string): string {
   const models = (rows: readonly { provider: string; modelId: string }[]) =>
     rows.map(({ provider, modelId }) => `${provider}/${modelId}`);
   const sections = [
@@ -75,7 +75,7 @@ export function describePlan({ plan, document, doubts }: PlannedSync, label: str
       .map((note) => `${note}\n`)
       .join(""),
   ];
-  const warning = doubts.length === 0 ? "" : `Without --force, ${describeDoubts(doubts)}\n`;
+  const warning = hold ? `Without --force, ${describeHold(hold)}\n` : "";
   return `${sections.join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${warning}`;
 }
 

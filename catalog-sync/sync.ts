@@ -10,10 +10,9 @@ import { SourceError } from "./download.ts";
 import { describeOrigin, describeServed, toStorable } from "./notes.ts";
 import type { CatalogSource } from "./source.ts";
 import {
-  makePlan,
   NO_COUNTS,
   type PlannedSync,
-  readStored,
+  planDocument,
   type StoredSync,
   SuspiciousDocument,
   storeDocument,
@@ -97,7 +96,7 @@ function logReport(
   log.info({ event: "catalog_sync.done", ...report, durationMs }, `synced the model catalog with ${origin}`);
 }
 
-/** Returns what a sync would write, and the doubts that would hold it. Writes nothing. Throws SourceError. */
+/** Returns what a sync would write, and whether the document would wait. Writes nothing. Throws SourceError. */
 export async function dryRunSync(
   { sql, shutdownSignal }: SyncDeps,
   { source, force = false }: SyncOptions,
@@ -106,7 +105,7 @@ export async function dryRunSync(
   if (loaded.isUnchanged) throw new SourceError("it answered with status 304");
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     const last = await findLastGoodSync(tx);
-    return makePlan(await readStored(tx), loaded.value, { label: source.label, last, force });
+    return planDocument(tx, loaded.value, { label: source.label, last, force });
   });
 }
 

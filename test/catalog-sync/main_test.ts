@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { startSchedule } from "../../catalog-sync/schedule.ts";
 import { createLog } from "../../shared/process/log.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
+import { decideRefusedSyncs } from "../../sql/models/catalog_syncs.ts";
 import { type DocumentModels, documentSource, makeDocument } from "../helpers/models/catalog.ts";
 import { openCatalogServer } from "../helpers/models/catalog_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
@@ -140,6 +141,18 @@ test("--dry-run prints the plan and writes nothing; --force takes held prices", 
       stdout: "",
       stderr: `Cannot sync the model catalog from ${path}: ${doubts}; serving the data from ${path} of 2025-06-01\n`,
     });
+    await decideRefusedSyncs(db.sql, "rejected");
+    const rejected = await runSync(env, "--dry-run");
+    expect([rejected.code, rejected.stdout.split("\n").at(-2)]).toEqual([
+      1,
+      "Without --force, the document waits: it would remove 10 of 12 models, it would remove 10 of 10 models of acme. An operator has rejected it. It is taken only after `bun run admin catalog accept --all`",
+    ]);
+    await decideRefusedSyncs(db.sql, "accepted");
+    const accepted = await runSync(env, "--dry-run");
+    expect([accepted.code, accepted.stdout.split("\n").at(-2)]).toEqual([
+      0,
+      `A sync from ${path} would be: 0 inserted, 1 updated, 10 gone, 1 unchanged, 0 skipped, 1 held`,
+    ]);
     expect((await runSync(env, "--once", "--force")).code).toBe(0);
     expect(await countModels(db.sql)).toBe(2);
     await store({ openai: { ...openai, "gpt-4": { cost: { input: 0, output: 0 } } } });
