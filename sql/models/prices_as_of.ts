@@ -43,7 +43,8 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       jsonb_strip_nulls(
         model_prices(model) || coalesce(later.old_prices, '{}') || coalesce(corrected.prices, '{}')
       ) as prices,
-      greatest(coalesce(last.changed_at, model.prices_known_since), corrected.valid_from) as prices_from
+      greatest(coalesce(last.changed_at, model.prices_known_since), corrected.valid_from, ended.valid_to)
+        as prices_from
     from rows from (
       jsonb_to_recordset(${sql.json(keys)})
         as (alias text, provider text, "modelId" text, "asOf" timestamptz, "knownAt" timestamptz)
@@ -88,6 +89,21 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
         order by field, id desc
       ) as correction
     ) as corrected on true
+    -- At the end of a correction, another price counts again, unless a later correction went on.
+    left join lateral (
+      select max(valid_to) as valid_to
+      from model_price_corrections as correction
+      where provider = model.provider and model_id = model.model_id
+        and valid_to <= coalesce(lookup.as_of, 'infinity')
+        and known_from <= coalesce(lookup.known_at, 'infinity')
+        and not exists (
+          select from model_price_corrections as later
+          where later.provider = correction.provider and later.model_id = correction.model_id
+            and later.field = correction.field and later.id > correction.id
+            and later.valid_from <= correction.valid_to and later.valid_to > correction.valid_to
+            and later.known_from <= coalesce(lookup.known_at, 'infinity')
+        )
+    ) as ended on true
     order by lookup.position`;
   return rows.map(({ aliasKnownSince, knownSince, ...model }) => ({
     aliasKnownSince,

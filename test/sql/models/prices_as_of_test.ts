@@ -208,3 +208,40 @@ test("an operator's alias that is committed during a sync counts in the history 
   const [found] = await findPrices(sql, [{ alias: "gpt", asOf: null }]);
   expect(found?.model?.modelId).toBe("gpt-5");
 });
+
+test("prices that count again after a correction came into effect at its end", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentSource(makeDocument({ acme: { a: { cost: { input: 3, output: 9 } } } })));
+  await sql`update models set prices_known_since = '2026-01-01'`;
+  for (const [field, value, from, to, knownFrom] of [
+    ["input", 2, "2026-02-01", "2026-03-01", "2026-08-01"],
+    // Overlaps with the one before, and goes on after it.
+    ["input", 1, "2026-02-15", "2026-04-01", "2026-08-02"],
+    ["output", 8, "2026-02-20", "2026-05-01", "2026-08-03"],
+    // Interrupts the one before.
+    ["output", 7, "2026-03-10", "2026-03-20", "2026-08-04"],
+  ] as const) {
+    await sql`
+      insert into model_price_corrections (provider, model_id, field, value, valid_from, valid_to, known_from, reason)
+      values ('acme', 'a', ${field}, ${value}, ${from}, ${to}, ${knownFrom}, 'a mistake')`;
+  }
+  const rows = [
+    ["2026-01-15", null, 3, 9, "2026-01-01"],
+    ["2026-02-10", null, 2, 9, "2026-02-01"],
+    ["2026-03-05", null, 1, 8, "2026-02-20"],
+    ["2026-03-15", null, 1, 7, "2026-03-10"],
+    ["2026-03-25", null, 1, 8, "2026-03-20"],
+    ["2026-04-01", null, 3, 8, "2026-04-01"],
+    ["2026-05-01", null, 3, 9, "2026-05-01"],
+    [null, null, 3, 9, "2026-05-01"],
+    ["2026-06-01", "2026-08-01", 3, 9, "2026-03-01"],
+    ["2026-06-01", "2026-07-31", 3, 9, "2026-01-01"],
+  ] as const;
+  const lookups = rows.map(([asOf, knownAt]) => ({ provider: "acme", modelId: "a", asOf, knownAt }));
+  const found = (await findPrices(sql, lookups)).map(({ model }, index) => [
+    ...(rows[index]?.slice(0, 2) ?? []),
+    ...[model?.prices["input"], model?.prices["output"], model?.pricesFrom.slice(0, 10)],
+  ]);
+  expect(found).toEqual(rows.map((row) => [...row]));
+});
