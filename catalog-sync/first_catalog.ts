@@ -53,7 +53,7 @@ async function useBundledIfEmpty(deps: SyncDeps): Promise<SyncReport | null> {
   if (deps.shutdownSignal.aborted) return null;
   const report = (await existsCatalog(deps.sql))
     ? null
-    : await syncCatalog(deps, { source: bundledSource() });
+    : await syncCatalog(deps, { source: bundledSource(), onlyIfEmpty: true });
   await addPast(deps);
   return report;
 }

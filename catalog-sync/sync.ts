@@ -5,7 +5,12 @@ import type { CatalogSyncOutcome } from "../shared/vocabulary.ts";
 import { isDatabaseFault } from "../sql/connection/database_fault.ts";
 import { isConnectionError, type Pool } from "../sql/connection/pool.ts";
 import { tryLockTransaction } from "../sql/locks.ts";
-import { findLastGoodSync, type GoodSync, insertCatalogSync } from "../sql/models/catalog_syncs.ts";
+import {
+  existsCatalog,
+  findLastGoodSync,
+  type GoodSync,
+  insertCatalogSync,
+} from "../sql/models/catalog_syncs.ts";
 import { SourceError } from "./download.ts";
 import { describeOrigin, describeServed, toStorable } from "./notes.ts";
 import type { CatalogSource } from "./source.ts";
@@ -36,6 +41,8 @@ export interface SyncOptions {
   source: CatalogSource;
   /** Ignores the stored ETag and takes whatever is doubtful. */
   force?: boolean;
+  /** Stores nothing if there is a catalog by the time the document could be stored. */
+  onlyIfEmpty?: boolean;
   /** How long a source on the network may take; 30 s when omitted. */
   timeoutMs?: number;
 }
@@ -75,6 +82,7 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
       if (!(await tryLockTransaction(tx, "catalogSync"))) return { outcome: "busy" };
       const lastNow = await findLastGoodSync(tx);
       if (lastNow?.id !== last?.id) return { outcome: "busy" };
+      if (options.onlyIfEmpty && (await existsCatalog(tx))) return { outcome: "busy" };
       const run = { label, startedAt: startedAt.toISOString(), force: options.force ?? false };
       return storeDocument(tx, { ...run, loaded, last: lastNow });
     });
