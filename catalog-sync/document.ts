@@ -59,7 +59,7 @@ const LIMITS = { context: Tokens, input: Tokens, output: Tokens };
 const MODEL_FIELDS = {
   name: Name,
   description: Type.String({ maxLength: 10_000 }),
-  family: Type.String({ maxLength: 200 }),
+  family: Type.String({ minLength: 1, maxLength: 200 }),
   attachment: Type.Boolean(),
   reasoning: Type.Boolean(),
   tool_call: Type.Boolean(),
@@ -191,6 +191,7 @@ function checkOf(schema: TSchema): TypeCheck<TSchema> {
 function findIdProblem(key: string, row: unknown): string | null {
   if (!isObject(row)) return "expected object";
   if (key.trim() === "") return "id: is empty";
+  if (key.endsWith("/")) return "id: has no name after its last slash";
   if (CONTROL_CHARACTER.test(key)) return "id: contains a control character";
   if (!key.isWellFormed()) return "id: is malformed Unicode";
   if (key.length > MAX_ID_LENGTH) return `id: must have at most ${MAX_ID_LENGTH} characters`;

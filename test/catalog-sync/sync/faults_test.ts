@@ -286,3 +286,20 @@ test("a write that PostgreSQL refuses changes nothing at all", async () => {
   expect(await syncFrom(db.sql, documentSource(more))).toMatchObject({ outcome: "failed" });
   expect(await readCatalog(db.sql)).toEqual(before);
 });
+
+test("a model or family without a name gets no alias, and the sync takes the rest", async () => {
+  await using db = await openTestDatabase();
+  const models = { nvidia: { "nvidia/": {}, "nvidia/a": {} }, openai: { b: { family: "" } } };
+  expect(await syncFrom(db.sql, documentSource(makeDocument(models)))).toMatchObject({
+    outcome: "changed",
+    counts: { inserted: 2, skipped: 1 },
+    notes: [
+      "skipped nvidia/nvidia/: id: has no name after its last slash",
+      expect.stringMatching(/^unknown openai\/b: family: /),
+    ],
+  });
+  expect([...(await db.sql`select alias from model_aliases order by alias`)]).toEqual([
+    { alias: "a" },
+    { alias: "b" },
+  ]);
+});
