@@ -9,13 +9,13 @@ import { createAuthenticate } from "./http/authenticate.ts";
 import { respondError } from "./http/error_handler.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
 import { createAuditDenial } from "./http/pipeline/audit_denial.ts";
+import { createClaimRequestBody, createClaimResponse } from "./http/pipeline/body_memory.ts";
 import { createRespondOnce } from "./http/pipeline/idempotency.ts";
 import { toOperationRoute } from "./http/pipeline/operation_route.ts";
 import { createRateLimits } from "./http/pipeline/rate_limits.ts";
 import { createFinishRequest } from "./http/pipeline/request_log.ts";
 import { createRequestPipeline, createRouter, type Handle } from "./http/pipeline/request_pipeline.ts";
 import { createCompressResponse } from "./http/response/compress_response.ts";
-import { createClaimResponse } from "./http/response/response_memory.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import { registerServiceMetrics } from "./monitoring/service_metrics.ts";
@@ -93,6 +93,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
       ...createRateLimits({ config, now, metrics, authenticate: createAuthenticate(deps) }),
       config,
       respondOnce: createRespondOnce({ ...deps, onError: respondError }),
+      claimRequestBody: createClaimRequestBody(metrics),
       tracing: deps.tracing,
       auditDenial,
       isForPeople,

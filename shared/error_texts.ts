@@ -276,6 +276,8 @@ export const TEXTS = {
       `${limit} of your ${what} are running or waiting, the maximum. Retry when one has finished.`,
     unread: (mebibytes: number) =>
       `You have ${mebibytes} MiB of unread responses, the maximum. Read them first, request a smaller page, or accept gzip or zstd.`,
+    unsent: (mebibytes: number) =>
+      `${mebibytes} MiB of your large requests are under way, the maximum. Retry when one is answered, or send fewer at a time.`,
   },
   SERVICE_UNAVAILABLE: {
     batch: (seconds: number) =>
@@ -308,5 +310,7 @@ export const TEXTS = {
       "The tracker's tables cannot be read, so nothing can be exported. Ask the operator of this service to restore them.",
     unread: ({ mebibytes, seconds }: { mebibytes: number; seconds: number }) =>
       `${mebibytes} MiB of responses are waiting for slow clients, the maximum. Request a smaller page, accept gzip or zstd, or retry in ${duration(seconds)}.`,
+    unsent: ({ mebibytes, seconds }: { mebibytes: number; seconds: number }) =>
+      `${mebibytes} MiB of large requests are under way, the maximum. Send less than 64 KiB, or retry in ${duration(seconds)}.`,
   },
 } as const;

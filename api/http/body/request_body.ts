@@ -9,6 +9,8 @@ import { findJsonExcess } from "./json_limits.ts";
 /** The maximum under /auth, where callers are anonymous: an email, a password, the name of a key. */
 const AUTH_MAX_BYTES = 4096;
 const MAX_BYTES = 1_048_576;
+/** Smaller responses fit into the system's socket buffers. Small requests are never refused because of large ones. */
+export const LARGE_BODY_BYTES = 64 * 1024;
 /** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
 export const MAX_CHUNKS = 10_000;
 
@@ -19,6 +21,12 @@ const MAX_FIELDS = 1000;
 const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
+
+export interface BodyLimits {
+  maxBytes: number;
+  /** Called once for a body that proves to be large, with the bytes that it may have. Throws if they are too many. */
+  claim: (bytes: number) => void;
+}
 
 /** Returns the maximum for a path, unless its operation declares another one. */
 export function maxBodyBytes(path: string): number {
@@ -31,11 +39,11 @@ export function maxBodyBytes(path: string): number {
  */
 export async function readBody(
   request: Request,
-  { maxBytes, yamlQuery, given }: { maxBytes: number; yamlQuery: Query | null; given: URLSearchParams },
+  { limits, yamlQuery, given }: { limits: BodyLimits; yamlQuery: Query | null; given: URLSearchParams },
 ): Promise<JsonObject> {
-  if (yamlQuery === null) return readJsonObject(request, maxBytes);
+  if (yamlQuery === null) return readJsonObject(request, limits);
   if (isYaml(request)) {
-    const yaml = await readYamlText(request, maxBytes);
+    const yaml = await readYamlText(request, limits);
     return { ...fieldsOf(yamlQuery, given), ...(yaml === "" ? {} : { yaml }) };
   }
   const misplaced = Object.keys(yamlQuery).filter((name) => given.has(name));
@@ -43,7 +51,7 @@ export async function readBody(
     const message = "is a query parameter of YAML bodies only. Put it into the JSON body";
     throw invalidInput(misplaced.map((path) => ({ path, message })));
   }
-  return readJsonObject(request, maxBytes, { takesYaml: true });
+  return readJsonObject(request, limits, { takesYaml: true });
 }
 
 /** Returns the given parameters; omitted ones are left out, as in JSON. */
@@ -56,8 +64,8 @@ function fieldsOf(query: Query, value: URLSearchParams): JsonObject {
  * Reads a form into lists of values by name, with the line breaks that authors mean: browsers send CR LF. No body is an
  * empty form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
-export async function readForm(request: Request, maxBytes: number): Promise<JsonObject> {
-  const text = await readFormText(request, maxBytes);
+export async function readForm(request: Request, limits: BodyLimits): Promise<JsonObject> {
+  const text = await readFormText(request, limits);
   // Counted before it is parsed: a megabyte of separators is a million fields.
   let fields = 1;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) fields += 1;
@@ -82,14 +90,20 @@ function invalidBody(message: string): ApiError {
 const CHOPPED = `the body comes in more than ${MAX_CHUNKS} chunks: send it in larger ones, or with Content-Length`;
 
 /** Reads up to the limits, whatever `Content-Length` says. */
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+async function readBytes(request: Request, { maxBytes, claim }: BodyLimits): Promise<Uint8Array> {
+  const announced = Number(request.headers.get("content-length") ?? maxBytes);
+  if (announced > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let isClaimed = false;
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
       if (size > maxBytes) throw tooLarge(maxBytes);
+      if (size > LARGE_BODY_BYTES && !isClaimed) {
+        claim(announced);
+        isClaimed = true;
+      }
       if (chunks.push(chunk) > MAX_CHUNKS) throw invalidBody(CHOPPED);
     }
   } catch (error) {
@@ -128,8 +142,8 @@ function isYaml({ headers }: Request): boolean {
 }
 
 /** Reads the text of a YAML body. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
-async function readYamlText(request: Request, maxBytes: number): Promise<string> {
-  const bytes = await readBytes(request, maxBytes);
+async function readYamlText(request: Request, limits: BodyLimits): Promise<string> {
+  const bytes = await readBytes(request, limits);
   rejectCompressed(request.headers);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -139,8 +153,8 @@ async function readYamlText(request: Request, maxBytes: number): Promise<string>
 }
 
 /** Reads the text of a form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
-async function readFormText(request: Request, maxBytes: number): Promise<string> {
-  const bytes = await readBytes(request, maxBytes);
+async function readFormText(request: Request, limits: BodyLimits): Promise<string> {
+  const bytes = await readBytes(request, limits);
   if (bytes.byteLength === 0) return "";
   rejectOtherTypes(request.headers, FORM_TYPE);
   return new TextDecoder().decode(bytes);
@@ -152,10 +166,10 @@ async function readFormText(request: Request, maxBytes: number): Promise<string>
  */
 async function readJsonObject(
   request: Request,
-  maxBytes: number,
+  limits: BodyLimits,
   { takesYaml = false } = {},
 ): Promise<JsonObject> {
-  const bytes = await readBytes(request, maxBytes);
+  const bytes = await readBytes(request, limits);
   if (bytes.byteLength === 0) return {};
   rejectOtherTypes(request.headers, JSON_TYPE, takesYaml ? YAML_TYPES.slice(0, 1) : []);
   const excess = findJsonExcess(bytes);

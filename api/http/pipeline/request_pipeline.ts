@@ -16,11 +16,11 @@ import {
   requestContext,
 } from "../request_context.ts";
 import type { createCompressResponse } from "../response/compress_response.ts";
-import type { createClaimResponse } from "../response/response_memory.ts";
 import { addSecurityHeaders } from "../response/security_headers.ts";
 import type { Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import type { AuditDenial } from "./audit_denial.ts";
+import type { createClaimResponse } from "./body_memory.ts";
 import { type CallApiDeps, createCallApi } from "./call_api.ts";
 import { isPreflight } from "./cross_origin.ts";
 import type { createFinishRequest } from "./request_log.ts";

@@ -13,6 +13,7 @@ import { type CallApi, type RequestContext, requestContext } from "../request_co
 import { requireAllowed } from "../require_allowed.ts";
 import { API_PREFIX, type JsonObject, type Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
+import type { createClaimRequestBody } from "./body_memory.ts";
 import { admitOtherOrigins, isPreflight } from "./cross_origin.ts";
 import type { RespondOnce } from "./idempotency.ts";
 import type { RateLimits } from "./rate_limits.ts";
@@ -28,6 +29,7 @@ export interface ServeDeps extends RateLimits {
   isForPeople: (request: Request) => boolean;
   config: Pick<Config, "publicUrl">;
   respondOnce: RespondOnce;
+  claimRequestBody: ReturnType<typeof createClaimRequestBody>;
   /** Null if tracing is off. */
   tracing: Tracing | null;
 }
@@ -66,7 +68,7 @@ export async function serveRoute(
   rejectOtherSites(deps, context, route);
   rejectBadEncoding(url);
   if (context.method !== "GET" && context.method !== "HEAD") {
-    context.body = await arrived(readAnyBody(context, route), remainingMs(context));
+    context.body = await arrived(readAnyBody(deps, context, route), remainingMs(context));
     if (performance.now() - admittedAt > CONFIRM_AFTER_MS) await confirm(deps, context, route);
   }
   return deps.respondOnce({ request: context.request, url, route, context }, async () => {
@@ -136,10 +138,12 @@ function remainingMs({ startedAt }: RequestContext): number {
   return RESPONSE_TIMEOUT_MS - (performance.now() - startedAt);
 }
 
-function readAnyBody({ request, url }: RequestContext, route: Route): Promise<JsonObject> {
+function readAnyBody(deps: ServeDeps, context: RequestContext, route: Route): Promise<JsonObject> {
+  const { request, url } = context;
   const { isPage, maxBodyBytes: maxBytes, yamlQuery } = route;
-  if (isPage) return readForm(request, maxBytes);
-  return readBody(request, { maxBytes, yamlQuery, given: url.searchParams });
+  const limits = { maxBytes, claim: (bytes: number) => deps.claimRequestBody(context, bytes) };
+  if (isPage) return readForm(request, limits);
+  return readBody(request, { limits, yamlQuery, given: url.searchParams });
 }
 
 /** Ends the connection with the error, because the rest of the body may still come. */

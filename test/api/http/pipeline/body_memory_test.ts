@@ -1,6 +1,7 @@
-/** Large responses that nobody reads: their memory is bounded, and others are served. */
+/** Large responses that nobody reads, and large requests that are not sent whole: their memory is bounded. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { Type } from "@sinclair/typebox";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
 import { data, probe } from "../../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
@@ -101,4 +102,60 @@ test("all readers together have a limit, and the error says what to do", async (
   expect(await waiting()).toBeGreaterThan(5 * BODY_BYTES);
   for (const socket of sockets) socket.destroy();
   await waitFor(async () => (await waiting()) === 0);
+});
+
+const STORE = probe("POST", "/api/v1/store", () => data("stored"), {
+  access: "public",
+  body: Type.Object({ text: Type.String() }, { additionalProperties: false }),
+});
+
+/** Sends the beginning of a large body, and keeps the connection. `answer` is what the server has sent so far. */
+async function withhold({ port }: ListeningApp, bytes: number) {
+  const socket = connect(port, "127.0.0.1");
+  let answer = "";
+  socket.on("error", () => {});
+  socket.on("data", (chunk) => {
+    answer += chunk.toString("latin1");
+  });
+  await new Promise((resolve) => socket.once("connect", resolve));
+  const headers = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${MIB}\r\n`;
+  socket.write(`POST /api/v1/store HTTP/1.1\r\n${headers}\r\n`);
+  await new Promise((resolve) => socket.write(Buffer.alloc(bytes, " "), resolve));
+  return { socket, answer: () => answer };
+}
+
+function post({ origin }: ListeningApp, text: string, key?: string): Promise<Response> {
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const headers = { "content-type": "application/json", ...authorization };
+  return fetch(`${origin}/api/v1/store`, { method: "POST", headers, body: JSON.stringify({ text }) });
+}
+
+const LARGE = "x".repeat(100_000);
+
+test("large bodies that are not sent whole hold little memory, and others are served", async () => {
+  await using server = await openListeningApp({ routes: [STORE] });
+  const { app } = server;
+  const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, MIB - 100)));
+  const refused = () => withheld.map(({ answer }) => answer()).filter((text) => text.includes(" 429 "));
+  // The share of one address is eight bodies.
+  await waitFor(() => refused().length === 22);
+  expect(refused()[0]).toContain("8 MiB of your large requests are under way");
+  expect(refused()[0]).toMatch(/retry-after: \d/i);
+  const used = async () =>
+    /^http_large_request_bytes (\d+)$/m.exec(await app.deps.metrics.registry.metrics())?.[1];
+  expect(await used()).toBe(String(8 * MIB));
+  expect((await post(server, "small")).status).toBe(200);
+  expect((await post(server, LARGE)).status).toBe(429);
+  const { key } = await app.make.person();
+  expect((await post(server, LARGE, key)).status).toBe(200);
+  for (const { socket } of withheld) socket.destroy();
+  await waitFor(async () => (await used()) === "0");
+  expect((await post(server, LARGE)).status).toBe(200);
+});
+
+test("a body counts as large only when much of it has come", async () => {
+  await using server = await openListeningApp({ routes: [STORE] });
+  const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, 60_000)));
+  expect((await post(server, LARGE)).status).toBe(200);
+  for (const { socket } of withheld) socket.destroy();
 });

@@ -1,0 +1,86 @@
+/** Limits the memory for large bodies: of requests that slow clients still send, and of responses that they have not read. */
+import { Gauge } from "prom-client";
+import { RETRY_AFTER } from "../../../shared/error_rows.ts";
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
+import { LARGE_BODY_BYTES } from "../body/request_body.ts";
+import { Semaphore } from "../limits/slots.ts";
+import type { Metrics } from "../metrics.ts";
+import type { RequestContext } from "../request_context.ts";
+
+const MIB = 2 ** 20;
+
+const REQUESTS = {
+  gauge: "http_large_request_bytes",
+  help: "Bytes of large request bodies that are read or whose request is not answered yet",
+  mebibytes: { all: 64, holder: 8 },
+  text: "unsent",
+} as const;
+
+const RESPONSES = {
+  gauge: "http_large_response_bytes",
+  help: "Bytes of large responses that clients have not read yet",
+  mebibytes: { all: 32, holder: 8 },
+  text: "unread",
+} as const;
+
+type Budget = typeof REQUESTS | typeof RESPONSES;
+
+/**
+ * Creates the budget of one process for request bodies: a function that counts the bytes of a large one until its request is
+ * answered or its connection lost. It throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total is.
+ */
+export function createClaimRequestBody(metrics: Metrics) {
+  const budget = openBudget(metrics, REQUESTS);
+  return (context: RequestContext, bytes: number): void => {
+    const result = budget.take(claimOf(context, bytes));
+    if (!result.ok) throw shortageError(REQUESTS, result.shortage === "holder");
+  };
+}
+
+/**
+ * Creates the budget of one process for responses: a function that counts the bytes of a body until it is sent or its
+ * connection is lost; listen.ts closes a connection that is idle for a minute. It throws as the other budget does.
+ */
+export function createClaimResponse(metrics: Metrics) {
+  const budget = openBudget(metrics, RESPONSES);
+  return (context: RequestContext, bytes: number): void => {
+    const { method } = context;
+    if (bytes < LARGE_BODY_BYTES || method === "HEAD") return;
+    const claim = claimOf(context, bytes);
+    // A write has already happened, so its response is counted but never rejected.
+    if (method !== "GET") {
+      budget.hold(claim);
+      return;
+    }
+    const result = budget.take(claim);
+    if (!result.ok) throw shortageError(RESPONSES, result.shortage === "holder");
+  };
+}
+
+function openBudget({ registry }: Metrics, { gauge, help, mebibytes }: Budget): Semaphore {
+  const max = mebibytes.all * MIB;
+  const budget = new Semaphore({ max, perHolder: mebibytes.holder * MIB, perGroup: max });
+  new Gauge({
+    name: gauge,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(budget.used);
+    },
+  });
+  return budget;
+}
+
+function claimOf({ caller, network, connection }: RequestContext, amount: number) {
+  return { holder: caller?.userId ?? network, group: null, amount, isOver: () => !connection.isOpen() };
+}
+
+function shortageError({ text, mebibytes }: Budget, isOwnShare: boolean): ApiError {
+  const retryAfter = RETRY_AFTER.stream;
+  if (isOwnShare) {
+    return new ApiError("RATE_LIMITED", { message: TEXTS.RATE_LIMITED[text](mebibytes.holder), retryAfter });
+  }
+  const message = TEXTS.SERVICE_UNAVAILABLE[text]({ mebibytes: mebibytes.all, seconds: retryAfter });
+  return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
+}
