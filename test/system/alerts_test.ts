@@ -25,9 +25,11 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-async function promtool(...args: string[]): Promise<void> {
+/** Returns what it prints. */
+async function promtool(...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runCommand(["promtool", ...args]);
   expect([exitCode, exitCode === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
+  return stdout;
 }
 
 /** A test of promtool that the alert fires for one group of labels, or for none. */
@@ -61,6 +63,13 @@ test("promtool accepts the rules, the dashboard's expressions and the configurat
   const configurationPath = join(directory, "prometheus.yml");
   await Bun.write(configurationPath, configuration.replace("[alerts.yml]", `[${ALERTS}]`));
   await promtool("check", "config", configurationPath);
+  // Its alerts name the URL that was opened, not the exporter.
+  const [target] = JSON.parse(await promtool("check", "service-discovery", configurationPath, "ulr-https"));
+  expect(target.labels).toMatchObject({
+    __address__: "blackbox.internal:9115",
+    __param_target: "https://ulr.example.com/api/v1/models/providers",
+    instance: "https://ulr.example.com/api/v1/models/providers",
+  });
 });
 
 test("every alert fires for what it is about, and is silent when that is nearly so", async () => {

@@ -213,6 +213,7 @@ const EXPORTED_BY_OTHERS = [
   "node_filesystem_avail_bytes",
   "node_filesystem_size_bytes",
   "probe_ssl_earliest_cert_expiry",
+  "probe_success",
 ];
 
 describe("the shipped rules and dashboard", () => {
