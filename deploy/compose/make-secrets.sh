@@ -15,4 +15,4 @@ done
 [ -s secrets/tls.key ] || openssl ecparam -name prime256v1 -genkey -noout -out secrets/tls.key
 [ -s secrets/tls.crt ] || openssl req -x509 -new -key secrets/tls.key -days 365 -subj /CN=localhost \
   -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -out secrets/tls.crt
-chmod 444 secrets/*
+chmod 644 secrets/*

@@ -1,6 +1,6 @@
 /** The scripts of `deploy/compose/` and the commands of its services, against a real PostgreSQL but without Docker. */
 import { expect, test } from "bun:test";
-import { chmod, cp, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -66,6 +66,8 @@ test("the scripts make passwords, roles and a database with which migrations and
       "tls.key": expect.stringContaining("PRIVATE KEY"),
     });
     expect(new Set(Object.values(made)).size).toBe(7);
+    // The owner replaces the certificate by a plain cp.
+    for (const name of Object.keys(made)) expect((await stat(join(secrets, name))).mode & 0o777).toBe(0o644);
     await makeSecrets();
     expect(await readSecrets(secrets)).toEqual(made);
 

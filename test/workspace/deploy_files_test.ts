@@ -8,8 +8,8 @@ import { Environment } from "../../shared/process/config_variables.ts";
 import { FILE_VARIABLES } from "../../shared/process/variable_files.ts";
 import { listFiles, ROOT } from "./source_files.ts";
 
-/** The time that an API needs after its delay to finish requests and close connections. */
-const STOP_SECONDS = 30;
+/** The time that an API needs after its delay to finish requests, send traces and close connections. */
+const STOP_SECONDS = 32;
 const isVariable = (name: string): boolean => name in Environment.properties;
 const isFileVariable = (name: string): boolean =>
   FILE_VARIABLES.some((variable) => name === `${variable}_FILE`);
