@@ -1,5 +1,6 @@
 /** Every environment variable of the configuration, with its default, its bounds and what it is for. */
 import { type Static, Type } from "@sinclair/typebox";
+import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
 import { parseNetworks } from "../network/webhook_destination.ts";
 
@@ -127,7 +128,10 @@ export const Environment = Type.Object({
     { unset: 60, min: 0, max: 10_080 },
     "minutes that a build waits for a storage or database that fails; 0: failed attempts count",
   ),
-  EXPORT_SWEEP_CRON: text({ unset: "*/5 * * * *" }, "five cron fields (UTC) with a date that exists"),
+  EXPORT_SWEEP_CRON: text(
+    { unset: "*/5 * * * *" },
+    "five cron fields (UTC), without `W` and `+`, with a date that exists",
+  ),
   WEBHOOK_ALLOWED_NETWORKS: optional("a list of networks, such as 10.1.0.0/16,fd00::/8"),
   // Unset: mails become files.
   SMTP_URL: optional("an smtp:// or smtps:// URL with user and password percent-encoded", "^smtps?://\\S+$"),
@@ -185,15 +189,29 @@ export type Environment = Static<typeof Environment>;
 /** Checks that a pattern cannot express. */
 export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   CATALOG_SYNC_CRON: isCron,
-  EXPORT_SWEEP_CRON: isCron,
+  EXPORT_SWEEP_CRON: isQueueCron,
   SMTP_URL: isUsableUrl,
   WEBHOOK_ALLOWED_NETWORKS: (text) => parseNetworks(text) !== null,
 };
 
-/** True for five fields that match a time in the future. Seconds are not supported. */
+/** Seconds are not supported. The libraries also accept them, and dates. */
+function hasFiveFields(text: string): boolean {
+  return text.trim().split(/\s+/).length === 5;
+}
+
+/** True for five fields that match a time in the future, for the queue, which reads them with the same library. */
+function isQueueCron(text: string): boolean {
+  if (!hasFiveFields(text)) return false;
+  try {
+    return CronExpressionParser.parse(text, { tz: "UTC", strict: false }).hasNext();
+  } catch {
+    return false;
+  }
+}
+
+/** True for five fields that match a time in the future. */
 function isCron(text: string): boolean {
-  // The library also accepts a date.
-  if (text.trim().split(/\s+/).length !== 5) return false;
+  if (!hasFiveFields(text)) return false;
   try {
     return new Cron(text, { mode: "5-part", timezone: "UTC" }).nextRun() !== null;
   } catch {

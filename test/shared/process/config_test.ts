@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { PgBoss } from "pg-boss";
 import { readConfig } from "../../../shared/process/config.ts";
 
 const URL = "postgres://app:hunter2@db.internal/app";
@@ -170,7 +171,14 @@ for (const [name, good, bad] of [
 
 test("readConfig() refuses a schedule, a mail server and a sender that could not be used", () => {
   const wrong = {
-    EXPORT_SWEEP_CRON: ["every 5 minutes", "* * * * * *", "61 * * * *", "0 0 30 2 *"],
+    EXPORT_SWEEP_CRON: [
+      "every 5 minutes",
+      "* * * * * *",
+      "3 * * *",
+      "61 * * * *",
+      "0 0 30 2 *",
+      "0 0 31 4,6 *",
+    ],
     SMTP_URL: [
       "mail.internal:25",
       "http://mail.internal",
@@ -186,6 +194,31 @@ test("readConfig() refuses a schedule, a mail server and a sender that could not
       expect([value, problems.length]).toEqual([value, 1]);
       expect(problems[0]).toStartWith(`${name}: must be `);
     }
+  }
+});
+
+test("readConfig() accepts for the queue's schedule what the queue does, and names what it refuses", () => {
+  // Not started, so it opens no connection.
+  const boss = new PgBoss(URL);
+  const isTaken = (cron: string): boolean => {
+    try {
+      return boss.previewSchedule(cron, { tz: "UTC", count: 1 }).length === 1;
+    } catch {
+      return false;
+    }
+  };
+  const right = ["*/5 * * * *", "0 3 ? * MON-FRI", "0 3 L * *", "0 3 * * 5L", "0 3 * * MON#2", "0 0 29 2 *"];
+  for (const cron of right) {
+    const problems = problemsOf({ DATABASE_URL: URL, EXPORT_SWEEP_CRON: cron });
+    expect([cron, isTaken(cron), problems]).toEqual([cron, true, []]);
+  }
+  for (const cron of ["0 3 15W * *", "0 3 LW * *", "0 3 * * +MON", "0 3 +1 * *"]) {
+    const problems = problemsOf({ DATABASE_URL: URL, EXPORT_SWEEP_CRON: cron });
+    expect([cron, isTaken(cron), problems]).toEqual([
+      cron,
+      false,
+      [expect.stringContaining("without `W` and `+`")],
+    ]);
   }
 });
 
