@@ -1,6 +1,6 @@
 /** How a build of an organization export ends: its job is ready, failed, or queued for another attempt. */
 import { ArtifactStorageError, type ContentDigest } from "../shared/artifacts/store.ts";
-import { exportFileStamp } from "../shared/exports/file_names.ts";
+import { orgExportFileName } from "../shared/exports/file_names.ts";
 import type { Log } from "../shared/process/log.ts";
 import { withTimeout } from "../shared/process/with_timeout.ts";
 import type { BuildFault, ExportJobErrorCode } from "../shared/vocabulary.ts";
@@ -59,7 +59,7 @@ export async function makeReady(
       progress: written.progress,
       artifact: {
         key: artifactKey,
-        fileName: `${written.org.slug}-export-${exportFileStamp(job.asOf)}.zip`,
+        fileName: orgExportFileName({ slug: written.org.slug, asOf: job.asOf }),
         ...written.artifact,
       },
       retentionHours: deps.config.exportRetentionHours,

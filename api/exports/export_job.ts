@@ -1,6 +1,7 @@
 /** Export jobs as clients see them. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
+import { orgExportFileName } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import {
@@ -53,7 +54,7 @@ export const READY_JOB = {
   finishedAt: "2026-11-20T10:05:00.000Z",
   expiresAt: "2026-11-23T10:05:00.000Z",
   artifact: {
-    fileName: "demo__2026-11-20T10-00-00Z.zip",
+    fileName: orgExportFileName({ slug: "demo", asOf: EXAMPLE_AS_OF }),
     bytes: 182_400,
     sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   },

@@ -24,6 +24,11 @@ export function exportFileStamp(asOf: string): string {
   return asOf.replaceAll(":", "").replace(/\.\d+/, "");
 }
 
+/** Names the file of an organization export. */
+export function orgExportFileName({ slug, asOf }: { slug: string; asOf: string }): string {
+  return `${slug}-export-${exportFileStamp(asOf)}.zip`;
+}
+
 /** Returns `attachment` with an ASCII name and the full name (RFC 6266, RFC 5987). */
 export function contentDisposition(names: { ascii: string; full: string }): string {
   const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}\p{Bidi_C}/\\]/gu, "-")).replace(
