@@ -20,7 +20,7 @@ import { openWorkerQueue } from "../sql/queue.ts";
 import { openMailer } from "./mailer.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { createRunnerMetrics, keepHeartbeat, registerWebhookMetrics } from "./runner_metrics.ts";
-import { CONCURRENT_BUILDS, CONCURRENT_MAILS, startJobs } from "./schedule.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS, createJobs } from "./schedule.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
 import { keepWebhooksDelivered } from "./webhooks/deliver_webhooks.ts";
@@ -31,7 +31,7 @@ Builds organization exports, deletes expired ones and sends mail until SIGTERM. 
 docs/configuration.md lists them. DATABASE_URL is required, and the database must have been migrated: bun run migrate.
 `;
 
-/** Jobs that are running at SIGTERM have 25 s to finish; the others are given back to the queue. */
+/** Jobs that are running at SIGTERM have 18 s to finish; the others are given back to the queue. */
 const FINISH_MS = 18_000;
 /** Connections for pg-boss: fetching, heartbeats, supervision and schedule, each with short statements. */
 const QUEUE_CONNECTIONS = 3;
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     shutdownSignal: stop.signal,
   };
   const metricsServer = serveRunnerMetrics(host, deps, registry);
-  const jobs = await startOrExit(host, describeConnectionFailure, () => startJobs(deps));
+  const jobs = createJobs(deps);
   const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
   const leave = new AbortController();
   const delivering = keepWebhooksDelivered(deps, leave.signal);
@@ -111,6 +111,8 @@ async function main(): Promise<void> {
       await close();
     },
   });
+  // A signal may come while this waits for a silent store, with mails in progress.
+  await startOrExit(host, describeConnectionFailure, () => jobs.start());
 }
 
 await main();

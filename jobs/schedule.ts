@@ -70,33 +70,44 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   send_webhook_disabled: { concurrency: 1, pollSeconds: 5, needsStore: true, run: sendWebhookDisabled },
 };
 
-export interface RunningJobs {
-  /** Stops fetching jobs, and settles when the running ones have ended. */
+export interface Jobs {
+  /**
+   * Schedules the sweeps and starts working on the queues. While the artifact store belongs to another database, jobs that
+   * need it stay in their queue. Settles when the store has responded, or has been silent for ten seconds.
+   */
+  start(): Promise<void>;
+  /** Stops fetching jobs, and settles when the running ones have ended. May be called while `start` is running. */
   finish(): Promise<void>;
 }
 
-/**
- * Starts working on the queues, and schedules the sweeps. While the artifact store belongs to another database, jobs
- * that need it stay in their queue.
- */
-export async function startJobs(deps: RunnerDeps): Promise<RunningJobs> {
+export function createJobs(deps: RunnerDeps): Jobs {
   const { boss, log, config } = deps;
   const running = new Set<Promise<void>>();
-  await scheduleJob(boss, { name: "expire_org_exports", cron: config.exportSweepCron });
-  await scheduleJob(boss, { name: "delete_old_records", cron: RETENTION_CRON });
-  const take = async (needsStore: boolean): Promise<void> => {
-    for (const name of namesOf(needsStore)) await work(deps, name, running);
-  };
-  await take(false);
   const stop = new AbortController();
+  let starting: ReturnType<typeof followStoreOwner> | null = null;
+  const take = async (needsStore: boolean): Promise<void> => {
+    for (const name of namesOf(needsStore)) {
+      if (!stop.signal.aborted) await work(deps, name, running);
+    }
+  };
   const onOwner = (isOurs: boolean): Promise<void> => (isOurs ? take(true) : stopTaking(boss, namesOf(true)));
-  const following = await followStoreOwner(deps, onOwner, stop.signal);
-  log.info({ concurrentBuilds: CONCURRENT_BUILDS }, "working");
+  const takeUp = async () => {
+    await scheduleJob(boss, { name: "expire_org_exports", cron: config.exportSweepCron });
+    await scheduleJob(boss, { name: "delete_old_records", cron: RETENTION_CRON });
+    await take(false);
+    return followStoreOwner(deps, onOwner, stop.signal);
+  };
   return {
+    async start() {
+      starting = takeUp();
+      await starting;
+      if (!stop.signal.aborted) log.info({ concurrentBuilds: CONCURRENT_BUILDS }, "working");
+    },
     async finish() {
       stop.abort();
       await stopTaking(boss, JOB_NAMES);
-      await following.stopped;
+      const following = await starting?.catch(() => null);
+      await following?.stopped;
       // The workers of these queues may just have started.
       await stopTaking(boss, JOB_NAMES);
       while (running.size > 0) await Promise.allSettled(running);

@@ -2,9 +2,11 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { queueMail } from "../helpers/accounts/account_mail.ts";
 import { getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
+import { openMailServer } from "../helpers/network/mail_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -34,6 +36,39 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
   for (const event of ["export_job.ready", "mail.stored"]) {
     expect(lines.filter((line) => line["event"] === event).length).toBe(3);
   }
+});
+
+test("a mail in progress is sent if SIGTERM comes while the runner still waits for a silent bucket", async () => {
+  await using app = await openTestApp();
+  const isReceived = Promise.withResolvers<void>();
+  const accepting = Promise.withResolvers<void>();
+  await using server = await openMailServer({
+    onData(stream, _session, callback) {
+      stream.resume();
+      stream.on("end", () => {
+        isReceived.resolve();
+        void accepting.promise.then(() => callback());
+      });
+    },
+  });
+  using bucket = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { email } = await app.make.user();
+  const id = await queueMail(app, { kind: "password_reset", email, network: "203.0.113.7" });
+  await using runner = spawnRunner({
+    DATABASE_URL: app.deps.config.databaseUrl,
+    SMTP_URL: server.url,
+    ARTIFACT_URL: "s3://exports",
+    S3_ENDPOINT: `http://127.0.0.1:${bucket.port}`,
+    S3_REGION: "us-east-1",
+    S3_ACCESS_KEY_ID: "id",
+    S3_SECRET_ACCESS_KEY: "secret",
+  });
+  await isReceived.promise;
+  runner.kill("SIGTERM");
+  accepting.resolve();
+  expect(await runner.exited).toBe(0);
+  const [mail] = await app.db.sql`select sent_at is not null as is_sent from account_mails where id = ${id}`;
+  expect(mail).toEqual({ isSent: true });
 });
 
 test("a runner does not start on a database that is behind", async () => {

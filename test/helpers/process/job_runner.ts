@@ -5,7 +5,7 @@ import { buildOrgExport } from "../../../jobs/build_org_export.ts";
 import { openMailer } from "../../../jobs/mailer.ts";
 import type { RunnerDeps } from "../../../jobs/runner_deps.ts";
 import { createRunnerMetrics } from "../../../jobs/runner_metrics.ts";
-import { startJobs } from "../../../jobs/schedule.ts";
+import { createJobs } from "../../../jobs/schedule.ts";
 import { sendExportReady } from "../../../jobs/send_export_ready.ts";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
 import { openArtifactStore } from "../../../shared/artifacts/open_store.ts";
@@ -73,7 +73,8 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
     tracing: null,
     shutdownSignal: stop.signal,
   };
-  const jobs = options.isWorking ? await startJobs(deps) : null;
+  const jobs = options.isWorking ? createJobs(deps) : null;
+  await jobs?.start();
   return {
     deps,
     build: (exportJobId) =>
