@@ -32,7 +32,7 @@ interface Frame extends PageContent {
 }
 
 /** Before the page is painted, so that the header does not move. */
-const ORG_SWITCH = html`<script type="module" blocking="render" src="/dashboard/assets/org_switch.js"></script>`;
+export const ACCOUNT_SCRIPT = html`<script type="module" blocking="render" src="/dashboard/assets/account.js"></script>`;
 
 /** Returns the whole page. */
 export function renderPage(frame: Frame): Html {
@@ -48,7 +48,7 @@ export function renderPage(frame: Frame): Html {
 <title>${title} · ulr</title>
 <link rel="icon" type="image/svg+xml" href="/dashboard/assets/favicon.svg">
 <link rel="stylesheet" href="/dashboard/assets/style.css">
-${session && ORG_SWITCH}
+${session && ACCOUNT_SCRIPT}
 ${head}
 </head>
 <body>
@@ -108,7 +108,7 @@ function renderAccount(session: PageSession, org: PageOrg | null, path: string):
       <button type="submit">Switch</button>
     </form>`
     }
-    <span class="who" id="who">${user.name ?? user.username}</span>
+    <span class="who" id="who" data-user="${user.id}">${user.name ?? user.username}</span>
     <form method="post" action="/dashboard/sign-out">${tokenField(session)}
       <button type="submit" id="sign-out">Sign out</button></form>
   </div>`;

@@ -42,7 +42,7 @@ export function readNotice(headers: Headers, pathname: string): Notice | null {
 /** Renders the page's text for the notice, announced by screen readers; nothing for an unknown name. */
 export function renderNotice(notice: Notice | null, texts: Readonly<Record<string, string>>): Content {
   if (notice === null || !Object.hasOwn(texts, notice.done)) return null;
-  return html`<p class="notice" role="status">${texts[notice.done]}${describeAliases(notice)}</p>`;
+  return html`<p class="notice" role="status" data-done="${notice.done}">${texts[notice.done]}${describeAliases(notice)}</p>`;
 }
 
 function describeAliases({ replacedAliases: lines }: Notice): Content {

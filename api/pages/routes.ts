@@ -7,15 +7,16 @@ import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../htt
 
 /** The files of `assets/` that pages load. No others are served. */
 const ASSETS = [
+  "account.js",
   "compare_models.js",
   "copy_button.js",
   "exports.js",
   "favicon.svg",
   "job_rows.js",
   "local_time.js",
-  "org_switch.js",
   "passkey.js",
   "style.css",
+  "unsaved_text.js",
   "yaml_editor.js",
 ] as const;
 

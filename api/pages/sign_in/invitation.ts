@@ -5,7 +5,7 @@ import { orgPath, signInPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
+import { ACCOUNT_SCRIPT, type PageContent } from "../layout.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { renderInstant } from "../parts.ts";
 import { cardPage } from "./mail_form.ts";
@@ -84,13 +84,14 @@ function renderOffer({ session }: SignedInPage, offer: Offer, token: string): Pa
 
 function renderOtherAccount({ session }: SignedInPage, email: string, token: string): PageContent {
   const { user } = session;
-  return cardPage({
+  const content = cardPage({
     title: "This invitation is for another account",
     body: html`<p role="alert">It is for ${email}. You are signed in as ${user.username} with the address ${user.email}.</p>
   <form method="post" action="${addressOf(token)}">${tokenField(session)}
     <div class="actions"><button type="submit" class="primary" name="action" value="sign-out">Sign out and continue</button> <a class="button" href="/">Cancel</a></div>
   </form>`,
   });
+  return { ...content, head: ACCOUNT_SCRIPT };
 }
 
 function renderDead({ session }: Page): PageContent {

@@ -17,7 +17,7 @@ function cookieOf(location: string, done: string, warnings: { code: string; line
 
 test("a notice is one of the page's texts, on the page that the form leads to", () => {
   expect(shown(cookieOf("/page?org=demo", "saved"))).toBe(
-    '<p class="notice" role="status">The draft is saved.</p>',
+    '<p class="notice" role="status" data-done="saved">The draft is saved.</p>',
   );
   expect(shown(`a=b; ${cookieOf("/page", "saved")}; c=d`)).toContain("saved");
   expect(shown(cookieOf("/other", "saved"))).toBe("");
@@ -39,13 +39,13 @@ test("a notice is one of the page's texts, on the page that the form leads to", 
 test("a notice names the lines whose aliases were replaced", () => {
   const replaced = (lines: number[]) => lines.map((line) => ({ code: "ALIAS_REPLACED", line }));
   expect(shown(cookieOf("/page", "saved", [...replaced([6]), { code: "UNKNOWN_MODEL", line: 9 }]))).toBe(
-    '<p class="notice" role="status">The draft is saved. Also changed, on line 6: an alias is replaced by its text, because the value of its anchor has changed.</p>',
+    '<p class="notice" role="status" data-done="saved">The draft is saved. Also changed, on line 6: an alias is replaced by its text, because the value of its anchor has changed.</p>',
   );
   expect(shown(cookieOf("/page", "saved", replaced([1, 2, 3, 4, 5, 6, 7])))).toContain(
     "on lines 1, 2, 3, 4, 5 and 2 more: aliases are replaced by their texts, because the values of their anchors have changed.",
   );
   expect(shown("ulr_notice=page=/page&done=saved&lines=<b>.1e9.-1")).toBe(
-    '<p class="notice" role="status">The draft is saved.</p>',
+    '<p class="notice" role="status" data-done="saved">The draft is saved.</p>',
   );
 });
 

@@ -15,7 +15,8 @@ export async function noticeAfter(api: TestApp, sent: Response, token: string): 
   const cookies = sent.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
   const cookie = [`ulr_session=${token}`, ...cookies].join("; ");
   const page = await api.request(sent.headers.get("location") ?? "", { headers: { ...BROWSER, cookie } });
-  const [, notice = null] = /<p class="notice" role="status">([^<]*)</.exec(await page.text()) ?? [];
+  const [, notice = null] =
+    /<p class="notice" role="status" data-done="[^"]*">([^<]*)</.exec(await page.text()) ?? [];
   return notice;
 }
 

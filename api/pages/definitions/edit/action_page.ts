@@ -18,18 +18,20 @@ interface ActionForm {
   /** Label of the button; null if the action is not possible now, which `effects` explains. */
   button: string | null;
   problems: FormProblems | null;
+  /** What the form that led here has done. */
+  notice?: Content;
   /** The status without problems; 200 when left out. */
   status?: number;
 }
 
 /** Returns the page. */
 export function actionPage(form: ActionForm): PageContent {
-  const { title, target, problems, status = 200 } = form;
+  const { title, target, problems, notice, status = 200 } = form;
   return {
     title,
     section: "definitions",
     status: problems?.status ?? status,
-    main: html`${renderBreadcrumb(target)}<h1>${title}</h1>
+    main: html`${renderBreadcrumb(target)}${notice}<h1>${title}</h1>
 ${problemSummary(problems)}
 ${renderForm(form)}`,
   };

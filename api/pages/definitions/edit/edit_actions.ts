@@ -5,7 +5,7 @@ import type { Report } from "../../../definitions/batch/schemas.ts";
 import { createDefinition } from "../../../definitions/create.ts";
 import { updateDefinition } from "../../../definitions/update.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
+import { type SignedInPage, seeOtherWith } from "../../page.ts";
 import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
@@ -26,9 +26,8 @@ export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields
 
 /** Redirects after a save: to the form again, or to the page that says what publishing will do. */
 export function seeSaved({ form }: Pick<SignedInPage, "form">, saved: VersionPageAddress): Response {
-  return form.get("action") === "publish"
-    ? seeOther(definitionPath(saved, "publish"))
-    : seeOtherWith(definitionPath(saved, "edit"), "saved");
+  const next = form.get("action") === "publish" ? "publish" : "edit";
+  return seeOtherWith(definitionPath(saved, next), "saved");
 }
 
 interface CheckRequest {

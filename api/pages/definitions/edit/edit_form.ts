@@ -49,8 +49,11 @@ export interface EditForm {
   after?: Content;
 }
 
+/** Loaded by the page that saving leads to: what was typed no longer needs to be kept. */
+export const SAVED_HEAD = html`<script type="module" src="/dashboard/assets/unsaved_text.js"></script>`;
 /** Loaded by the page of this form. */
-export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>`;
+export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>
+${SAVED_HEAD}`;
 
 /** Renders the content of the page. */
 export function renderEditForm(form: EditForm): Html {
@@ -106,12 +109,20 @@ function renderType({ fields, problems }: EditForm): Html {
   return selectField({ name: "type", label: "Type", problems }, types, fields.type);
 }
 
+/** The text area of a document, after the offer of a text that was not saved, which a script shows. */
 export function yamlField(field: Pick<Field, "hint" | "problems">, yaml: string): Html {
-  return textField(
+  // Without autocomplete="off", browsers would restore a text beside a newer `expectedUpdatedAt`, and saving it would undo
+  // the changes of others.
+  const area = textField(
     { name: "yaml", label: "YAML", ...field },
     html`class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required`,
     yaml,
   );
+  return html`<div class="notice" id="unsaved" hidden>
+    <p role="alert">You have text that was not saved, typed at <time data-local></time>.</p>
+    <p class="actions"><button type="button" value="restore">Restore</button> <button type="button">Discard</button></p>
+  </div>
+  ${area}`;
 }
 
 const VISIBILITY_TEXTS: Readonly<Record<string, string>> = {

@@ -7,15 +7,17 @@ import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
 import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
+import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { countOf } from "../../parts.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { renderDiff } from "../diff_view.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
-import { actionPage, effectList, notPossible } from "./action_page.ts";
+import { actionPage, effectList, NOTICES, notPossible } from "./action_page.ts";
 import { renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
+import { SAVED_HEAD } from "./edit_form.ts";
 
 /** Shows what publishing will do. */
 export async function showPublish(
@@ -25,7 +27,8 @@ export async function showPublish(
 ): Promise<PageResult> {
   const definition = await loadDefinition(page, target, { withTexts: true });
   const { name, version, status, updatedAt } = definition;
-  const form = { title: `Publish ${name} ${version}`, target, session: page.session, problems };
+  const notice = renderNotice(page.notice, NOTICES);
+  const form = { title: `Publish ${name} ${version}`, target, session: page.session, problems, notice };
   if (status !== "draft") {
     return actionPage({
       ...form,
@@ -36,12 +39,13 @@ export async function showPublish(
   const { organization } = target;
   const report = await checkDocument(page, { organization, name, fields: definition, own: version });
   const patch = await loadPatch(page, target, report);
-  return actionPage({
+  const content = actionPage({
     ...form,
     effects: renderEffects(definition, { report, patch }),
     fields: html`<input type="hidden" name="expectedUpdatedAt" value="${updatedAt}">`,
     button: report.valid ? `Publish ${version}` : null,
   });
+  return { ...content, head: SAVED_HEAD };
 }
 
 /** Publishes the draft as it was shown; shows it again if it has changed since. */

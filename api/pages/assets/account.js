@@ -1,4 +1,4 @@
-/** The choice of the organization in the header: a click on another one leads there, without the button. */
+/** The account in the header: the choice of the organization, and signing out. */
 
 const org = document.getElementById("org");
 const button = org instanceof HTMLSelectElement && org.form?.querySelector("button");
@@ -12,8 +12,19 @@ if (org instanceof HTMLSelectElement && button) {
   org.addEventListener("pointerdown", () => {
     usesKeys = false;
   });
+  // A click on another organization leads there, without the button.
   org.addEventListener("change", () => {
     if (usesKeys) button.hidden = false;
     else org.form?.submit();
   });
 }
+
+// Browsers ignore the Clear-Site-Data of the response over http, and some always do.
+document.addEventListener("submit", ({ submitter }) => {
+  if (!submitter?.matches("#sign-out, [value=sign-out]")) return;
+  try {
+    sessionStorage.clear();
+  } catch {
+    // Without storage, there is nothing to forget.
+  }
+});

@@ -1,0 +1,106 @@
+/**
+ * Keeps what is sent in the form of a document in this tab until it is saved, because an error page or the sign-in page may
+ * follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
+ */
+import { showLocalTimes } from "./local_time.js";
+
+const KEY = "unsaved-texts";
+/** Together less than half of what browsers store. */
+const MAX_TEXTS = 5;
+const MAX_LENGTH = 200_000;
+
+/** @typedef {{ path: string, user: string, typedAt: number, fields: Record<string, string> }} Text */
+
+const user = document.getElementById("who")?.dataset["user"] ?? "";
+const path = location.pathname;
+// Saving leads here, from the page of the form.
+if (document.querySelector("[data-done=saved]"))
+  write(readOthers(new URL(document.referrer || location.href).pathname));
+
+const form = document.querySelector("textarea.code")?.closest("form");
+form?.addEventListener("submit", () => {
+  const text = { path, user, typedAt: Date.now(), fields: fieldsOf(form) };
+  if (JSON.stringify(text).length <= MAX_LENGTH) write([text, ...readOthers(path)]);
+});
+const text = form && (await findText());
+if (form && text) offer(form, text);
+
+/** Finds the text for this page. A text whose page is gone is one for a new definition. */
+async function findText() {
+  const own = read().filter((text) => text.user === user);
+  const here = own.find((text) => text.path === path);
+  if (here || path !== "/definitions/new") return here;
+  for (const text of own) {
+    const response = await fetch(text.path, { method: "HEAD" }).catch(() => null);
+    if (response?.status === 404) return text;
+  }
+  return undefined;
+}
+
+/**
+ * @param {HTMLFormElement} form
+ * @param {Text} text
+ */
+function offer(form, text) {
+  const shown = fieldsOf(form);
+  const isShown = ["yaml", "changeSummary"].every(
+    (name) => (shown[name] ?? "") === (text.fields[name] ?? ""),
+  );
+  if (isShown) return write(readOthers(text.path));
+  const box = document.getElementById("unsaved");
+  const time = box?.querySelector("time");
+  if (!box || !time) return;
+  time.dateTime = new Date(text.typedAt).toISOString();
+  showLocalTimes(box);
+  box.hidden = false;
+  box.addEventListener("click", ({ target }) => {
+    if (!(target instanceof HTMLButtonElement)) return;
+    const isWanted = target.value === "restore";
+    write([...(isWanted ? [{ ...text, path }] : []), ...readOthers(text.path)]);
+    if (isWanted) fill(form, text.fields);
+    box.hidden = true;
+    form.querySelector("textarea")?.focus();
+  });
+}
+
+/**
+ * Hidden fields say which state of the draft was edited, so saving finds what others have changed since.
+ * @param {HTMLFormElement} form
+ * @param {Record<string, string>} fields
+ */
+function fill(form, fields) {
+  for (const [name, value] of Object.entries(fields)) {
+    const control = form.elements.namedItem(name);
+    if (control && "value" in control) control.value = value;
+  }
+  form.querySelector("textarea")?.dispatchEvent(new Event("input"));
+}
+
+/** @param {HTMLFormElement} form */
+function fieldsOf(form) {
+  const fields = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
+  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
+}
+
+/** @param {string} ofPath */
+function readOthers(ofPath) {
+  return read().filter((text) => text.path !== ofPath || text.user !== user);
+}
+
+/** @returns {Text[]} */
+function read() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
+/** @param {Text[]} texts */
+function write(texts) {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(texts.slice(0, MAX_TEXTS)));
+  } catch {
+    // Full or denied.
+  }
+}
