@@ -120,7 +120,8 @@ export async function handOn(deps: RunnerDeps, build: Build, error: unknown): Pr
   if (isQueued) {
     deps.metrics.buildRetries.inc();
     await discard(deps, build);
-  } else if (build.job.attempt >= MAX_ATTEMPTS) {
+  } else if (!isForgiven && build.job.attempt >= MAX_ATTEMPTS) {
+    // A forgiven one may have been queued by a try whose answer got lost: its entry must stay.
     return fail(deps, build, fault === "storage" ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
   }
   throw error;

@@ -160,10 +160,10 @@ async function openAndServe<Parameters extends ExportParameters, Answer>(
 ): Promise<Answer> {
   const opened = await openExport(deps, opening);
   try {
-    // Counting alone has a time limit; a file has none here.
-    if (opening.kind !== "file") {
-      await opened.snapshot.run((tx) => limitStatements(tx, deps.config.exportPrepareTimeoutMs));
-    }
+    // Counting may take as long as a file may last, or less if nothing else is wanted.
+    const countMs =
+      opening.kind === "file" ? deps.exports.streamRules.maxMs : deps.config.exportPrepareTimeoutMs;
+    await opened.snapshot.run((tx) => limitStatements(tx, countMs));
     return await serve(opened);
   } catch (error) {
     await opened.close();

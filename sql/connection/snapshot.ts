@@ -73,6 +73,13 @@ export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
 }
 
+/** Selects that the transaction may last and be idle for as long as it wants. PostgreSQL 15 and 16 have one of the settings. */
+export function unlimitedTransaction(sql: Sql) {
+  return sql`
+    set_config('idle_in_transaction_session_timeout', '0', true),
+    case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end`;
+}
+
 /**
  * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
  * parallel, but PostgreSQL's default costs prevent it, and it does not consider small tables. Count rows before this call:
@@ -225,7 +232,7 @@ export class ExportSnapshot {
           set_config('work_mem', '256MB', true),
           -- Readers may be slow, and a bundle pauses between datasets: the server's defaults must not end them.
           set_config('statement_timeout', '0', true),
-          set_config('idle_in_transaction_session_timeout', '0', true)`,
+          ${unlimitedTransaction(tx)}`,
     );
     this.#backend = backend;
   }

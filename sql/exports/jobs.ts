@@ -8,6 +8,7 @@ import type {
   OrgRole,
 } from "../../shared/vocabulary.ts";
 import { columnList, firstRow, firstValue, type Sql } from "../connection/pool.ts";
+import { unlimitedTransaction } from "../connection/snapshot.ts";
 import { tryLockTransaction } from "../locks.ts";
 import { isPastExpiry } from "./export_retention.ts";
 
@@ -182,7 +183,7 @@ export async function markExportJobCanceled(sql: Sql, id: string): Promise<Expor
  * for it, and PostgreSQL releases it if the process dies.
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
-  await tx`set local idle_in_transaction_session_timeout = 0`;
+  await tx`select ${unlimitedTransaction(tx)}`;
   return tryLockTransaction(tx, { name: "export_mail", id: exportJobId });
 }
 

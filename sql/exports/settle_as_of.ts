@@ -262,7 +262,7 @@ function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionR
   return { pid, applicationName, transactionStart: isHidden ? null : xactStart };
 }
 
-/** Observes the sessions repeatedly, once the watermark has passed. */
+/** Observes the sessions repeatedly. Nothing is known before the watermark has passed, or after the clock was set back. */
 async function* watch(
   scope: Scope,
   watermark: string,
@@ -271,15 +271,25 @@ async function* watch(
   const begun = performance.now();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     const observation = await observe(scope);
-    if (observation.observedAt > watermark) {
-      const { blockers, isKnown } = classify(observation, watermark, trusted);
-      // Read after the sessions: whatever an ended session has left behind is visible by then.
-      const abandoned = (await listAbandonedWrites(scope.sql, scope.nodes)).map(toSession);
-      const findings = { blockers: [...(await excludeHarmless(scope, blockers)), ...abandoned], isKnown };
-      yield { findings, waitedMs: performance.now() - begun };
-    }
+    const isPast = observation.observedAt > watermark;
+    const findings = isPast ? await examine(scope, observation, { watermark, trusted }) : NOTHING_KNOWN;
+    yield { findings, waitedMs: performance.now() - begun };
     await Bun.sleep(pauseMs);
   }
+}
+
+const NOTHING_KNOWN: Findings = { blockers: [], isKnown: false };
+
+/** Finds the sessions that hold the watermark back; adds to `trusted`. */
+async function examine(
+  scope: Scope,
+  observation: Observation,
+  { watermark, trusted }: { watermark: string; trusted: Set<string> },
+): Promise<Findings> {
+  const { blockers, isKnown } = classify(observation, watermark, trusted);
+  // Read after the sessions: whatever an ended session has left behind is visible by then.
+  const abandoned = (await listAbandonedWrites(scope.sql, scope.nodes)).map(toSession);
+  return { blockers: [...(await excludeHarmless(scope, blockers)), ...abandoned], isKnown };
 }
 
 /** Returns an abandoned write as a session; the start of its transaction is unknown. */

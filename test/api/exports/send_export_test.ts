@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { postJob } from "../../helpers/exports/export_job.ts";
+import { errorOf, postJob } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -50,4 +50,15 @@ test("a job is not queued while the tracker is missing", async () => {
   await moveToForeignTracker(app.db.owner);
   await app.db.owner.unsafe(RENAME);
   await expectMissing(await postJob(app, person));
+});
+
+test("the count of a file is not longer than the file may take", async () => {
+  await using app = await openTestApp({ streamRules: { maxMs: 300 } });
+  const made = await makeExportProject(app);
+  const path = `/api/v1/export/projects/${made.project.id}/issues?as_of=${AFTER_ALL}`;
+  const response = await app.db.owner.begin(async (tx) => {
+    await tx`lock table issues in access exclusive mode`;
+    return { refused: await app.request(path, { key: made.person.key }) };
+  });
+  expect(await errorOf(response.refused)).toEqual([504, "EXPORT_PREPARE_TIMEOUT"]);
 });

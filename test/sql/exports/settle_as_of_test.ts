@@ -112,6 +112,25 @@ test("settleAsOf() gives up on an instant that does not settle in time", async (
   await api.end();
 });
 
+test("settleAsOf() gives up in time, and when asked to, though the server's clock is set back meanwhile", async () => {
+  await using db = await openTestDatabase();
+  // Found before the system's function of the same name. From the second look on, it is an hour earlier.
+  await db.owner.unsafe(`
+    create schema shifted;
+    create sequence shifted.looks;
+    create function shifted.statement_timestamp() returns timestamptz language sql volatile
+      return pg_catalog.statement_timestamp() - case when nextval('shifted.looks') > 1 then interval '1 hour' else '0' end;
+    grant usage on schema shifted to public;
+    grant usage on sequence shifted.looks to public`);
+  const settings = { search_path: "shifted, pg_catalog, public" };
+  const api = openPool(db.url, { applicationName: API_APPLICATION, max: 4, settings });
+  expect(await settleAsOf(api, { timeoutMs: 500 })).toMatchObject({ ok: false, reason: "unsettled" });
+  await db.owner`alter sequence shifted.looks restart`;
+  const leaving = AbortSignal.timeout(500);
+  await expect(settleAsOf(api, { timeoutMs: 60_000, signal: leaving })).rejects.toThrow("timed out");
+  await api.end();
+});
+
 test("settleAsOf() refuses an instant in the future", async () => {
   await using db = await openTestDatabase();
   const asOf = new Date(Date.now() + 60_000).toISOString();

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { handOn } from "../../jobs/build_outcome.ts";
+import { ForeignStoreError } from "../../jobs/store_owner.ts";
+import { findActiveExportJob } from "../../sql/exports/jobs.ts";
+import { jobOf, postJob } from "../helpers/exports/export_job.ts";
+import { openTestApp } from "../helpers/http/app.ts";
+import { openTestRunner } from "../helpers/process/job_runner.ts";
+
+test("an attempt that does not count keeps its entry if it is queued already", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const person = await app.make.person();
+  const { id } = await jobOf(await postJob(app, person));
+  // As after the answer to the first try has got lost.
+  await app.db.sql`update export_jobs set attempt = 3 where id = ${id}`;
+  const job = await findActiveExportJob(app.db.sql, person.org.id);
+  if (!job) throw new Error("Cannot find the queued job");
+  const claim = { id, name: "build_org_export", signal: new AbortController().signal } as never;
+  const build = { job, artifactKey: "unused", claim, traceparent: undefined, log: app.deps.log };
+  const error = new ForeignStoreError();
+  await expect(handOn(runner.deps, build, error)).rejects.toBe(error);
+  const [row] = await app.db.sql`select status, attempt from export_jobs where id = ${id}`;
+  expect(row).toEqual({ status: "queued", attempt: 3 });
+});

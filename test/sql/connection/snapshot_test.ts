@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { openPool } from "../../../sql/connection/pool.ts";
+import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
+import { lockExportMail } from "../../../sql/exports/jobs.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
+
+const LIMITS = ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"];
+
+test("a server that limits transactions ends no export and no mail that takes longer", async () => {
+  await using db = await openTestDatabase();
+  // PostgreSQL 15 and 16 have no transaction_timeout.
+  const known = await db.sql<
+    { name: string }[]
+  >`select name from pg_settings where name in ${db.sql(LIMITS)}`;
+  const settings = Object.fromEntries(known.map(({ name }) => [name, "300ms"]));
+  const pool = openPool(db.url, { applicationName: "test-limits", max: 2, settings });
+  const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: new AbortController().signal });
+  await Bun.sleep(500);
+  expect(await snapshot.run((tx) => tx`select 1 as read from pg_sleep(0.5)`)).toMatchObject([{ read: 1 }]);
+  await snapshot.close();
+  const isSent = await pool.begin(async (tx) => {
+    const isLocked = await lockExportMail(tx, crypto.randomUUID());
+    await Bun.sleep(500);
+    await tx`select`;
+    return isLocked;
+  });
+  expect(isSent).toBe(true);
+  await pool.end();
+});
