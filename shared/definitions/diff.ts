@@ -1,6 +1,6 @@
 /** Compares two versions of a definition by section and by field. */
 import { isDeepStrictEqual } from "node:util";
-import { formatPath, type PathStep } from "../yaml/problems.ts";
+import { formatPath, formatStep, type PathStep } from "../yaml/problems.ts";
 import { scalarText } from "../yaml/scalars.ts";
 import { isRecord, toRecord } from "../yaml/values.ts";
 import type { DefinitionSource } from "./parse_definition.ts";
@@ -35,12 +35,13 @@ export interface FieldDiff {
 export function diffSections(from: ComparedDefinition, to: ComparedDefinition): SectionDiff {
   const [before, after] = [listSections(from), listSections(to)];
   const diff: SectionDiff = { added: [], removed: [], modified: [], unchanged: [] };
-  for (const [name, value] of after) {
-    if (!before.has(name)) diff.added.push(name);
-    else if (isDeepStrictEqual(before.get(name), value)) diff.unchanged.push(name);
+  for (const [key, { name, value }] of after) {
+    const old = before.get(key);
+    if (!old) diff.added.push(name);
+    else if (isDeepStrictEqual(old.value, value)) diff.unchanged.push(name);
     else diff.modified.push(name);
   }
-  diff.removed = [...before.keys()].filter((name) => !after.has(name));
+  for (const [key, { name }] of before) if (!after.has(key)) diff.removed.push(name);
   return diff;
 }
 
@@ -68,11 +69,33 @@ export function diffFields(
   };
 }
 
-function listSections(source: ComparedDefinition): Map<string, unknown> {
-  const sections = new Map<string, unknown>();
+/** Returns the parts of a block that was added, removed or replaced as a whole, as changes of their own. */
+export function partsOf({ path, type, oldValue, newValue }: FieldChange): FieldChange[] {
+  if (type === "unchanged") return [];
+  const list = (value: unknown): [string, unknown][] => {
+    const entries = entriesOf(value);
+    if (!entries) return [];
+    return [...entries.values].map(([key, part]) => [path + formatStep(stepTo(entries, key)), part]);
+  };
+  return [
+    ...list(oldValue).map(([part, value]): FieldChange => ({ path: part, type: "removed", oldValue: value })),
+    ...list(newValue).map(([part, value]): FieldChange => ({ path: part, type: "added", newValue: value })),
+  ];
+}
+
+interface Section {
+  name: string;
+  value: unknown;
+}
+
+/** Returns sections by their exact paths; a name may be cut, and so not unique. */
+function listSections(source: ComparedDefinition): Map<string, Section> {
+  const sections = new Map<string, Section>();
+  const add = (path: string[], value: unknown) =>
+    sections.set(JSON.stringify(path), { name: formatPath(path), value });
   for (const [key, value] of Object.entries(withoutVersion(source))) {
-    if (!isRecord(value)) sections.set(formatPath([key]), value);
-    else for (const [inner, block] of Object.entries(value)) sections.set(formatPath([key, inner]), block);
+    if (!isRecord(value)) add([key], value);
+    else for (const [inner, block] of Object.entries(value)) add([key, inner], block);
   }
   return sections;
 }
@@ -112,6 +135,10 @@ function entriesOf(value: unknown): Entries | null {
   return { kind: "ids", values: new Map(value.map((item, index) => [ids[index] ?? index, item])) };
 }
 
+function stepTo({ kind }: Entries, key: string | number): PathStep {
+  return kind === "ids" ? { id: String(key) } : key;
+}
+
 function idOf(item: unknown): string | null {
   const { id, name } = toRecord(item);
   return scalarText(id) ?? scalarText(name);
@@ -123,7 +150,7 @@ function compareEntries(
   after: Entries,
   found: FieldChange[],
 ): void {
-  const inside = (key: string | number) => [...path, after.kind === "ids" ? { id: String(key) } : key];
+  const inside = (key: string | number) => [...path, stepTo(after, key)];
   for (const [key, value] of after.values) {
     if (before.values.has(key)) compare(inside(key), before.values.get(key), value, found);
     else found.push({ path: formatPath(inside(key)), type: "added", newValue: value });

@@ -3,7 +3,7 @@
 import type { ChangeType } from "../vocabulary.ts";
 import { scalarFlag } from "../yaml/scalars.ts";
 import { toRecord } from "../yaml/values.ts";
-import type { FieldChange } from "./diff.ts";
+import { type FieldChange, partsOf } from "./diff.ts";
 
 export const SIGNIFICANCES = ["breaking", "structural", "cosmetic", "metadata"] as const;
 /**
@@ -29,12 +29,14 @@ interface Rule {
   reason: string;
 }
 
+/** The step to an entry of a list; a quoted id may hold brackets. */
+const ENTRY = String.raw`\[(?:"(?:[^"\\]|\\.)*"|[^\]"]+)\]`;
 const REFERENCE_PATHS =
   /^(?:agent\.interface\.dependencies|command\.(?:invokes|iteration\.target_agent)|workflow\.orchestration\.phases\[.+?\]\.(?:steps|commands)|pipeline\.stages\[.+?\]\.(?:workflows|commands|agents|ref))/;
 const INPUT_PATHS =
   /^(?:agent\.tasks\.inputs|command\.inputs|workflow\.arguments\.(?:positional|flags)|pipeline\.triggers\[.+?\]\.parameters)/;
 /** An input, or all of them, and not what is written of one. */
-const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:\\[[^\\]]+\\])?$`);
+const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:${ENTRY})?$`);
 
 /** The first matching rule decides. */
 const RULES: readonly Rule[] = [
@@ -109,10 +111,16 @@ const RULES: readonly Rule[] = [
     reason: "Callers may still expect this result",
   },
   {
-    path: /^(?:workflow\.orchestration\.phases|pipeline\.(?:stages|triggers))\[[^\]]+\]$/,
+    path: new RegExp(`^(?:workflow\\.orchestration\\.phases|pipeline\\.(?:stages|triggers))${ENTRY}$`),
     types: ["removed"],
     significance: "breaking",
     reason: "A part of the run is gone",
+  },
+  {
+    path: new RegExp(`^pipeline\\.triggers(?:${ENTRY})?$`),
+    types: ["added"],
+    significance: "structural",
+    reason: "Starts in one more way",
   },
   {
     path: REFERENCE_PATHS,
@@ -125,8 +133,13 @@ const RULES: readonly Rule[] = [
     significance: "cosmetic",
     reason: "Wording only",
   },
-  { path: /^/, significance: "structural", reason: "Works differently" },
 ];
+
+/** For changes that no rule matches. */
+const OTHER: Pick<SignificantChange, "significance" | "reason"> = {
+  significance: "structural",
+  reason: "Works differently",
+};
 
 /** Classifies each change; unchanged fields are left out. */
 export function classifyChanges(changes: readonly FieldChange[]): SignificantChange[] {
@@ -142,14 +155,30 @@ export function suggestBump(changes: readonly Pick<SignificantChange, "significa
 
 function classify(change: FieldChange): SignificantChange {
   const { path, type } = change;
+  const { significance, reason } = decide(change);
+  return { path, type, significance, reason };
+}
+
+/** A block that no rule knows is breaking if a part of it is. */
+function decide(change: FieldChange): Pick<SignificantChange, "significance" | "reason"> {
+  const { path, type } = change;
   const rule = RULES.find(
     (candidate) =>
       candidate.path.test(path) &&
       (candidate.types?.includes(type) ?? true) &&
       (candidate.when?.(change) ?? true),
   );
-  if (!rule) throw new Error(`Cannot classify the change of "${path}": no rule matches`);
-  return { path, type, significance: rule.significance, reason: rule.reason };
+  if (rule) return rule;
+  for (const part of partsOf(change)) {
+    const decided = decide(part);
+    if (decided.significance === "breaking" && affectsCallers(part)) return decided;
+  }
+  return OTHER;
+}
+
+/** Existing callers do not use the parts of a new block yet, except for inputs, which they lack. */
+function affectsCallers({ path, type }: FieldChange): boolean {
+  return type === "removed" || INPUT_PATHS.test(path);
 }
 
 /** What says so, and an argument that nothing stands in for. Positional ones of a workflow are arguments. */

@@ -28,7 +28,7 @@ export function formatPath(steps: readonly PathStep[]): string {
   return steps.map(formatStep).join("").replace(/^\./, "") || WHOLE_DOCUMENT;
 }
 
-function formatStep(step: PathStep): string {
+export function formatStep(step: PathStep): string {
   if (typeof step === "number") return `[${step}]`;
   const name = typeof step === "string" ? step : step.id;
   const short = name.length > MAX_KEY_LENGTH ? `${name.slice(0, MAX_KEY_LENGTH)}…` : name;

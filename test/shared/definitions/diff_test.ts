@@ -42,6 +42,18 @@ test("diffSections() names blocks next to the definition, and quotes unusual key
   expect(unchanged).toEqual(["agent.interface", 'agent["a b"]', "meta", "x-y.z"]);
 });
 
+test("diffSections() tells keys apart that begin with the same 60 characters", () => {
+  const [first, second] = ["a", "b"].map((end) => "k".repeat(60) + end);
+  const shown = `agent["${"k".repeat(60)}…"]`;
+  const compare = (from: string, to: string) => diffSections(definition(from), definition(to));
+  const from = `${first}: 1\n${second}: 1`;
+  expect(compare(from, `${first}: 2\n${second}: 1`)).toMatchObject({
+    modified: [shown],
+    unchanged: ["agent.interface", shown],
+  });
+  expect(compare(from, `${second}: 1`)).toMatchObject({ removed: [shown] });
+});
+
 test("diffFields() names the smallest thing that changed", () => {
   const from = definition(
     "defaults: {model: haiku, timeout: 5}\nold: {a: 1, b: 2}\ntags: [a, b]\nlist:\n  - {id: one, n: 1}\n  - {id: two, n: 2}\nsteps: [{a: 1}, {a: 2}]\nkind: [1]",
@@ -180,7 +192,7 @@ test.each<[type: DefinitionType, from: string, to: string, significance: string,
   ["agent", "tone: {guidelines: [x]}", "tone: {guidelines: [y]}", "cosmetic", "patch"],
   ["agent", "meta: {by: x}", "meta: {by: y}", "metadata", "patch"],
   ["command", "invokes: {agent: a}", "invokes: {agent: b}", "structural", "minor"],
-  ["command", "inputs: []", "inputs: [{name: a, source: arg}]", "structural", "minor"],
+  ["command", "inputs: []", "inputs: [{name: a, source: arg}]", "breaking", "major"],
   ["command", "inputs: [{name: x}]", "inputs: [{name: x}, {name: a, source: arg}]", "breaking", "major"],
   [
     "command",
