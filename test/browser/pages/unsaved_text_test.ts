@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type Account, makeAccount } from "../../helpers/accounts/accounts.ts";
+import { makeInvitation } from "../../helpers/accounts/organization.ts";
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import type { OrgRow } from "../../helpers/postgres/factory.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
@@ -149,6 +150,23 @@ test("signing out forgets the texts, even if its response is lost", async () => 
     await offerOn(page).waitFor();
     await page.route("**/dashboard/sign-out", (route) => route.abort());
     await press(page, "Sign out");
+    await page.waitForURL("chrome-error://**");
+    expect([await isOffered(page), await storedLength(page)]).toEqual([false, 0]);
+  });
+});
+
+test("so does signing out on an invitation of another account", async () => {
+  const { id: orgId } = await dashboard.make.org();
+  await dashboard.make.member({ orgId, userId: bob.id, role: "owner" });
+  const invitation = { orgId, email: "invited@example.com", invitedBy: bob.id };
+  const { token } = await makeInvitation(dashboard, invitation);
+  const path = `/invitation?token=${token}`;
+  await visitAsAnn(async (page) => {
+    await sendWithoutSession(page);
+    await signIn(page, ann);
+    await page.goto(path);
+    await page.route("**/invitation*", (route) => route.abort());
+    await press(page, "Sign out and continue");
     await page.waitForURL("chrome-error://**");
     expect([await isOffered(page), await storedLength(page)]).toEqual([false, 0]);
   });

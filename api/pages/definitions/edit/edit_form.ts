@@ -97,8 +97,8 @@ export function documentProblems({ details }: FormProblems): DocumentProblem[] {
 function renderConflict({ yaml, visibility }: NonNullable<EditForm["stored"]>, fields: EditFields): Html {
   return html`<section class="card stack" aria-labelledby="stored-title">
   <h2 id="stored-title">Saved text</h2>
-  <p>This is the draft as it is saved now. Your text is in the form below, unchanged. Copy what you need from one to the other.
-  Saving replaces the saved text by yours.</p>
+  <p>This is the saved draft. Your text is in the form below, unchanged. Copy what you need from one to the other.
+  Saving replaces the saved text with yours.</p>
   ${visibility !== fields.visibility && html`<p>The saved visibility is <b>${visibility}</b>. Saving sets it to <b>${fields.visibility}</b>.</p>`}
   <pre class="text-box" tabindex="0" role="group" aria-label="Saved text">${"\n"}${yaml}</pre>
 </section>`;

@@ -124,8 +124,8 @@ function leadOfDraft({ namespace, version }: Definition): Content {
 }
 
 function leadOfNext({ namespace, version, status }: Definition): Content {
-  return html`Version ${version} of ${namespace} is ${status} and cannot change. Saving adds a draft with the version that the
-  YAML has. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
+  return html`Version ${version} of ${namespace} is ${status} and cannot change. Saving adds a draft with the version in the
+  YAML. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
 }
 
 /** Links to what publishers can do with a version beside editing it, each to a page that says what it will do. */

@@ -31,7 +31,7 @@ export async function showRetranslate(
   }
   const effects = effectList([
     `The Markdown was rendered by translator ${translatorVersion ?? "(none)"}. The current one is ${current.data.translatorVersion}.`,
-    "If the text differs, it replaces the Markdown of this version, also if the version is published. The YAML does not change.",
+    "If the text differs, it replaces the Markdown of this version, even if the version is published. The YAML does not change.",
     "If the current translator cannot render the document, the stored Markdown is kept.",
   ]);
   const fields = html`<label class="choice"><input type="checkbox" name="createNewVersion" value="true">
