@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { formatPath, formatStep, type PathStep } from "../yaml/problems.ts";
 import { scalarText } from "../yaml/scalars.ts";
 import { isRecord, toRecord } from "../yaml/values.ts";
+import { expandEntries } from "./language/walk_keys.ts";
 import type { DefinitionSource } from "./parse_definition.ts";
 
 export type ComparedDefinition = Pick<DefinitionSource, "type" | "root">;
@@ -48,7 +49,8 @@ export function diffSections(from: ComparedDefinition, to: ComparedDefinition): 
 /**
  * Compares two documents field by field. `full` also lists unchanged fields, which the summary always counts. A block that
  * was added or removed as a whole is one field, and so is a list of plain values. List entries with ids (or names) are
- * matched by them, so that a new entry at the top does not change all others.
+ * matched by them, so that a new entry at the top does not change all others. Shorthand entries are compared as the maps
+ * that they stand for.
  */
 export function diffFields(
   from: ComparedDefinition,
@@ -56,7 +58,7 @@ export function diffFields(
   options: { full?: boolean } = {},
 ): FieldDiff {
   const all: FieldChange[] = [];
-  compare([], withoutVersion(from), withoutVersion(to), all);
+  compare([], withoutShorthand(from), withoutShorthand(to), all);
   const count = (type: FieldChange["type"]) => all.filter((field) => field.type === type).length;
   return {
     fields: options.full ? all : all.filter(({ type }) => type !== "unchanged"),
@@ -106,6 +108,12 @@ function withoutVersion({ type, root }: ComparedDefinition): Record<string, unkn
   if (!isRecord(body) || !isRecord(body["interface"])) return root;
   const { version: _, ...declared } = body["interface"];
   return { ...root, [type]: { ...body, interface: declared } };
+}
+
+function withoutShorthand(source: ComparedDefinition): Record<string, unknown> {
+  const root = withoutVersion(source);
+  const body = root[source.type];
+  return isRecord(body) ? { ...root, [source.type]: expandEntries(source.type, body) } : root;
 }
 
 function compare(path: readonly PathStep[], before: unknown, after: unknown, found: FieldChange[]): void {

@@ -55,11 +55,41 @@ function walkMap(place: KnownPlace, map: Record<string, unknown>, visit: (place:
   const { key, path, context } = place;
   const around = { key, value: map };
   for (const name of Object.keys(map)) {
-    const inner = key.kind === "names" ? key.item : Object.hasOwn(key.keys, name) ? key.keys[name] : null;
+    const inner = keyInside(key, name);
     const next = { value: map[name], path: [...path, name], around, context };
     if (inner) walk({ ...next, key: inner }, visit);
     else if (key.kind === "map") visit({ ...next, key: null });
   }
+}
+
+function keyInside({ kind, item, keys }: Key, name: string): Key | null {
+  if (kind === "names") return item;
+  return Object.hasOwn(keys, name) ? (keys[name] ?? null) : null;
+}
+
+/**
+ * Returns a copy of a body in which every list entry is a map: `positional: target` becomes `positional: [{name: target}]`.
+ */
+export function expandEntries(type: DefinitionType, body: Record<string, unknown>): Record<string, unknown> {
+  return expandMap(LANGUAGES[type], body);
+}
+
+function expandMap(key: Key, map: Record<string, unknown>): Record<string, unknown> {
+  const expandInside = ([name, value]: [string, unknown]): [string, unknown] => {
+    const inner = keyInside(key, name);
+    return [name, inner ? expand(inner, value) : value];
+  };
+  return Object.fromEntries(Object.entries(map).map(expandInside));
+}
+
+function expand(key: Key, value: unknown): unknown {
+  if (isRecord(value)) return expandMap(key, value);
+  if (key.item?.kind !== "map") return value;
+  const { item } = key;
+  const items = toItems(value);
+  if (items.length === 0) return value;
+  const isShort = (one: unknown) => Object.hasOwn(item.keys, item.main) && scalarText(one) !== null;
+  return items.map((one) => expand(item, isShort(one) ? { [item.main]: one } : one));
 }
 
 /** Reads a text as the map's main key: `workflows: [deploy]` means `workflows: [{ref: deploy}]`. */

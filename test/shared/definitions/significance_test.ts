@@ -58,3 +58,29 @@ test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("a part with the id %j i
     expect([list, bumpOf(type, from, list.replace("LIST", "[{id: a}]"))]).toEqual([list, "major"]);
   }
 });
+
+const SHORTHAND: readonly Case[] = [
+  ["workflow", "arguments: {positional: [target]}", "arguments: {positional: [target, env]}", "major"],
+  ["workflow", "arguments: {positional: [target, env]}", "arguments: {positional: [target]}", "major"],
+  ["workflow", "arguments: {positional: target}", "arguments: {positional: env}", "major"],
+  ["workflow", "arguments: {positional: target}", "arguments: {positional: [{name: target}]}", "patch"],
+  ["workflow", "arguments: {flags: [{name: x}, strict]}", "arguments: {flags: [{name: x}]}", "major"],
+  ["workflow", "arguments: {flags: [{name: x}]}", "arguments: {flags: [{name: x}, strict]}", "minor"],
+  ["workflow", "outputs: {artifacts: [a.md, b.md]}", "outputs: {artifacts: [a.md]}", "major"],
+  ["command", "inputs: [target, b]", "inputs: [target]", "major"],
+  ["command", "inputs: [target]", "inputs: [target, b]", "minor"],
+  ["agent", "tasks: {inputs: [target, b]}", "tasks: {inputs: [target]}", "major"],
+  ["agent", "tasks: {inputs: [target, b]}", "tasks: {inputs: target}", "major"],
+  ["pipeline", "stages: [build, deploy]", "stages: [build]", "major"],
+  ["pipeline", "triggers: [push, schedule]", "triggers: [push]", "major"],
+];
+
+test.each(SHORTHAND)("shorthand of a %s that goes from %j to %j is %s", (type, from, to, bump) => {
+  expect(bumpOf(type, from, to)).toBe(bump as never);
+});
+
+test("the change of a shorthand entry names the entry", () => {
+  const from = definition("command", "inputs: [target]");
+  const { fields } = diffFields(from, definition("command", "inputs: [target, env]"));
+  expect(fields).toEqual([{ path: "command.inputs[env]", type: "added", newValue: { name: "env" } }]);
+});
