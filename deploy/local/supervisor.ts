@@ -101,7 +101,7 @@ function launch({ name, command, args, cwd, env, runAs, output, input }: ChildOp
 }
 
 function startChild(options: ChildOptions, force: AbortSignal): Child {
-  const { name, output, stopSignals = ["SIGTERM"], graceMs = 25_000 } = options;
+  const { name, output, stopSignals = ["SIGTERM"], graceMs = 40_000 } = options;
   const [polite, ...stronger] = stopSignals;
   const subprocess = launch(options);
   const lastLines: string[] = [];

@@ -5,6 +5,7 @@ import {
   CST,
   type Document,
   isCollection,
+  isMap,
   isNode,
   isScalar,
   Lexer,
@@ -13,6 +14,7 @@ import {
   Parser,
   type Scalar,
   type YAMLError,
+  type YAMLMap,
 } from "yaml";
 import { MAX_PARSER_STACK, openTokenMeter, TOO_DEEP } from "./limits.ts";
 import {
@@ -186,9 +188,20 @@ function locator(tree: Document.Parsed, lines: LineCounter): YamlDocument["locat
 }
 
 function scalarAt(tree: Document.Parsed): YamlDocument["nodeAt"] {
+  /** The values of each map by key: the parser's own lookup compares the key with every other. */
+  const maps = new Map<YAMLMap, Map<unknown, unknown>>();
+  const valueAt = (node: unknown, step: PathStep): unknown => {
+    if (!isMap(node)) return isCollection(node) ? node.get(step, true) : undefined;
+    let values = maps.get(node);
+    if (!values) {
+      values = new Map(node.items.map(({ key, value }) => [isScalar(key) ? key.value : key, value]));
+      maps.set(node, values);
+    }
+    return values.get(step);
+  };
   return (path) => {
     let node: unknown = tree.contents;
-    for (const step of path) node = isCollection(node) ? node.get(step, true) : undefined;
+    for (const step of path) node = valueAt(node, step);
     return isScalar(node) ? (node as Scalar.Parsed) : null;
   };
 }

@@ -38,17 +38,19 @@ export function checkKeys(
   { locate, nodeAt }: Pick<YamlDocument, "locate" | "nodeAt">,
 ): KeyWarning[] {
   const warnings: KeyWarning[] = [];
-  const add = (path: readonly (string | number)[], finding: Finding | null) => {
-    if (finding === null || warnings.length >= MAX_WARNINGS) return;
-    warnings.push({ ...finding, path: formatPath(path), ...locate(path) });
+  const add = (path: readonly (string | number)[], find: () => Finding | null) => {
+    const finding = warnings.length < MAX_WARNINGS ? find() : null;
+    if (finding) warnings.push({ ...finding, path: formatPath(path), ...locate(path) });
   };
   for (const key of Object.keys(source.root)) {
-    if (key !== source.type && key !== "meta") add([key], keyBeside(key, source.type));
+    if (key !== source.type && key !== "meta") add([key], () => keyBeside(key, source.type));
   }
   walkKeys(source, (place) => {
     const path = [source.type, ...place.path];
     const { key } = place;
-    add(path, key ? checkValue({ ...place, key }, () => nodeAt(path)) : unknownKey(place, source.type));
+    add(path, () =>
+      key ? checkValue({ ...place, key }, () => nodeAt(path)) : unknownKey(place, source.type),
+    );
   });
   return warnings;
 }

@@ -1,8 +1,12 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { isRecord, toItems } from "../../yaml/values.ts";
-import { code, given, type Inline, type Prose, prose, strong } from "./inline.ts";
+import { code, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import { passage, snippet } from "./passage.ts";
+import { isSecretValue } from "./remove_secrets.ts";
+
+/** In place of a value that must not be shown. */
+export const HIDDEN_VALUE = md`a secret, not shown here`;
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
 
@@ -100,8 +104,11 @@ export class Fields {
     return given(this.firstText(...keys), snippet);
   }
 
-  /** As `code`, for values that may be the empty text. */
+  /** As `code`, for values that may be the empty text, and may not be shown because of the name beside them. */
   literal(...keys: readonly string[]): Inline | null {
+    const name = scalarText(this.peek("name")) ?? scalarText(this.peek("id")) ?? "";
+    const text = this.firstText(...keys);
+    if (text !== null && isSecretValue(name, text)) return HIDDEN_VALUE;
     const empty = keys.find((key) => typeof this.peek(key) === "string");
     return this.code(...keys) ?? (empty === undefined ? null : code('""'));
   }

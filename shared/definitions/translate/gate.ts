@@ -1,4 +1,5 @@
 /** Scores that decide how a workflow or pipeline goes on. */
+import { scalarNumber } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
 import { given, type Inline, md } from "./inline.ts";
@@ -26,7 +27,12 @@ const ACTIONS: Readonly<Record<string, Inline>> = {
 export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
   if (!gate) return;
   const threshold = gate.number("threshold");
-  const warning = gate.number("warn_threshold");
+  const warned = scalarNumber(gate.peek("warn_threshold"));
+  // One that is not above the threshold never warns. It stays among the leftovers.
+  const warning =
+    warned !== null && warned > (threshold ?? Number.NEGATIVE_INFINITY)
+      ? gate.number("warn_threshold")
+      : null;
   const aggregate = gate.known("aggregate", AGGREGATES) ?? gate.prose("aggregate") ?? md`the score`;
   const action = (key: string) => gate.known(key, ACTIONS) ?? gate.prose(key);
   const lead =

@@ -1,10 +1,10 @@
 /** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
 import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
-import type { DocumentMap, Fields } from "./field_reader.ts";
+import { type DocumentMap, type Fields, HIDDEN_VALUE } from "./field_reader.ts";
 import { code, collapse, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
-import { isSecretKey, pruneValue } from "./remove_secrets.ts";
+import { isSecretValue, pruneValue } from "./remove_secrets.ts";
 
 const DEEPEST_HEADING = 6;
 /** Characters; what is longer is no name, and is not taken apart. */
@@ -186,9 +186,7 @@ export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields
   }
 }
 
-/** The value, unless its name promises a secret; a template holds none, it only says where one comes from. */
+/** The value, unless its name promises a secret. */
 export function shownValue(name: string, text: string): Inline {
-  const isTemplate = /^\s*(?:\{\{[^{}]*\}\}|\$\{?\w+\}?)\s*$/.test(text);
-  if (isSecretKey(name) && !isTemplate) return md`a secret, not shown here`;
-  return code(text) ?? md`empty`;
+  return isSecretValue(name, text) ? HIDDEN_VALUE : (code(text) ?? md`empty`);
 }

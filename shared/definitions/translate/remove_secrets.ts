@@ -1,11 +1,12 @@
 /** Removes secrets, addresses and empty values from what is rendered. */
 import { scalarText } from "../../yaml/scalars.ts";
 import { isRecord } from "../../yaml/values.ts";
-import type { DocumentMap } from "./field_reader.ts";
+
+type DocumentMap = Readonly<Record<string, unknown>>;
 
 /** Keys whose values are secret wherever they stand: a secret is known by its name only. */
 const SECRET_KEY =
-  /(?:^|[_\-.\s])(?:secret|password|passwd|passphrase|token|api_?key|access_?key|private_?key|signing_?key|credentials?|webhook|webhook_?ur[il])$/i;
+  /(?:^|_)(?:secret|password|passwd|passphrase|token|api_?key|access_?key|private_?key|signing_?key|credentials?|webhook|webhook_?ur[il])$/i;
 /** What may be said about a secret. */
 const PUBLIC_SECRET_KEYS = new Set(["name", "id", "description", "required", "stages", "provider", "path"]);
 const SHORTEST_SECRET_KEY = "token".length;
@@ -13,11 +14,15 @@ const SHORTEST_SECRET_KEY = "token".length;
 const KEY_END_LENGTH = 100;
 
 /** True when the value of such a key must not be shown. */
-export function isSecretKey(key: string): boolean {
-  return (
-    key.length >= SHORTEST_SECRET_KEY &&
-    SECRET_KEY.test(key.slice(-KEY_END_LENGTH).replace(/([a-z0-9])([A-Z])/g, "$1_$2"))
-  );
+function isSecretKey(key: string): boolean {
+  if (key.length < SHORTEST_SECRET_KEY) return false;
+  const end = key.slice(-KEY_END_LENGTH).replace(/([a-z0-9])([A-Z])/g, "$1_$2");
+  return SECRET_KEY.test(end.replace(/[-.\s]/g, "_"));
+}
+
+/** True when the value must not be shown because of its name; a template holds no secret, it only says where one comes from. */
+export function isSecretValue(name: string, text: string): boolean {
+  return isSecretKey(name) && !/^\s*(?:\{\{[^{}]*\}\}|\$\{?\w+\}?)\s*$/.test(text);
 }
 
 /** The value of the key without its empty parts and without secrets; `undefined` when nothing is left. */
@@ -25,6 +30,8 @@ export function pruneValue(value: unknown, key: string): unknown {
   return prune(value, { key, isBelowSecrets: false });
 }
 
+/** Keys below which no address is shown, whatever shape their value has. */
+const ADDRESSED_KEY = /^(?:notifications|channels)$/i;
 const ADDRESS_KEY = /secret|ur[il]$|webhook|endpoint|address|token|key$|header|password|credential|auth/i;
 
 /** The map of a trigger or channel without every key and text that is, or may hold, an address or a secret; at any depth. */
@@ -57,8 +64,9 @@ function prune(value: unknown, place: Place): unknown {
     return isSecret ? "(secret, not shown)" : text;
   }
   const inner = { key, isBelowSecrets: isBelowSecrets || key.toLowerCase() === "secrets" };
-  if (Array.isArray(value)) return pruneList(value, inner);
-  return isRecord(value) ? pruneMap(value, inner) : undefined;
+  const shown = ADDRESSED_KEY.test(key) ? cleanAddresses(value) : value;
+  if (Array.isArray(shown)) return pruneList(shown, inner);
+  return isRecord(shown) ? pruneMap(shown, inner) : undefined;
 }
 
 function pruneList(list: readonly unknown[], place: Place): unknown {

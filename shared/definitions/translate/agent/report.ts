@@ -1,5 +1,5 @@
 /** What the agent's answer looks like. */
-import { scalarNumber } from "../../../yaml/scalars.ts";
+import { scalarFlag, scalarNumber } from "../../../yaml/scalars.ts";
 import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
 import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
@@ -47,27 +47,40 @@ function writeSchema(w: MarkdownWriter, output: Fields): void {
   if (!isRecord(schema) || Object.keys(schema).length === 0) return;
   output.skip("schema");
   w.paragraph(md`The answer follows this schema:`);
-  w.fence(JSON.stringify(withNumbers(schema), null, 2), "json");
+  w.fence(JSON.stringify(withTypes(schema), null, 2), "json");
 }
 
-/** Keywords of JSON Schema whose value is a number, or has the schema's own type. */
+/** Keywords of JSON Schema whose value is a number, is or may be a boolean, or has the schema's own type. */
 const NUMBER_KEYWORDS = /^(?:minimum|maximum|exclusiveM(?:in|ax)imum|multipleOf|(?:min|max)[A-Z]\w*)$/;
+const BOOLEAN_KEYWORDS =
+  /^(?:items|uniqueItems|readOnly|writeOnly|deprecated|(?:additional|unevaluated)(?:Items|Properties))$/;
 const VALUE_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
 
-/** Numbers such as `1.0` and `1e3` are text in a document. In a schema, they have to be numbers. */
-function withNumbers(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withNumbers);
+/** Numbers such as `1.0` and `1e3`, and `True`, are text in a document. In a schema, they have to be numbers and booleans. */
+function withTypes(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withTypes);
   if (!isRecord(schema)) return schema;
-  const isNumber = ["number", "integer"].includes(String(schema["type"]));
+  const type = String(schema["type"]);
   const entries = Object.entries(schema).map(([key, value]) => {
-    const isValue = NUMBER_KEYWORDS.test(key) || (isNumber && VALUE_KEYWORDS.has(key));
-    return [key, isValue ? toNumbers(value) : withNumbers(value)];
+    const isValue = VALUE_KEYWORDS.has(key);
+    if (NUMBER_KEYWORDS.test(key) || (isValue && ["number", "integer"].includes(type))) {
+      return [key, convert(value, scalarNumber)];
+    }
+    const isBoolean = BOOLEAN_KEYWORDS.test(key) || (isValue && type === "boolean");
+    return [key, isBoolean ? convert(value, toBoolean) : withTypes(value)];
   });
   return Object.fromEntries(entries);
 }
 
-function toNumbers(value: unknown): unknown {
-  return Array.isArray(value) ? value.map(toNumbers) : (scalarNumber(value) ?? withNumbers(value));
+/** Converts a value, or each of a list; what is neither stays. */
+function convert(value: unknown, toScalar: (value: unknown) => number | boolean | null): unknown {
+  if (Array.isArray(value)) return value.map((item) => convert(item, toScalar));
+  return toScalar(value) ?? withTypes(value);
+}
+
+/** The booleans of YAML that are read as text. */
+function toBoolean(value: unknown): boolean | null {
+  return typeof value === "string" && /^(?:True|TRUE|False|FALSE)$/.test(value) ? scalarFlag(value) : null;
 }
 
 function writeTemplates(w: MarkdownWriter, output: Fields): void {

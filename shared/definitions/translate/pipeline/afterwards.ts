@@ -57,7 +57,7 @@ export function writeState(w: MarkdownWriter, state: Fields): void {
   }
   w.bullet(given(state.prose("ttl"), (ttl) => md`Forget it after ${ttl}`));
   writeEntries(w, state.entries("custom", "name"), (value) => {
-    const text = join([value.code("name"), value.code("value")], ": ");
+    const text = join([value.code("name"), value.literal("value")], ": ");
     // Without a name and a value, it is left over, and written with the rest of the entry.
     return given(text, (known) => {
       const when = given(value.prose("on"), (event) => md`, on ${event}`) ?? md``;

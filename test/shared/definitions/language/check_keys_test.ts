@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parse } from "yaml";
+import { isMap, parse } from "yaml";
 import { checkKeys } from "../../../../shared/definitions/language/check_keys.ts";
 import { exampleOfKey, type Key } from "../../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../../shared/definitions/language/language.ts";
@@ -179,6 +179,33 @@ test("a key next to the definition is a warning, because it is not rendered", ()
 test("the first fifty warnings are returned", () => {
   const keys = Array.from({ length: 200 }, (_, index) => `k${index}: 1`).join(", ");
   expect(check("agent", `mission: {${keys}}`)).toHaveLength(50);
+});
+
+test("a value is looked up in the document only where its spelling counts, and once a key, however many there are", () => {
+  const keys = Array.from({ length: 5000 }, (_, index) => `k${index}:`).join("\n      ");
+  const yaml = `agent:
+  interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: explorer}
+  context:
+    environment:
+      ${keys}
+      last: ~`;
+  const parsing = parseDefinition(yaml, { type: "agent" });
+  if (!parsing.ok) throw new Error(JSON.stringify(parsing.problems));
+  let compared = 0;
+  const map = parsing.document.tree.getIn(["agent", "context", "environment"], true);
+  if (!isMap(map)) throw new Error("There is no map");
+  // The parser's lookup reads all items.
+  const { items } = map;
+  Object.defineProperty(map, "items", {
+    get: () => {
+      compared += 1;
+      return items;
+    },
+  });
+  expect(checkKeys(parsing.source, parsing.document).map(({ path }) => path)).toEqual([
+    "agent.context.environment.last",
+  ]);
+  expect(compared).toBeLessThan(10);
 });
 
 /** Every key of a table with its path, and a document with its example. */

@@ -259,6 +259,22 @@ const CASES: readonly Case[] = [
       "### Further notes\n\n#### Classification\n\n**Kind:** k",
   ],
   [
+    "## Report",
+    "explorer",
+    {
+      output: {
+        schema: {
+          additionalProperties: "False",
+          properties: { a: { type: "boolean", default: "True" }, b: { default: "True", minimum: "1.0" } },
+          required: ["True"],
+        },
+      },
+    },
+    "The answer follows this schema:\n\n" +
+      '```json\n{\n  "additionalProperties": false,\n  "properties": {\n    "a": {\n      "type": "boolean",\n      "default": true\n    },\n' +
+      '    "b": {\n      "default": "True",\n      "minimum": 1\n    }\n  },\n  "required": [\n    "True"\n  ]\n}\n```',
+  ],
+  [
     "## Works with",
     "explorer",
     {

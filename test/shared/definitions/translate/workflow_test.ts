@@ -101,6 +101,12 @@ const CASES: readonly Case[] = [
   ],
   [
     "## Phases",
+    [{ name: "P", steps: STEPS, gate: { threshold: 80, warn_threshold: 70 } }],
+    {},
+    "### 1. P\n\n1. Call the agent `a@1.0.0`\n\n- Gate: the score must be 80 or more\n  - **Warn threshold:** 70",
+  ],
+  [
+    "## Phases",
     [{ name: "P", steps: STEPS, gate: { threshold: 5, on_warn: "stop" } }],
     {},
     "### 1. P\n\n1. Call the agent `a@1.0.0`\n\n- Gate: the score must be 5 or more\n  - **On warn:** stop",
