@@ -70,7 +70,7 @@ function describeChanges(
 
 function compareFields(from: DefinitionSource, to: DefinitionSource, { full }: DiffMode) {
   const { fields, summary } = diffFields(from, to, { full });
-  const classified = classifyChanges(fields);
+  const classified = classifyChanges(fields, { from, to });
   return { fields, summary, classified, suggestedBump: suggestBump(classified) };
 }
 

@@ -1,9 +1,10 @@
 /** Classifies field changes by their significance, and suggests the next version. */
 
 import type { ChangeType } from "../vocabulary.ts";
-import { scalarFlag } from "../yaml/scalars.ts";
-import { toRecord } from "../yaml/values.ts";
-import { type FieldChange, partsOf } from "./diff.ts";
+import { scalarFlag, scalarText } from "../yaml/scalars.ts";
+import { toList, toRecord } from "../yaml/values.ts";
+import { type ComparedDefinition, type FieldChange, partsOf } from "./diff.ts";
+import { expandEntries } from "./language/walk_keys.ts";
 
 export const SIGNIFICANCES = ["breaking", "structural", "cosmetic", "metadata"] as const;
 /**
@@ -19,14 +20,14 @@ export interface SignificantChange {
   reason: string;
 }
 
-interface Rule {
+type Decision = Pick<SignificantChange, "significance" | "reason">;
+
+interface Rule extends Decision {
   path: RegExp;
   /** Any if left out. */
   types?: readonly FieldChange["type"][];
   /** Checked if the path alone does not decide. */
   when?: (change: FieldChange) => boolean;
-  significance: Significance;
-  reason: string;
 }
 
 /** The step to an entry of a list; a quoted id may hold brackets. */
@@ -136,14 +137,47 @@ const RULES: readonly Rule[] = [
 ];
 
 /** For changes that no rule matches. */
-const OTHER: Pick<SignificantChange, "significance" | "reason"> = {
-  significance: "structural",
-  reason: "Works differently",
-};
+const OTHER: Decision = { significance: "structural", reason: "Works differently" };
 
-/** Classifies each change; unchanged fields are left out. */
-export function classifyChanges(changes: readonly FieldChange[]): SignificantChange[] {
-  return changes.filter(({ type }) => type !== "unchanged").map(classify);
+const MOVED: Decision = { significance: "breaking", reason: "Callers give these arguments by position" };
+/** The lists that hold arguments, and their entries. */
+const ARGUMENT_PATHS = new RegExp(`^(?:workflow\\.arguments\\.positional|command\\.inputs)(?:${ENTRY})?$`);
+
+/** Classifies the changes between two documents; unchanged fields are left out. */
+export function classifyChanges(
+  changes: readonly FieldChange[],
+  { from, to }: { from: ComparedDefinition; to: ComparedDefinition },
+): SignificantChange[] {
+  const hasMoved = hasMovedArguments(from, to);
+  return changes
+    .filter(({ type }) => type !== "unchanged")
+    .map((change) => {
+      const { path, type } = change;
+      const { significance, reason } = hasMoved && placesArguments(change) ? MOVED : decide(change);
+      return { path, type, significance, reason };
+    });
+}
+
+/** True if an argument of `from` has another position in `to`. */
+function hasMovedArguments(from: ComparedDefinition, to: ComparedDefinition): boolean {
+  const after = listArguments(to);
+  return listArguments(from).some((name, index) => index < after.length && name !== after[index]);
+}
+
+/** Returns the names of the arguments that callers give by position, in order. */
+function listArguments({ type, root }: ComparedDefinition): (string | null)[] {
+  const body = expandEntries(type, toRecord(root[type]));
+  const listed =
+    type === "workflow"
+      ? toList(toRecord(body["arguments"])["positional"])
+      : toList(body["inputs"]).filter((input) => isArgument("command.inputs", input));
+  return listed.map((entry) => scalarText(toRecord(entry)["name"]));
+}
+
+/** True for another order of the arguments, and for a new argument. */
+function placesArguments({ path, type, newValue }: FieldChange): boolean {
+  if (!ARGUMENT_PATHS.test(path)) return false;
+  return type === "modified" || (type === "added" && isArgument(path, newValue));
 }
 
 /** Returns the version part to increase: `patch` if there is no difference. */
@@ -153,14 +187,8 @@ export function suggestBump(changes: readonly Pick<SignificantChange, "significa
   return has("structural") ? "minor" : "patch";
 }
 
-function classify(change: FieldChange): SignificantChange {
-  const { path, type } = change;
-  const { significance, reason } = decide(change);
-  return { path, type, significance, reason };
-}
-
 /** A block that no rule knows is breaking if a part of it is. */
-function decide(change: FieldChange): Pick<SignificantChange, "significance" | "reason"> {
+function decide(change: FieldChange): Decision {
   const { path, type } = change;
   const rule = RULES.find(
     (candidate) =>
@@ -181,10 +209,14 @@ function affectsCallers({ path, type }: FieldChange): boolean {
   return type === "removed" || INPUT_PATHS.test(path);
 }
 
-/** What says so, and an argument that nothing stands in for. Positional ones of a workflow are arguments. */
+/** True if an input says that it is required, or is an argument without a default. */
 function isRequired(path: string, input: unknown): boolean {
   if (Array.isArray(input)) return input.some((one) => isRequired(path, one));
-  const { required, source, default: fallback } = toRecord(input);
-  const isArgument = source === "arg" || path.startsWith("workflow.arguments.positional");
-  return scalarFlag(required) ?? (isArgument && (fallback ?? null) === null);
+  const { required, default: fallback } = toRecord(input);
+  return scalarFlag(required) ?? (isArgument(path, input) && (fallback ?? null) === null);
+}
+
+/** Callers give these by position: positional arguments of a workflow, and inputs with the source `arg`. */
+function isArgument(path: string, input: unknown): boolean {
+  return path.startsWith("workflow.arguments.positional") || toRecord(input)["source"] === "arg";
 }

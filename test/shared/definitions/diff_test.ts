@@ -118,7 +118,8 @@ test("entries are matched by place if two have the same id, or one has none", ()
 
 /** The first change between two bodies, classified. */
 function significance(type: DefinitionType, from: string, to: string) {
-  const changes = classifyChanges(diffFields(definition(from, type), definition(to, type)).fields);
+  const compared = { from: definition(from, type), to: definition(to, type) };
+  const changes = classifyChanges(diffFields(compared.from, compared.to).fields, compared);
   return { significance: changes[0]?.significance, bump: suggestBump(changes) };
 }
 
@@ -242,7 +243,7 @@ test("fields of the interface are metadata, except the name and the type", () =>
   const two = parsed(
     "agent:\n  interface: {name: b, version: 1.0.0, agentType: executor, displayName: B, tags: [y]}\n",
   );
-  const changes = classifyChanges(diffFields(one, two, { full: true }).fields);
+  const changes = classifyChanges(diffFields(one, two, { full: true }).fields, { from: one, to: two });
   expect(changes.map((change) => `${change.path} ${change.significance}`)).toEqual([
     "agent.interface.name breaking",
     "agent.interface.agentType breaking",

@@ -11,8 +11,13 @@ function definition(type: DefinitionType, body: string) {
   );
 }
 
+function changesOf(type: DefinitionType, before: string, after: string) {
+  const [from, to] = [definition(type, before), definition(type, after)];
+  return classifyChanges(diffFields(from, to).fields, { from, to });
+}
+
 function bumpOf(type: DefinitionType, from: string, to: string) {
-  return suggestBump(classifyChanges(diffFields(definition(type, from), definition(type, to)).fields));
+  return suggestBump(changesOf(type, from, to));
 }
 
 type Case = [type: DefinitionType, from: string, to: string, bump: string];
@@ -83,4 +88,34 @@ test("the change of a shorthand entry names the entry", () => {
   const from = definition("command", "inputs: [target]");
   const { fields } = diffFields(from, definition("command", "inputs: [target, env]"));
   expect(fields).toEqual([{ path: "command.inputs[env]", type: "added", newValue: { name: "env" } }]);
+});
+
+const [A, B, C] = ["a", "b", "c"].map((name) => `{name: ${name}, source: arg, default: 1}`);
+const ENV = "{name: e, source: env, env: E}";
+
+const POSITIONS: readonly Case[] = [
+  ["workflow", `arguments: {positional: [${A}, ${B}]}`, `arguments: {positional: [${B}, ${A}]}`, "major"],
+  ["workflow", "arguments: {positional: [a, b]}", "arguments: {positional: [b, a]}", "major"],
+  ["workflow", `arguments: {positional: [${B}]}`, `arguments: {positional: [${A}, ${B}]}`, "major"],
+  ["workflow", `arguments: {positional: [${A}]}`, `arguments: {positional: [${A}, ${B}]}`, "minor"],
+  ["workflow", `arguments: {flags: [${A}, ${B}]}`, `arguments: {flags: [${B}, ${A}]}`, "minor"],
+  ["command", `inputs: [${A}, ${B}]`, `inputs: [${B}, ${A}]`, "major"],
+  ["command", `inputs: [${A}, ${ENV}, ${B}]`, `inputs: [${B}, ${ENV}, ${A}]`, "major"],
+  ["command", `inputs: [${A}, ${B}]`, `inputs: [${A}, ${C}, ${B}]`, "major"],
+  ["command", `inputs: [${A}]`, `inputs: [${A}, ${B}]`, "minor"],
+  ["command", `inputs: [${A}, ${B}]`, `inputs: [${ENV}, ${A}, ${B}]`, "minor"],
+  ["command", `inputs: [${A}, ${ENV}, ${B}]`, `inputs: [${ENV}, ${A}, ${B}]`, "minor"],
+  ["agent", "tasks: {inputs: [a, b]}", "tasks: {inputs: [b, a]}", "minor"],
+];
+
+test.each(POSITIONS)("positions of a %s that go from %j to %j are %s", (type, from, to, bump) => {
+  expect(bumpOf(type, from, to)).toBe(bump as never);
+});
+
+test("the reason of a moved argument is its position, and other inputs keep theirs", () => {
+  const changes = changesOf("command", `inputs: [${A}]`, `inputs: [${ENV}, ${B}, ${A}]`);
+  expect(changes.map(({ path, significance, reason }) => [path, significance, reason])).toEqual([
+    ["command.inputs[e]", "structural", "Takes an input that callers may leave out"],
+    ["command.inputs[b]", "breaking", "Callers give these arguments by position"],
+  ]);
 });
