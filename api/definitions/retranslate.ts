@@ -65,7 +65,7 @@ const RetranslatedDefinition = Type.Object(
     name: Text,
     version: Text,
     translatorVersion: Nullable(Text, {
-      description: "If the document cannot be rendered, that of the stored text; null without one",
+      description: "If `changes` is false, that of the stored text; null without one",
     }),
     previousTranslatorVersion: Nullable(Text),
     newVersionCreated: Type.Boolean(),
@@ -188,7 +188,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
     name: row.name,
     version: row.version,
     // As the definition says it: a text that is kept is still that of the translator that rendered it.
-    translatorVersion: translationError === null ? TRANSLATOR_VERSION : row.translatorVersion,
+    translatorVersion: changes ? TRANSLATOR_VERSION : row.translatorVersion,
     previousTranslatorVersion: row.translatorVersion,
     newVersionCreated: draft !== null,
     newVersion: draft?.document.version ?? null,

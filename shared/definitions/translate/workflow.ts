@@ -1,7 +1,7 @@
 /** Runtime Markdown of workflows. */
 
 import { scalarFlag, scalarText } from "../../yaml/scalars.ts";
-import { isRecord } from "../../yaml/values.ts";
+import { isRecord, toItems } from "../../yaml/values.ts";
 import { readChecks, readClause, writeChecks, writePreflightList } from "./checks.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { Fields } from "./field_reader.ts";
@@ -69,7 +69,7 @@ function workflowArgumentHint(body: Fields): string | null {
 }
 
 function listMaps(value: unknown): { name: string; map: Readonly<Record<string, unknown>> }[] {
-  return (Array.isArray(value) ? value : []).flatMap((item) => {
+  return toItems(value).flatMap((item) => {
     const map = isRecord(item) ? item : { name: item };
     const name = collapse(scalarText(map["name"]) ?? "");
     return name === "" ? [] : [{ name, map }];

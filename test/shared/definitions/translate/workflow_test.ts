@@ -189,4 +189,10 @@ test("the front matter hints at positional arguments, then at flags", () => {
     model: "opus",
   });
   expect(load(markdown).body).toStartWith("# Sample\n\nDoes it all.\n\nUsual duration: 1 h\n");
+  // One text stands for a list of one.
+  const short = rendered(
+    "workflow",
+    workflowBody(PHASES, { arguments: { positional: "target", flags: "strict" } }),
+  );
+  expect(load(short).frontMatter["argument-hint"]).toBe("<target> [--strict]");
 });
