@@ -177,7 +177,8 @@ export async function failExhausted(deps: RunnerDeps, id: string): Promise<void>
 
 /**
  * Deletes what other builds of the job have left, finished or not: they can only stop, because the running attempt of
- * the row is this one. `signal` is aborted when it no longer is. A full storage needs their room, and the sweep that ran when one of them died found it running.
+ * the row is this one. `signal` is aborted when it no longer is. A full storage needs their room, and the sweep that ran when
+ * one of them died found it running.
  */
 export async function discardOthers(
   { store }: Pick<RunnerDeps, "store">,

@@ -94,7 +94,6 @@ export async function sendExport<Parameters extends ExportParameters>(
     const file = describe(opened);
     const { asOf, parameters } = opened;
     const rows = await countWithinLimit(opened, file);
-    await opened.requireAccessStill();
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
     // An export that the replica breaks off before its first byte is opened again.
     if (kind === "file" && !isNoted) await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
@@ -238,10 +237,12 @@ async function openExport<Parameters extends ExportParameters>(
 
 /** Counts the rows of a file, but not much further than its limit. Throws EXPORT_TOO_LARGE beyond it. */
 async function countWithinLimit(
-  { snapshot }: ExportSource,
+  { snapshot, requireAccessStill }: OpenExport,
   { maxRows, count }: { maxRows: number; count: (tx: Sql, limit: number) => Promise<number> },
 ): Promise<number> {
   const rows = await snapshot.run((tx) => count(tx, maxRows + 1));
+  // First, because the error tells the number too.
+  await requireAccessStill();
   if (rows <= maxRows) return rows;
   const details = { rows, limit: maxRows, asyncEndpoint: ASYNC_ENDPOINT };
   throw new ApiError("EXPORT_TOO_LARGE", { details });

@@ -209,7 +209,7 @@ test("an operator's alias that is committed during a sync counts in the history 
   expect(found?.model?.modelId).toBe("gpt-5");
 });
 
-test("prices that count again after a correction came into effect at its end", async () => {
+test("when a correction ends, the prices that apply again are in force from then on", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { a: { cost: { input: 3, output: 9 } } } })));

@@ -1,4 +1,4 @@
-/** Large responses that nobody reads, and large requests that are not sent whole: their memory is bounded. */
+/** Clients that do not read a large response, or do not finish a large request, hold only so much memory. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Type } from "@sinclair/typebox";

@@ -1,69 +1,76 @@
 import { expect, test } from "bun:test";
-import { parseDefinition } from "../../../../shared/definitions/parse_definition.ts";
-import { translateDefinition } from "../../../../shared/definitions/translate/translate.ts";
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
+import {
+  agentBody,
+  commandBody,
+  pipelineBody,
+  rendered,
+  workflowBody,
+} from "../../../helpers/definitions/translation.ts";
 
-/** The Markdown of a document whose body has these lines besides its interface. */
-function rendered(type: DefinitionType, lines: string): string {
-  const more = { agent: ", agentType: executor", command: ", commandType: agent" } as const;
-  const extra = type === "agent" || type === "command" ? more[type] : "";
-  const yaml = `${type}:
-  interface: {name: sample, version: 1.0.0, description: Does what a sample does.${extra}}
-${lines.replace(/^/gm, "  ")}`;
-  const parsing = parseDefinition(yaml, { type });
-  if (!parsing.ok) throw new Error(JSON.stringify(parsing.problems));
-  const translation = translateDefinition(parsing.source);
-  if (!translation.ok) throw new Error(JSON.stringify(translation.failures));
-  return translation.runtimeMd;
-}
+const URL = "https://hooks.example.com/XYZZY";
 
-const STAGES = "stages: [{id: s, steps: [{agent: a@1.0.0}]}]";
-const PHASES = "orchestration: {phases: [{name: P, steps: [{agent: a@1.0.0}]}]}";
+const pipelineWith = (blocks: Record<string, unknown>) =>
+  pipelineBody([{ id: "s", steps: [{ agent: "a@1.0.0" }] }], blocks);
+const workflowWith = (blocks: Record<string, unknown>) =>
+  workflowBody([{ name: "P", steps: [{ agent: "a@1.0.0" }] }], blocks);
 
-test.each<[DefinitionType, string]>([
-  ["pipeline", `${STAGES}\nnotifications: {channels: {slack: {url: "https://hooks.example.com/XYZZY"}}}`],
-  ["pipeline", `${STAGES}\nnotifications: {channels: {type: slack, url: "https://hooks.example.com/XYZZY"}}`],
-  [
-    "workflow",
-    `${PHASES}\nnotifications: {channels: [{type: slack, url: "https://hooks.example.com/XYZZY"}]}`,
-  ],
-  ["workflow", `${PHASES}\nextra: {notifications: {text: "see https://hooks.example.com/XYZZY"}}`],
-])("no address of a %s's notifications is rendered, whatever their shape", (type, lines) => {
-  const markdown = rendered(type, lines);
+test.each<[DefinitionType, unknown]>([
+  ["pipeline", pipelineWith({ notifications: { channels: { slack: { url: URL } } } })],
+  ["pipeline", pipelineWith({ notifications: { channels: { type: "slack", url: URL } } })],
+  ["workflow", workflowWith({ notifications: { channels: [{ type: "slack", url: URL }] } })],
+  ["workflow", workflowWith({ extra: { notifications: { text: `see ${URL}` } } })],
+])("no address of a %s's notifications is rendered, whatever their shape", (type, body) => {
+  const markdown = rendered(type, body);
   expect(markdown).not.toContain("XYZZY");
   expect(markdown).not.toContain("hooks.example.com");
 });
 
-test.each<[DefinitionType, string, name: string]>([
-  ["pipeline", `${STAGES}\nstate: {custom: [{name: api_token, value: XYZZY}]}`, "api_token"],
+test.each<[DefinitionType, name: string, bodyWith: (value: string) => unknown]>([
+  ["pipeline", "api_token", (value) => pipelineWith({ state: { custom: [{ name: "api_token", value }] } })],
   [
     "pipeline",
-    `${STAGES}\ntriggers: [{type: manual, parameters: [{name: deploy_token, default: XYZZY}]}]`,
     "deploy_token",
+    (value) =>
+      pipelineWith({
+        triggers: [{ type: "manual", parameters: [{ name: "deploy_token", default: value }] }],
+      }),
   ],
-  ["command", "invokes: {agent: a@1.0.0}\ninputs: [{name: api_key, default: XYZZY}]", "api_key"],
-  ["command", "invokes: {agent: a@1.0.0}\ninputs: [{name: api_key, source: fixed, value: XYZZY}]", "api_key"],
+  ["command", "api_key", (value) => commandBody({ inputs: [{ name: "api_key", default: value }] })],
+  ["command", "api_key", (value) => commandBody({ inputs: [{ name: "api_key", source: "fixed", value }] })],
   [
     "workflow",
-    `${PHASES}\narguments: {positional: [{name: password, default: XYZZY}], flags: [{name: api-key, default: XYZZY}]}`,
     "password",
+    (value) => workflowWith({ arguments: { positional: [{ name: "password", default: value }] } }),
+  ],
+  [
+    "workflow",
+    "api-key",
+    (value) => workflowWith({ arguments: { flags: [{ name: "api-key", default: value }] } }),
   ],
   [
     "agent",
-    "completion: {criteria: [Done.]}\ntasks: {inputs: [{id: client_secret, default: XYZZY}], operations: [Read it.]}",
     "client_secret",
+    (value) =>
+      agentBody("executor", {
+        tasks: { inputs: [{ id: "client_secret", default: value }], operations: ["Read it."] },
+      }),
   ],
-])("a %s shows no value whose name promises a secret", (type, lines, name) => {
-  const markdown = rendered(type, lines);
+])("a %s shows no value whose name promises a secret: %s", (type, name, bodyWith) => {
+  const markdown = rendered(type, bodyWith("XYZZY"));
   expect(markdown).not.toContain("XYZZY");
   expect(markdown).toContain(name);
   expect(markdown).toContain("a secret, not shown here");
   // A template only says where the value comes from.
-  expect(rendered(type, lines.replaceAll("XYZZY", '"{{ vault.key }}"'))).toContain("{{ vault.key }}");
+  expect(rendered(type, bodyWith("{{ vault.key }}"))).toContain("{{ vault.key }}");
 });
 
 test("a default whose name promises nothing is shown, also an empty one", () => {
-  const inputs = '{name: lens, default: wide}, {name: tokens_max, default: 7}, {name: mode, default: ""}';
-  const markdown = rendered("command", `invokes: {agent: a@1.0.0}\ninputs: [${inputs}]`);
+  const inputs = [
+    { name: "lens", default: "wide" },
+    { name: "tokens_max", default: 7 },
+    { name: "mode", default: "" },
+  ];
+  const markdown = rendered("command", commandBody({ inputs }));
   for (const shown of ["`wide`", "`7`", '`""`']) expect(markdown).toContain(shown);
 });
