@@ -80,23 +80,18 @@ function createFilter(parameters: ModelSelection): Test {
  */
 export function countFacets(catalog: Catalog, parameters: ModelSelection): ModelFacets {
   const { facets, others } = makeTests(parameters);
-  const count = (facet: Facet) => {
-    const ignored: readonly Facet[] = facet === "capability" ? [] : [facet];
-    const tests = FACETS.filter((name) => !ignored.includes(name)).map((name) => facets[name]);
-    const counts = new Map<string, number>();
-    for (const entry of catalog.entries) {
-      if (!others(entry) || !tests.every((test) => test(entry))) continue;
-      for (const value of facetValues(facet, entry)) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const counts = new Map<Facet, Map<string, number>>(FACETS.map((facet) => [facet, new Map()]));
+  for (const entry of catalog.entries.filter(others)) {
+    const failed = FACETS.filter((facet) => !facets[facet](entry));
+    for (const [facet, values] of counts) {
+      if (failed.some((name) => name !== facet || name === "capability")) continue;
+      for (const value of facetValues(facet, entry)) values.set(value, (values.get(value) ?? 0) + 1);
     }
-    return Object.fromEntries(counts);
-  };
-  return {
-    provider: count("provider"),
-    tier: count("tier"),
-    status: count("status"),
-    capability: count("capability"),
-    openWeights: count("openWeights"),
-  };
+  }
+  // Every facet is there.
+  return Object.fromEntries(
+    [...counts].map(([facet, values]) => [facet, Object.fromEntries(values)]),
+  ) as ModelFacets;
 }
 
 function facetValues(facet: Facet, { row }: CatalogEntry): readonly string[] {
