@@ -1,6 +1,8 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
+import type { BlockList } from "node:net";
+import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { openNetworks } from "../../shared/network/webhook_destination.ts";
+import { findAddressProblem, openNetworks } from "../../shared/network/webhook_destination.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {
@@ -13,6 +15,7 @@ import { ORG_ROLE_FAILURES, OrgParams } from "../accounts/organizations/schemas.
 import { requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
+import { invalidField } from "../http/validation_problems.ts";
 import {
   auditWebhook,
   presentWebhook,
@@ -32,10 +35,10 @@ import {
   WebhookList,
   WebhookUpdate,
 } from "./webhook_schemas.ts";
-import { parseWebhookUrl } from "./webhook_url.ts";
 
 /** Webhooks of an organization. */
 export const WEBHOOKS_MAX = 10;
+const URL_MAX_LENGTH = 2048;
 
 const PRIVATE_URL = [
   "UNPROCESSABLE_ENTITY",
@@ -178,3 +181,23 @@ export const deleteWebhook = operation(
     return reply(204, null);
   },
 );
+
+/**
+ * Parses the URL of a webhook. Throws VALIDATION_ERROR for a malformed one, and UNPROCESSABLE_ENTITY for one that is never
+ * delivered to. Names are resolved and checked again with every delivery.
+ */
+export function parseWebhookUrl(text: string, networks: BlockList): string {
+  const url = text.length <= URL_MAX_LENGTH ? URL.parse(text) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hash !== "") {
+    throw invalidField("url", "must be an https URL of up to 2,048 characters without a fragment");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw invalidField("url", "must not have a user or password");
+  }
+  const reason = findAddressProblem(url, networks);
+  if (reason === null) return url.href;
+  throw new ApiError("UNPROCESSABLE_ENTITY", {
+    message: TEXTS.UNPROCESSABLE_ENTITY.webhookUrl(reason),
+    details: { errors: [{ path: "url", message: reason }] },
+  });
+}
