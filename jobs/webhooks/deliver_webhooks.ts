@@ -1,5 +1,5 @@
 /**
- * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/webhook_retries.ts
+ * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/webhook_deliveries.ts
  * decides when a failed delivery is tried again, and how long a failing webhook pauses.
  */
 import { setTimeout as delay } from "node:timers/promises";

@@ -2,7 +2,6 @@
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
 import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
-import { isGivenUp, nextAttemptAt, webhookPauseSeconds } from "./webhook_retries.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
@@ -15,6 +14,13 @@ const BATCH = 100;
 const CLAIM_SECONDS = 60;
 /** Webhooks that have been due for the longest, among which organizations take turns. */
 const DUE_COMPARED = 1000;
+
+/** In seconds. A pause doubles with every failure up to `max`; the first ones are short, because most failures are single. */
+const DELIVERY_PAUSE = { first: 0.5, max: 3600 };
+/** Between the deliveries of a webhook, from its second failure in a row. */
+const WEBHOOK_PAUSE = { first: 1, max: 300 };
+/** After this time of failed attempts of one delivery, its webhook is disabled. */
+const DAYS_UNTIL_DISABLED = 3;
 
 export interface DeliveryRow {
   id: string;
@@ -209,8 +215,8 @@ export interface Attempt {
 }
 
 /**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long (webhook_retries.ts). Call
- * it inside a transaction. Returns null if the webhook or the delivery is gone.
+ * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long. Call it inside a
+ * transaction. Returns null if the webhook or the delivery is gone.
  */
 export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
   const { webhookId, error } = attempt;
@@ -238,6 +244,12 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
   return { isDisabled: noted.isGivenUp };
 }
 
+/** Returns how long a webhook pauses. One failure says little of a receiver, so its other deliveries go on. */
+function webhookPauseSeconds(failuresInRow: number): number {
+  const { first, max } = WEBHOOK_PAUSE;
+  return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
+}
+
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,
@@ -249,8 +261,15 @@ async function updateDelivery(
       last_attempt_at = now(),
       response_status = ${responseStatus},
       error = ${error},
-      status = case when ${error}::text is null then 'delivered' when ${isGivenUp(sql)} then 'failed' else 'pending' end,
-      next_attempt_at = ${nextAttemptAt(sql)}
+      status = case
+        when ${error}::text is null then 'delivered'
+        when first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED}) then 'failed'
+        else 'pending'
+      end,
+      -- Randomly shortened by up to a fifth, so that failures do not come back together.
+      next_attempt_at = now() + make_interval(
+        secs => least(${DELIVERY_PAUSE.first} * power(2, least(attempts, 20)), ${DELIVERY_PAUSE.max}) * (1 - random() / 5)
+      )
     where id = ${id} and status = 'pending'
     returning status`;
   return row ? { isGivenUp: row.status === "failed" } : null;
