@@ -4,7 +4,6 @@ import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
 import { networkOf } from "./client_address.ts";
-import { requestIdOf } from "./request_id.ts";
 import type { JsonObject } from "./route.ts";
 
 /** The parts of the client's connection that a response uses. */
@@ -103,16 +102,20 @@ export interface RequestContext {
   callApi: CallApi | null;
 }
 
+/** Ids of clients that are kept as `X-Request-Id`. Others are replaced. */
+export const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
+
 /** Browsers send some 120 characters. */
 const USER_AGENT_MAX_LENGTH = 300;
 
 /** Returns the context of a request that has just arrived. */
 export function newContext(request: Request, address: string, connection: ClientConnection): RequestContext {
   const ownRequestId = crypto.randomUUID();
+  const givenId = request.headers.get("x-request-id");
   return {
     request,
     url: URL.parse(request.url) ?? new URL("http://unknown"),
-    requestId: requestIdOf(request.headers, ownRequestId),
+    requestId: givenId !== null && ACCEPTED_REQUEST_ID.test(givenId) ? givenId : ownRequestId,
     ownRequestId,
     method: request.method,
     address,

@@ -1,6 +1,6 @@
 /** The response headers of errors, and those that every response has. */
 import { COUNT, type JsonSchema, TEXT } from "../../shared/json_schema.ts";
-import { ACCEPTED_REQUEST_ID } from "../http/request_id.ts";
+import { ACCEPTED_REQUEST_ID } from "../http/request_context.ts";
 import type { OpenApiHeader } from "./types.ts";
 
 function required(description: string, schema: JsonSchema): OpenApiHeader {
