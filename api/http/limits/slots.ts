@@ -1,11 +1,11 @@
 /**
- * Slots of work that takes long: how many run at once for a holder, a group of holders, and in total, and the error response
- * for a caller who gets none.
+ * Slots of work that takes long, or bytes of large bodies: how many a holder, a group of holders, and all together may have at
+ * once, and the error response for a caller who gets none.
  */
 import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
-export interface SemaphoreLimits {
+export interface SlotLimits {
   max: number;
   perHolder: number;
   perGroup: number;
@@ -29,6 +29,13 @@ export interface Permit {
   release(): void;
 }
 
+/** The limit that is reached: the holder's, the group's, or the total. */
+type Shortage = "holder" | "group" | "all";
+
+interface Held extends Required<Claim> {
+  contendedAt: number;
+}
+
 /** What is said to a caller when a limit is reached. */
 export interface SlotTexts {
   holder: (limit: number) => string;
@@ -38,72 +45,14 @@ export interface SlotTexts {
 }
 
 export class Slots {
-  readonly limits: SemaphoreLimits;
-  readonly #semaphore: Semaphore;
+  readonly limits: SlotLimits;
   readonly #texts: SlotTexts;
-
-  constructor(limits: SemaphoreLimits, texts: SlotTexts) {
-    this.limits = limits;
-    this.#semaphore = new Semaphore(limits);
-    this.#texts = texts;
-  }
-
-  get used(): number {
-    return this.#semaphore.used;
-  }
-
-  /**
-   * Takes a slot. Throws RATE_LIMITED if the share of the holder or group is used up, SERVICE_UNAVAILABLE if all slots of
-   * the process are.
-   */
-  take(claim: Claim): Permit {
-    const result = this.#semaphore.take(claim);
-    if (result.ok) return result.permit;
-    throw this.#error(result.shortage);
-  }
-
-  /** Throws what `take` would, without taking a slot, so that HEAD responds like GET. */
-  requireFree(claim: Claim): void {
-    const shortage = this.#semaphore.findShortage(claim);
-    if (shortage !== null) throw this.#error(shortage);
-  }
-
-  #error(shortage: Shortage): ApiError {
-    const { max, perHolder, perGroup } = this.limits;
-    const { holder, group, all } = this.#texts;
-    const retryAfter = RETRY_AFTER.stream;
-    if (shortage === "group" && group) {
-      const details = { share: "organization", limit: perGroup };
-      return new ApiError("RATE_LIMITED", { message: group(perGroup), details, retryAfter });
-    }
-    if (shortage === "holder") {
-      const details = group ? { details: { share: "user", limit: perHolder } } : {};
-      return new ApiError("RATE_LIMITED", { message: holder(perHolder), ...details, retryAfter });
-    }
-    return new ApiError("SERVICE_UNAVAILABLE", {
-      message: all({ limit: max, seconds: retryAfter }),
-      retryAfter,
-    });
-  }
-}
-
-/** The limit that is reached: the holder's, the group's, or the total. */
-export type Shortage = "holder" | "group" | "all";
-
-type TakeResult = { ok: true; permit: Permit } | { ok: false; shortage: Shortage };
-
-interface Held extends Required<Claim> {
-  contendedAt: number;
-}
-
-/** Counts what is held of something limited: slots, or bytes. */
-export class Semaphore {
-  readonly limits: SemaphoreLimits;
   /** The only state; usage is summed from it, so no counter can drift. */
   readonly #held = new Set<Held>();
 
-  constructor(limits: SemaphoreLimits) {
+  constructor(limits: SlotLimits, texts: SlotTexts) {
     this.limits = limits;
+    this.#texts = texts;
   }
 
   /** The amount in use. */
@@ -112,12 +61,21 @@ export class Semaphore {
     return this.#sum(() => true);
   }
 
-  /** Takes the amount unless a limit is reached. A first claim may exceed the holder's limit on its own. */
-  take(claim: Claim): TakeResult {
-    const shortage = this.findShortage(claim);
-    if (shortage === null) return { ok: true, permit: this.hold(claim) };
+  /**
+   * Takes the amount. Throws RATE_LIMITED if the share of the holder or group is used up, SERVICE_UNAVAILABLE if the total of
+   * the process is. A first claim may exceed the holder's limit on its own.
+   */
+  take(claim: Claim): Permit {
+    const shortage = this.#findShortage(claim);
+    if (shortage === null) return this.hold(claim);
     this.#noteContention(claim, shortage);
-    return { ok: false, shortage };
+    throw this.#error(shortage);
+  }
+
+  /** Throws what `take` would, without taking a slot, so that HEAD responds like GET. */
+  requireFree(claim: Claim): void {
+    const shortage = this.#findShortage(claim);
+    if (shortage !== null) throw this.#error(shortage);
   }
 
   /** Takes the amount whatever the limits: for work that can no longer be rejected but must count. */
@@ -130,8 +88,8 @@ export class Semaphore {
     };
   }
 
-  /** Returns the limit that `take` would run into now; null for none. */
-  findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
+  /** Returns the limit that the claim would exceed now; null for none. */
+  #findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
     this.#forgetEnded();
     const { max, perHolder, perGroup } = this.limits;
     const isShort = (limit: number, counts: (held: Held) => boolean) => {
@@ -160,5 +118,23 @@ export class Semaphore {
 
   #forgetEnded(): void {
     for (const held of this.#held) if (held.isOver()) this.#held.delete(held);
+  }
+
+  #error(shortage: Shortage): ApiError {
+    const { max, perHolder, perGroup } = this.limits;
+    const { holder, group, all } = this.#texts;
+    const retryAfter = RETRY_AFTER.stream;
+    if (shortage === "group" && group) {
+      const details = { share: "organization", limit: perGroup };
+      return new ApiError("RATE_LIMITED", { message: group(perGroup), details, retryAfter });
+    }
+    if (shortage === "holder") {
+      const details = group ? { details: { share: "user", limit: perHolder } } : {};
+      return new ApiError("RATE_LIMITED", { message: holder(perHolder), ...details, retryAfter });
+    }
+    return new ApiError("SERVICE_UNAVAILABLE", {
+      message: all({ limit: max, seconds: retryAfter }),
+      retryAfter,
+    });
   }
 }

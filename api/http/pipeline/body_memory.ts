@@ -1,10 +1,8 @@
 /** Limits the memory for large bodies: of requests that slow clients still send, and of responses that they have not read. */
 import { Gauge } from "prom-client";
-import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
-import { ApiError } from "../../../shared/errors.ts";
 import { LARGE_BODY_BYTES } from "../body/request_body.ts";
-import { Semaphore } from "../limits/slots.ts";
+import { Slots } from "../limits/slots.ts";
 import type { Metrics } from "../metrics.ts";
 import type { RequestContext } from "../request_context.ts";
 
@@ -33,8 +31,7 @@ type Budget = typeof REQUESTS | typeof RESPONSES;
 export function createClaimRequestBody(metrics: Metrics) {
   const budget = openBudget(metrics, REQUESTS);
   return (context: RequestContext, bytes: number): void => {
-    const result = budget.take(claimOf(context, bytes));
-    if (!result.ok) throw shortageError(REQUESTS, result.shortage === "holder");
+    budget.take(claimOf(context, bytes));
   };
 }
 
@@ -49,18 +46,20 @@ export function createClaimResponse(metrics: Metrics) {
     if (bytes < LARGE_BODY_BYTES || method === "HEAD") return;
     const claim = claimOf(context, bytes);
     // A write has already happened, so its response is counted but never rejected.
-    if (method !== "GET") {
-      budget.hold(claim);
-      return;
-    }
-    const result = budget.take(claim);
-    if (!result.ok) throw shortageError(RESPONSES, result.shortage === "holder");
+    if (method === "GET") budget.take(claim);
+    else budget.hold(claim);
   };
 }
 
-function openBudget({ registry }: Metrics, { gauge, help, mebibytes }: Budget): Semaphore {
+function openBudget({ registry }: Metrics, { gauge, help, mebibytes, text }: Budget): Slots {
   const max = mebibytes.all * MIB;
-  const budget = new Semaphore({ max, perHolder: mebibytes.holder * MIB, perGroup: max });
+  const budget = new Slots(
+    { max, perHolder: mebibytes.holder * MIB, perGroup: max },
+    {
+      holder: () => TEXTS.RATE_LIMITED[text](mebibytes.holder),
+      all: ({ seconds }) => TEXTS.SERVICE_UNAVAILABLE[text]({ mebibytes: mebibytes.all, seconds }),
+    },
+  );
   new Gauge({
     name: gauge,
     help,
@@ -74,13 +73,4 @@ function openBudget({ registry }: Metrics, { gauge, help, mebibytes }: Budget): 
 
 function claimOf({ caller, network, connection }: RequestContext, amount: number) {
   return { holder: caller?.userId ?? network, group: null, amount, isOver: () => !connection.isOpen() };
-}
-
-function shortageError({ text, mebibytes }: Budget, isOwnShare: boolean): ApiError {
-  const retryAfter = RETRY_AFTER.stream;
-  if (isOwnShare) {
-    return new ApiError("RATE_LIMITED", { message: TEXTS.RATE_LIMITED[text](mebibytes.holder), retryAfter });
-  }
-  const message = TEXTS.SERVICE_UNAVAILABLE[text]({ mebibytes: mebibytes.all, seconds: retryAfter });
-  return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
 }

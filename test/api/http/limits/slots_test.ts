@@ -1,72 +1,123 @@
 import { expect, test } from "bun:test";
-import { type Claim, type Permit, Semaphore, type Shortage } from "../../../../api/http/limits/slots.ts";
+import { type Claim, type Permit, Slots } from "../../../../api/http/limits/slots.ts";
+import { ApiError } from "../../../../shared/errors.ts";
 
 const LIMITS = { max: 4, perHolder: 2, perGroup: 3 };
+const TEXTS = {
+  holder: (limit: number) => `holder ${limit}`,
+  group: (limit: number) => `group ${limit}`,
+  all: ({ limit }: { limit: number }) => `all ${limit}`,
+};
 
-/** Acquires a permit for a holder of a group; returns it or what is exhausted. */
-function take(slots: Semaphore, holder: string, group: string | null = null): Permit | Shortage {
-  const result = slots.take({ holder, group });
-  return result.ok ? result.permit : result.shortage;
+/** Takes a slot for a holder of a group; returns its permit or the text of the error. */
+function take(slots: Slots, holder: string, group: string | null = null): Permit | string {
+  try {
+    return slots.take({ holder, group });
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
-function permitOf(slots: Semaphore, claim: Claim): Permit {
-  const result = slots.take(claim);
-  if (!result.ok) throw new Error(`Cannot take: ${result.shortage}`);
-  return result.permit;
+function errorOf(run: () => unknown): ApiError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+  }
+  throw new Error("expected an error of the API");
 }
 
 test("a holder, a group and all have their shares, and the smallest that is used up is named", () => {
-  const slots = new Semaphore(LIMITS);
+  const slots = new Slots(LIMITS, TEXTS);
   take(slots, "a", "x");
   take(slots, "a", "x");
-  expect(take(slots, "a", "x")).toBe("holder");
-  expect(take(slots, "a", "y")).toBe("holder");
+  expect(take(slots, "a", "x")).toBe("holder 2");
+  expect(take(slots, "a", "y")).toBe("holder 2");
   take(slots, "b", "x");
-  expect(take(slots, "c", "x")).toBe("group");
+  expect(take(slots, "c", "x")).toBe("group 3");
   take(slots, "c", "y");
-  expect([take(slots, "d", "y"), slots.used]).toEqual(["all", 4]);
+  expect([take(slots, "d", "y"), slots.used]).toEqual(["all 4", 4]);
+});
+
+test("the error names the share if holders have groups", () => {
+  const full = { max: 1, perHolder: 1, perGroup: 1 };
+  const { group: _, ...withoutGroup } = TEXTS;
+  const errors = [TEXTS, withoutGroup].map((texts) => {
+    const slots = new Slots(full, texts);
+    slots.take({ holder: "a", group: "x" });
+    const claims = [
+      { holder: "a", group: "x" },
+      { holder: "b", group: "x" },
+      { holder: "b", group: null },
+    ];
+    return claims.map((claim) => {
+      const error = errorOf(() => slots.take(claim));
+      expect(errorOf(() => slots.requireFree(claim))).toEqual(error);
+      return [error.code, error.details, error.headers["Retry-After"]];
+    });
+  });
+  expect(errors).toEqual([
+    [
+      ["RATE_LIMITED", { share: "user", limit: 1 }, "5"],
+      ["RATE_LIMITED", { share: "organization", limit: 1 }, "5"],
+      ["SERVICE_UNAVAILABLE", undefined, "5"],
+    ],
+    [
+      ["RATE_LIMITED", undefined, "5"],
+      ["SERVICE_UNAVAILABLE", undefined, "5"],
+      ["SERVICE_UNAVAILABLE", undefined, "5"],
+    ],
+  ]);
+});
+
+test("requireFree() takes nothing", () => {
+  const slots = new Slots(LIMITS, TEXTS);
+  slots.requireFree({ holder: "a", group: null });
+  expect(slots.used).toBe(0);
 });
 
 test("a release frees the amount once", () => {
-  const slots = new Semaphore(LIMITS);
-  const first = permitOf(slots, { holder: "a", group: null });
-  permitOf(slots, { holder: "a", group: null });
+  const slots = new Slots(LIMITS, TEXTS);
+  const first = slots.take({ holder: "a", group: null });
+  slots.take({ holder: "a", group: null });
   first.release();
   first.release();
-  expect([typeof take(slots, "a"), take(slots, "a"), slots.used]).toEqual(["object", "holder", 2]);
+  expect([typeof take(slots, "a"), take(slots, "a"), slots.used]).toEqual(["object", "holder 2", 2]);
 });
 
 test("a permit that is over is free without a release", () => {
-  const slots = new Semaphore({ max: 1, perHolder: 1, perGroup: 1 });
+  const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, TEXTS);
   let isOver = false;
-  permitOf(slots, { holder: "a", group: null, isOver: () => isOver });
-  expect(take(slots, "b")).toBe("all");
+  slots.take({ holder: "a", group: null, isOver: () => isOver });
+  expect(take(slots, "b")).toBe("all 1");
   isOver = true;
   expect([slots.used, typeof take(slots, "b")]).toEqual([0, "object"]);
 });
 
 test("amounts are summed; a first claim may exceed the holder's limit", () => {
-  const bytes = new Semaphore({ max: 100, perHolder: 50, perGroup: 100 });
-  const large = permitOf(bytes, { holder: "a", group: null, amount: 80 });
-  expect(bytes.take({ holder: "a", group: null, amount: 1 })).toEqual({ ok: false, shortage: "holder" });
-  expect(bytes.take({ holder: "b", group: null, amount: 30 })).toEqual({ ok: false, shortage: "all" });
-  expect(bytes.take({ holder: "b", group: null, amount: 20 }).ok).toBe(true);
+  const bytes = new Slots({ max: 100, perHolder: 50, perGroup: 100 }, TEXTS);
+  const claimOf = (holder: string, amount: number): Claim => ({ holder, group: null, amount });
+  const large = bytes.take(claimOf("a", 80));
+  expect(() => bytes.take(claimOf("a", 1))).toThrow("holder 50");
+  expect(() => bytes.take(claimOf("b", 30))).toThrow("all 100");
+  bytes.take(claimOf("b", 20));
   large.release();
-  bytes.hold({ holder: "c", group: null, amount: 200 });
-  expect([bytes.used, bytes.take({ holder: "d", group: null, amount: 1 }).ok]).toEqual([220, false]);
+  bytes.hold(claimOf("c", 200));
+  expect(() => bytes.take(claimOf("d", 1))).toThrow("all 100");
+  expect(bytes.used).toBe(220);
 });
 
 test("a permit is contended when another holder waits for it, but not its own holder", () => {
-  const slots = new Semaphore(LIMITS);
+  const slots = new Slots(LIMITS, TEXTS);
   const x = { group: "x" };
-  const mine = permitOf(slots, { holder: "a", ...x });
+  const mine = slots.take({ holder: "a", ...x });
   take(slots, "a", "x");
-  expect([take(slots, "a", "x"), mine.isContended(60_000)]).toEqual(["holder", false]);
-  const neighbor = permitOf(slots, { holder: "b", ...x });
-  expect([take(slots, "b", "x"), mine.isContended(60_000)]).toEqual(["group", true]);
+  expect([take(slots, "a", "x"), mine.isContended(60_000)]).toEqual(["holder 2", false]);
+  const neighbor = slots.take({ holder: "b", ...x });
+  expect([take(slots, "b", "x"), mine.isContended(60_000)]).toEqual(["group 3", true]);
   expect(neighbor.isContended(60_000)).toBe(false);
-  const stranger = permitOf(slots, { holder: "c", group: "y" });
-  expect([take(slots, "c", "y"), neighbor.isContended(60_000)]).toEqual(["all", true]);
+  const stranger = slots.take({ holder: "c", group: "y" });
+  expect([take(slots, "c", "y"), neighbor.isContended(60_000)]).toEqual(["all 4", true]);
   expect(stranger.isContended(60_000)).toBe(false);
   expect(mine.isContended(-1)).toBe(false);
 });

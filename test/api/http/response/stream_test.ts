@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Semaphore } from "../../../../api/http/limits/slots.ts";
+import { Slots } from "../../../../api/http/limits/slots.ts";
 import {
   type ResponseStreamOptions,
   responseStream,
@@ -74,17 +74,17 @@ test("responseStream() breaks off a stream at the end of its longest life", asyn
 });
 
 test("responseStream() breaks off a slow reader once others are refused, and not before", async () => {
-  const slots = new Semaphore({ max: 1, perHolder: 1, perGroup: 1 });
+  const texts = { holder: () => "holder", all: () => "all" };
+  const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, texts);
   const taken = slots.take({ holder: "slow", group: null });
-  if (!taken.ok) throw new Error("there is a slot");
   const looks = { count: 0 };
   const permit = {
-    ...taken.permit,
+    ...taken,
     isContended(withinMs: number) {
       looks.count += 1;
       // Others arrive after the reader has been slow for a while.
-      if (looks.count === 30) slots.take({ holder: "other", group: null });
-      return taken.permit.isContended(withinMs);
+      if (looks.count === 30) expect(() => slots.take({ holder: "other", group: null })).toThrow("all");
+      return taken.isContended(withinMs);
     },
   };
   const rules = { slowWindowMs: 12, minBytesPerSecond: 1_000_000 };
