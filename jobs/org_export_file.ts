@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ContentDigest } from "../shared/artifacts/store.ts";
 import { NO_FILTERS } from "../shared/exports/datasets.ts";
 import { sanitizeProjectName } from "../shared/exports/file_names.ts";
+import { gatherChunks } from "../shared/exports/gather_chunks.ts";
 import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
@@ -174,25 +175,6 @@ export function nameDirectories(
   return new Map(
     named.map(({ id, stem, short }) => [id, uses.get(short.toLowerCase()) === 1 ? short : `${stem}__${id}`]),
   );
-}
-
-const CHUNK_BYTES = 256 * 1024;
-
-/** Yields the same bytes in chunks of at least 256 KiB, except the last; larger chunks pass uncopied. */
-export async function* gatherChunks(
-  content: AsyncGenerator<Uint8Array, void, void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  let gathered: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of content) {
-    gathered.push(chunk);
-    bytes += chunk.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield gathered.length === 1 ? chunk : Buffer.concat(gathered, bytes);
-    gathered = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(gathered, bytes);
 }
 
 const INTERVAL_MS = 1000;

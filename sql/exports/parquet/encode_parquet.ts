@@ -4,12 +4,11 @@ import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import type { ExportColumn } from "../../../shared/exports/column.ts";
 import type { ExportDataset } from "../../../shared/exports/datasets.ts";
+import { gatherChunks } from "../../../shared/exports/gather_chunks.ts";
 import { type FileMetadata, Page, PageCompressor, readInt32, storedType } from "./page.ts";
 
 /** A reader needs a whole group to begin with, and so do we: it stays below 64 MiB with a last row of 32 MiB. */
 const ROW_GROUP_BYTES = 32 * 2 ** 20;
-/** What is small is put together: pages of a short column are a few bytes. */
-const CHUNK_BYTES = 256 * 1024;
 const MAGIC = Buffer.from("PAR1");
 
 export type ParquetTable = Pick<ExportDataset, "table" | "columns">;
@@ -27,22 +26,13 @@ export interface ParquetOptions {
  * chunks. Holds one row group, compressed but for the pages that are being filled. The footer is last, so a file that
  * breaks off is not Parquet.
  */
-export async function* encodeParquet(
+export function encodeParquet(
   copied: AsyncGenerator<Uint8Array, void, void>,
   dataset: ParquetTable,
   { meter, rowGroupBytes = ROW_GROUP_BYTES }: ParquetOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
-  let parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of encodeParts(copied, dataset, { meter, rowGroupBytes })) {
-    parts.push(part);
-    bytes += part.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(parts, bytes);
-    parts = [];
-    bytes = 0;
-  }
-  yield Buffer.concat(parts, bytes);
+  // Pages of a short column are a few bytes.
+  return gatherChunks(encodeParts(copied, dataset, { meter, rowGroupBytes }));
 }
 
 async function* encodeParts(

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { gatherChunks } from "../../../jobs/org_export_file.ts";
+import { gatherChunks } from "../../../shared/exports/gather_chunks.ts";
 
 const LARGE = 256 * 1024;
 
