@@ -45,7 +45,7 @@ export const changePassword = operation(
     const problem = passwordProblem(newPassword, user);
     if (problem) throw invalidField("newPassword", problem);
     const { limit, passwords } = deps.signIn;
-    const { isKnownNetwork } = await limit.take(requestContext(request), user.email);
+    const { isKnownNetwork } = await limit.take(requestContext(request), user.email, caller.credential);
     const fromHash = user.passwordHash;
     const isRight = await passwords.verify(currentPassword, fromHash, { isFirst: isKnownNetwork });
     if (!isRight) throw wrongPassword();

@@ -47,7 +47,7 @@ export async function requirePassword(
 ): Promise<UserWithPassword> {
   const user = await findUserWithPassword(sql, caller.userId);
   if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.password);
-  const { isKnownNetwork } = await signIn.limit.take(requestContext(request), user.email);
+  const { isKnownNetwork } = await signIn.limit.take(requestContext(request), user.email, caller.credential);
   const isRight = await signIn.passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
   if (!isRight) throw unauthorized(TEXTS.UNAUTHORIZED.password);
   return user;

@@ -106,8 +106,8 @@ async function insertAccountMail(
 }
 
 /**
- * Returns the milliseconds until a network may ask for a mail; 0 if it may now. Until the transaction ends, others of the
- * network wait, so that simultaneous requests count each other.
+ * Returns the milliseconds until a network may ask for a mail that anyone can ask for; 0 if it may now. Until the transaction
+ * ends, others of the network wait, so that simultaneous requests count each other.
  */
 export async function findAccountMailWait(
   tx: Sql,
@@ -117,7 +117,7 @@ export async function findAccountMailWait(
   const [row] = await tx<{ waitMs: number }[]>`
     select ceil(1000 * extract(epoch from created_at + interval '1 hour' - clock_timestamp()))::int as wait_ms
     from account_mails
-    where network = ${network}
+    where network = ${network} and kind in ('sign_up', 'password_reset', 'email_change')
     order by created_at desc
     offset ${limit - 1}
     limit 1`;

@@ -11,18 +11,19 @@ export const FORGOTTEN_ACCOUNT = `login_account_attempts.last_attempt_at
   < clock_timestamp() - least(login_account_attempts.attempts, 144) * interval '10 minutes'`;
 
 export interface DelayedAttempt {
-  email: string;
+  /** What is guessed at: an address, or the session that guesses. */
+  account: string;
   network: string;
   /** Attempts per account without a delay. */
   limit: number;
 }
 
 /** Counts an attempt if the account had fewer than `limit` recently; otherwise false, without counting. */
-export async function insertUndelayedAttempt(sql: Sql, { email, limit }: DelayedAttempt): Promise<boolean> {
+export async function insertUndelayedAttempt(sql: Sql, { account, limit }: DelayedAttempt): Promise<boolean> {
   const forgotten = sql.unsafe(FORGOTTEN_ACCOUNT);
   return anyRow(sql`
     insert into login_account_attempts (account_hash, attempts, last_attempt_at)
-    values (${loginHash(sql, email)}, 1, clock_timestamp())
+    values (${loginHash(sql, account)}, 1, clock_timestamp())
     on conflict on constraint login_account_attempts_pkey do update
     set attempts = case when ${forgotten} then 1 else login_account_attempts.attempts + 1 end, last_attempt_at = clock_timestamp()
     where ${forgotten} or login_account_attempts.attempts < ${limit}
@@ -31,15 +32,15 @@ export async function insertUndelayedAttempt(sql: Sql, { email, limit }: Delayed
 
 /** Counts an attempt of a network that has waited long enough; otherwise false, and the network starts waiting. */
 export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): Promise<boolean> {
-  const { email, network, limit } = attempt;
-  const subjectHash = loginHash(sql, `${network} ${email}`);
+  const { account, network, limit } = attempt;
+  const subjectHash = loginHash(sql, `${network} ${account}`);
   const admitted = await sql`
     with admitted as (
       update login_waits w
       set waiting_since = clock_timestamp()
       from login_account_attempts a
       where w.subject_hash = ${subjectHash}
-        and a.account_hash = ${loginHash(sql, email)}
+        and a.account_hash = ${loginHash(sql, account)}
         and w.waiting_since <= clock_timestamp() - ${delayOf(sql, limit)}
       returning a.account_hash
     )
@@ -61,12 +62,12 @@ function delayOf(sql: Sql, limit: number) {
 }
 
 /** Returns the milliseconds that a network must still wait. Call it after a rejected attempt. */
-export async function findDelayMs(sql: Sql, { email, network, limit }: DelayedAttempt): Promise<number> {
+export async function findDelayMs(sql: Sql, { account, network, limit }: DelayedAttempt): Promise<number> {
   const [row] = await sql<{ waitMs: number }[]>`
     select
       floor(1000 * extract(epoch from w.waiting_since + ${delayOf(sql, limit)} - clock_timestamp()))::int as wait_ms
     from login_waits w
-    join login_account_attempts a on a.account_hash = ${loginHash(sql, email)}
-    where w.subject_hash = ${loginHash(sql, `${network} ${email}`)}`;
+    join login_account_attempts a on a.account_hash = ${loginHash(sql, account)}
+    where w.subject_hash = ${loginHash(sql, `${network} ${account}`)}`;
   return Math.max(0, row?.waitMs ?? 0);
 }

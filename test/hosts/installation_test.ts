@@ -160,7 +160,9 @@ async function addTraces(): Promise<void> {
     values (${orgId}, ${email}, 'viewer', ${exported.person.user.id})`;
   await sql`
     insert into idempotency_keys (caller, key, fingerprint, request_id, locked_until, status, headers, body)
-    values (${userId}, 'k', ${hash}, gen_random_uuid(), now(), 201, '{}', ${ANN.word})`;
+    values
+      (${userId}, 'k', ${hash}, gen_random_uuid(), now(), 201, '{}', ${ANN.word}),
+      ('who-invited', 'k', ${hash}, gen_random_uuid(), now(), 201, '{}', ${JSON.stringify({ email })})`;
 }
 
 /** Tables with a row that names Ann or holds a secret of hers. */

@@ -75,7 +75,7 @@ export const verifyFactor = operation(
     const user = await findUser(sql, userId);
     if (!user) throw unauthorized();
     if (!(await existsSecondFactor(sql, userId))) throw noFactor();
-    await deps.signIn.limit.take(requestContext(request), user.email);
+    await deps.signIn.limit.take(requestContext(request), user.email, credential);
     const { verdict, provenAt } = await sql.begin(async (tx) => {
       await lockCaller(tx, caller);
       const key = { sessionId: credential.id, purpose: "verify" } as const;

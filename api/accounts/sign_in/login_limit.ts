@@ -1,9 +1,10 @@
 /**
  * How often one may try to sign in, whichever process the attempts reach: per address, per account and network, and more
  * and more slowly per account from networks that are new to it. Accounts that do not exist are counted alike, so that the
- * limits say nothing about them.
+ * limits say nothing about them to networks that nobody has signed in from.
  */
 import { LRUCache } from "lru-cache";
+import type { Credential } from "../../../shared/policy.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import {
   findLoginWaitMs,
@@ -35,8 +36,11 @@ export interface LoginAttempt {
 }
 
 export interface LoginLimit {
-  /** Counts an attempt, whatever comes of it. Throws `RATE_LIMITED`; then it counts for nothing that comes later. */
-  take(context: RequestContext, email: string): Promise<LoginAttempt>;
+  /**
+   * Counts an attempt, whatever comes of it. Those of a signed-in user count for the session, so that guesses of strangers do
+   * not keep them from their account. Throws `RATE_LIMITED`; then it counts for nothing that comes later.
+   */
+  take(context: RequestContext, email: string, session?: Credential): Promise<LoginAttempt>;
   /** Counts an attempt of the network alone, such as the token of a link. Throws RATE_LIMITED. */
   takeOfNetwork(context: RequestContext): Promise<void>;
 }
@@ -81,8 +85,8 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   /** From a network that is new to the account. */
-  async function takeSlowly(context: RequestContext, email: string, subject: LoginSubject): Promise<void> {
-    const attempt = { email, network: coarseNetworkOf(context.address, 48), limit };
+  async function takeSlowly(context: RequestContext, account: string, subject: LoginSubject): Promise<void> {
+    const attempt = { account, network: coarseNetworkOf(context.address, 48), limit };
     if (await insertUndelayedAttempt(sql, attempt)) return;
     if (await insertDelayedAttempt(sql, attempt)) return;
     rejectFor(context, subject, await findDelayMs(sql, attempt));
@@ -95,16 +99,17 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
       await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
       await takeOf(context, address);
     },
-    async take(context, email) {
+    async take(context, email, session) {
       const network = coarseNetworkOf(context.address, 64);
+      const counted = session ? `${session.type} ${session.id}` : email;
       const address: LoginSubject = { kind: "address", value: context.network };
-      const account: LoginSubject = { kind: "account", value: `${network} ${email}` };
+      const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
       rejectRemembered(context, [address, account]);
       await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
       await takeOf(context, address);
       await takeOf(context, account);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
-      if (!isKnownNetwork) await takeSlowly(context, email, account);
+      if (!isKnownNetwork) await takeSlowly(context, counted, account);
       return { isKnownNetwork };
     },
   };

@@ -121,7 +121,7 @@ export const signInWithSecondFactor = operation(
     const context = requestContext(request);
     const signIn = await requirePendingSignIn(deps.sql, body.loginToken);
     const { user } = signIn;
-    await deps.signIn.limit.take(context, user.email);
+    await deps.signIn.limit.takeOfNetwork(context);
     const { session, verdict } = await takeSecondStep(deps, { signIn, proof, request });
     deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
     if (session) return signedInReply(deps.config, { session, user });

@@ -16,7 +16,7 @@ import type { OperationDeps } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 
-/** Mails of all kinds that one network can ask for in an hour. */
+/** Mails of these kinds that one network can ask for in an hour. */
 const HOURLY_MAX = 30;
 
 /**

@@ -70,7 +70,7 @@ export async function showMember(
   ${roleChoice(org, page.form.get("role") ?? role, problems)}
   <div class="actions"><button type="submit" class="primary">Save role</button> ${removal}</div>
   </form>`
-      : html`<p>The role is ${role}. Only an owner can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`
+      : html`<p>The role is ${role}. Only an owner${role === "owner" ? "" : " or admin"} can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`
   }
 </section>`,
   });

@@ -6,7 +6,7 @@ import {
 } from "../../../sql/accounts/login_delays.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-const ATTEMPT = { email: "ann@example.com", network: "192.0.2.0/24", limit: 5 };
+const ATTEMPT = { account: "ann@example.com", network: "192.0.2.0/24", limit: 5 };
 /** By attempts beyond the limit, in seconds. */
 const DELAYS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900];
 
@@ -16,9 +16,9 @@ test("concurrent attempts get exactly the allowed number without a delay", async
     Array.from({ length: 20 }, () => insertUndelayedAttempt(db.sql, ATTEMPT)),
   );
   expect(responses.filter((isCounted) => isCounted)).toHaveLength(5);
-  const spelled = { ...ATTEMPT, email: "ANN@example.com" };
+  const spelled = { ...ATTEMPT, account: "ANN@example.com" };
   expect(await insertUndelayedAttempt(db.sql, spelled)).toBe(false);
-  expect(await insertUndelayedAttempt(db.sql, { ...ATTEMPT, email: "bob@example.com" })).toBe(true);
+  expect(await insertUndelayedAttempt(db.sql, { ...ATTEMPT, account: "bob@example.com" })).toBe(true);
 });
 
 test("each attempt beyond the limit doubles the delay, up to 15 minutes", async () => {

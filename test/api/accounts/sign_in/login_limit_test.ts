@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { buildApp } from "../../../../api/app.ts";
 import { createMetrics } from "../../../../api/http/metrics.ts";
 import { openPool } from "../../../../sql/connection/pool.ts";
-import { login, makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { login, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../../../helpers/http/app.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
@@ -245,6 +245,41 @@ describe("guesses at one account from many networks", () => {
     await api.pass(24 * 3600 + 1);
     expect(await guess(api, email, [4, 5])).toEqual([401, 401]);
   });
+});
+
+test("a signed-in user does not wait for the guesses of others, on their network or elsewhere", async () => {
+  await using api = await openTimed(3);
+  const account = await makeAccount(api);
+  const { sessionToken: key } = await signIn(api, account);
+  const home = "192.0.2.9";
+  const travel = "203.0.113.50";
+  for (const neighbor of range(101, 3)) {
+    await login(api, { ...account, password: WRONG }, { address: `192.0.2.${neighbor}` });
+  }
+  await guess(api, account.email, range(1, 3));
+  await growDelay(api);
+  for (const address of [home, travel]) {
+    expect((await login(api, account, { address })).status).toBe(429);
+    const body = { currentPassword: account.password, newPassword: account.password };
+    const changed = await api.request("/api/v1/auth/password", { method: "POST", key, address, body });
+    expect(changed.status).toBe(204);
+  }
+});
+
+test("guesses with a session are slowed down on a new network, and slow nobody else down", async () => {
+  await using api = await openTimed(3);
+  const account = await makeAccount(api);
+  const { sessionToken: key } = await signIn(api, account);
+  const body = { currentPassword: WRONG, newPassword: "seven quiet lamps at noon" };
+  const statuses: number[] = [];
+  for (const network of range(1, 5)) {
+    const address = addressOf(network);
+    statuses.push(
+      (await api.request("/api/v1/auth/password", { method: "POST", key, address, body })).status,
+    );
+  }
+  expect(statuses).toEqual([401, 401, 401, 429, 429]);
+  expect((await login(api, account, { address: "203.0.113.50" })).status).toBe(200);
 });
 
 test("a password change forgets all known networks but the current one", async () => {

@@ -176,6 +176,25 @@ describe("guessing", () => {
     expect((await login(api, account)).status).toBe(429);
   });
 
+  test("by strangers does not make the second step wait: its password was right", async () => {
+    const clock = new Clock();
+    await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 4 } });
+    const { account, secret } = await withTotp(api, clock, await makeAccount(api));
+    const { email } = account;
+    for (const network of [1, 2, 3, 4]) {
+      await login(api, { email, password: "wrong password" }, { address: `10.0.${network}.9` });
+    }
+    await api.db.sql`update login_account_attempts set attempts = 144`;
+    const travel = { address: "203.0.113.50" };
+    expect((await login(api, account, travel)).status).toBe(429);
+    await api.db.sql`update login_waits set waiting_since = waiting_since - interval '15 minutes'`;
+    // A process remembers until then that it has refused.
+    clock.time += 900_000;
+    const { loginToken } = await firstStep(api, account, travel);
+    const code = clock.code(secret);
+    expect(await outcomeOf(await secondStep(api, { loginToken, code }, travel))).toBe("200");
+  });
+
   test("is in the audit log, without what was typed", async () => {
     await using place = await open();
     const { api, clock } = place;

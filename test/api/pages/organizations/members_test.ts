@@ -97,6 +97,10 @@ test("admins offer no owner role; publishers see neither invitations nor forms, 
   expect(ofPublisher).not.toContain("invite-title");
   expect(ofPublisher).toContain(`href="${memberPath(scene, publisher)}/remove"`);
   expect(ofPublisher).not.toContain(memberPath(scene, admin));
+  const aboutSelf = await readPage(api, memberPath(scene, publisher), publisher.token);
+  expect(aboutSelf).toContain("The role is publisher. Only an owner or admin can change it.");
+  const aboutOwner = await readPage(api, memberPath(scene, owner), publisher.token);
+  expect(aboutOwner).toContain("The role is owner. Only an owner can change it.");
   const left = await submitForm(api, `${memberPath(scene, publisher)}/remove`, {
     token: publisher.token,
     heading: "<h1>",
