@@ -68,7 +68,7 @@ export function registerWebhookMetrics(registry: Registry, { sql, log }: { sql: 
         help: "How long the webhook that is due longest has waited for a job runner; 0 if none waits",
       },
     ],
-    async () => [[{ labels: {}, value: await measureOldestDelivery(sql) }]],
+    async () => [await measureOldestDelivery(sql)],
   );
 }
 

@@ -1,10 +1,10 @@
 /** What all exports of a process share: slots, second connections, the store of archives, metrics. */
 
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, type Registry } from "prom-client";
 import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
-import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
+import { registerGauge, registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
@@ -84,18 +84,16 @@ export type ExportMetrics = ReturnType<typeof createExportMetrics>;
 /** Creates and registers the metrics of exports. The slots are read at each scrape. */
 function createExportMetrics(registry: Registry, slots: Slots) {
   const registers = [registry];
-  const registerGauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  registerGauge("export_stream_slots_in_use", "Exports that are streaming", () => slots.used);
-  registerGauge("export_stream_slots", "Exports that can stream at the same time", () => slots.limits.max);
+  registerGauge(registry, {
+    name: "export_stream_slots_in_use",
+    help: "Exports that are streaming",
+    read: () => slots.used,
+  });
+  registerGauge(registry, {
+    name: "export_stream_slots",
+    help: "Exports that can stream at the same time",
+    read: () => slots.limits.max,
+  });
   const metrics = {
     bytes: new Counter({
       name: "export_bytes_total",
@@ -146,7 +144,7 @@ export function registerWatermarkMetrics(
         ignoredApplications: deps.config.exportIgnoreApplications,
         trackerSchema: deps.config.trackerSchema,
       });
-      return [[{ labels: {}, value: seconds ?? Number.NaN }]];
+      return [seconds ?? Number.NaN];
     },
   );
 }

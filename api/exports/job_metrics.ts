@@ -21,7 +21,7 @@ export function registerJobMetrics(registry: Registry, { sql, log }: { sql: Sql;
   registerMeasuredGauges(
     { registry, log },
     [{ name: "job_runners", help: "Job runners that were alive in the last 30 seconds" }],
-    async () => [[{ labels: {}, value: await countJobRunners(sql) }]],
+    async () => [await countJobRunners(sql)],
   );
   registerMeasuredGauges<"needs">(
     { registry, log },

@@ -1,6 +1,7 @@
 /** The metrics of the service, beside those of requests. */
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { registerDirectoryMetrics } from "../../shared/monitoring/directory_metrics.ts";
+import { registerGauge } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
 import { type ArtifactStatus, registerArtifactMetrics } from "../../sql/monitoring/artifact_status.ts";
@@ -31,25 +32,20 @@ export function registerServiceMetrics(
 
 /** Registers the gauges of the replica, as this process sees it. It is queried at each scrape. */
 function registerReplicaMetrics(registry: Registry, { replica, log }: { replica: Replica; log: Log }): void {
-  const registers = [registry];
-  new Gauge({
+  registerGauge(registry, {
     name: "database_replica_used",
     help: "1 while exports and the catalog are read from the replica, 0 while the primary is used instead",
-    registers,
-    collect() {
-      this.set(Number(replica.isUsed()));
-    },
+    read: () => Number(replica.isUsed()),
   });
-  new Gauge({
+  registerGauge(registry, {
     name: "database_replica_lag_seconds",
     help: "How far the replica is behind the primary; NaN if unknown",
-    registers,
-    async collect() {
+    read: async () => {
       const seconds = await replica.measureLag().catch((error) => {
         log.debug({ err: error }, "cannot measure the replica's lag");
         return null;
       });
-      this.set(seconds ?? Number.NaN);
+      return seconds ?? Number.NaN;
     },
   });
 }

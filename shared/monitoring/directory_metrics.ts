@@ -37,8 +37,7 @@ export function registerDirectoryMetrics(
         () => true,
         () => false,
       );
-      const values = [bavail * bsize, blocks * bsize, Number(isWritable)];
-      return values.map((value) => [{ labels: {}, value }]);
+      return [bavail * bsize, blocks * bsize, Number(isWritable)];
     },
   );
 }

@@ -1,4 +1,4 @@
-/** Gauges whose values are read at each scrape, from where reading may fail or hang. */
+/** Gauges whose values are read at each scrape, also from where reading may fail or hang. */
 import { Gauge, type Registry } from "prom-client";
 import type { Log } from "../process/log.ts";
 import { withTimeout } from "../process/with_timeout.ts";
@@ -6,13 +6,38 @@ import { withTimeout } from "../process/with_timeout.ts";
 /** Prometheus waits ten seconds for a scrape by default. */
 const READ_TIMEOUT_MS = 2_000;
 
-export interface MeasuredGauge<Label extends string> {
+export interface GaugeDescription<Label extends string> {
   name: string;
   help: string;
   labelNames?: readonly Label[];
 }
 
-export type Sample<Label extends string> = { labels: Partial<Record<Label, string>>; value: number };
+/** The value of a gauge without labels, or the samples of one with labels. */
+export type Measurement<Label extends string> =
+  | number
+  | readonly { labels: Partial<Record<Label, string>>; value: number }[];
+
+/** Registers a gauge that `read` fills at each scrape. `read` must not fail; the other metrics wait for it. */
+export function registerGauge<Label extends string>(
+  registry: Registry,
+  options: GaugeDescription<Label> & { read: () => Measurement<Label> | Promise<Measurement<Label>> },
+): void {
+  const { name, help, labelNames = [], read } = options;
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    async collect() {
+      const measured = await read();
+      this.reset();
+      if (typeof measured === "number") return this.set(measured);
+      // Without labels, `reset` leaves a sample of 0, which would be a measurement.
+      if (labelNames.length === 0) this.remove();
+      for (const { labels, value } of measured) this.set(labels, value);
+    },
+  });
+}
 
 /**
  * Registers gauges that one call of `read` fills, in the order of `gauges`. They have no samples while `read` fails or takes
@@ -21,28 +46,20 @@ export type Sample<Label extends string> = { labels: Partial<Record<Label, strin
  */
 export function registerMeasuredGauges<Label extends string>(
   { registry, log }: { registry: Registry; log: Log },
-  gauges: readonly MeasuredGauge<Label>[],
-  read: () => Promise<readonly (readonly Sample<Label>[])[]>,
+  gauges: readonly GaugeDescription<Label>[],
+  read: () => Promise<readonly Measurement<Label>[]>,
 ): void {
   const readOnce = shareFor(0, read);
-  for (const [index, { name, help, labelNames = [] }] of gauges.entries()) {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      async collect() {
-        this.reset();
-        // Without labels, `reset` leaves a sample of 0, which would be a measurement.
-        if (labelNames.length === 0) this.remove();
-        try {
-          const samples = await withTimeout(readOnce(), READ_TIMEOUT_MS);
-          for (const { labels, value } of samples[index] ?? []) this.set(labels, value);
-        } catch (error) {
-          log.warn({ event: "metrics.unreadable", metric: name, err: error }, "cannot read a metric");
-        }
-      },
-    });
+  for (const [index, gauge] of gauges.entries()) {
+    const readShare = async () => {
+      try {
+        return (await withTimeout(readOnce(), READ_TIMEOUT_MS))[index] ?? [];
+      } catch (error) {
+        log.warn({ event: "metrics.unreadable", metric: gauge.name, err: error }, "cannot read a metric");
+        return [];
+      }
+    };
+    registerGauge(registry, { ...gauge, read: readShare });
   }
 }
 

@@ -1,8 +1,8 @@
 /** Who owns the artifact store. If it is another database, requests still work but builds wait. */
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
-import { shareFor } from "../../shared/monitoring/measured_gauge.ts";
+import { registerGauge, shareFor } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Sql } from "../connection/pool.ts";
@@ -63,13 +63,12 @@ export function createArtifactProblemCheck(
 
 /** Registers the gauge. The store is checked at each scrape. */
 export function registerArtifactMetrics(registry: Registry, status: () => Promise<ArtifactStatus>): void {
-  new Gauge({
+  registerGauge(registry, {
     name: "artifact_store_owned",
     help: "1 while this database or no database owns the artifact store, 0 while another one does, NaN while it cannot be read",
-    registers: [registry],
-    async collect() {
+    read: async () => {
       const found = await status();
-      this.set(found === "unreachable" ? Number.NaN : Number(found !== "owned-by-another"));
+      return found === "unreachable" ? Number.NaN : Number(found !== "owned-by-another");
     },
   });
 }

@@ -1,20 +1,17 @@
 /** Metrics of connections: those of a process's pools, and those of the server. */
-import { Gauge, type Registry } from "prom-client";
-import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
+import type { Registry } from "prom-client";
+import { registerGauge, registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { type Pool, readPoolUsage, type Sql } from "../connection/pool.ts";
 
 /** Registers the gauges of all pools of a process. The keys of `pools` become the label `pool`. */
 export function registerPoolMetrics(registry: Registry, pools: Readonly<Record<string, Pool>>): void {
   const register = (name: string, help: string, read: (pool: Pool) => number): void => {
-    new Gauge({
+    registerGauge(registry, {
       name,
       help,
       labelNames: ["pool"],
-      registers: [registry],
-      collect() {
-        for (const [pool, opened] of Object.entries(pools)) this.set({ pool }, read(opened));
-      },
+      read: () => Object.entries(pools).map(([pool, opened]) => ({ labels: { pool }, value: read(opened) })),
     });
   };
   register(
@@ -52,7 +49,7 @@ export function registerServerConnections(registry: Registry, { sql, log }: { sq
         where backend_type = 'client backend'
           -- of roles that this one may not see
           or (backend_type is null and datid is not null)`;
-      return [[{ labels: {}, value: used }], [{ labels: {}, value: max }]];
+      return [used, max];
     },
   );
 }

@@ -1,6 +1,6 @@
 /** Whether the database lets a process do its work. */
-import { Gauge, type Registry } from "prom-client";
-import { shareFor } from "../../shared/monitoring/measured_gauge.ts";
+import type { Registry } from "prom-client";
+import { registerGauge, shareFor } from "../../shared/monitoring/measured_gauge.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../connection/pool.ts";
 import { maySeeSessions } from "../exports/harmless_sessions.ts";
@@ -79,13 +79,12 @@ export function createReadyResponse(deps: {
 
 /** Registers `database_up`, which is checked at each scrape. */
 export function registerDatabaseUp(registry: Registry, check: () => Promise<DatabaseStatus>): void {
-  new Gauge({
+  registerGauge(registry, {
     name: "database_up",
     help: "1 while the database responds to this process, 0 while it does not",
-    registers: [registry],
-    async collect() {
+    read: async () => {
       const status = await check();
-      this.set(Number(status.isUsable || status.checks["database"] === "ok"));
+      return Number(status.isUsable || status.checks["database"] === "ok");
     },
   });
 }

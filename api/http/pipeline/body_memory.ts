@@ -1,6 +1,6 @@
 /** Limits the memory for large bodies: of requests that slow clients still send, and of responses that they have not read. */
-import { Gauge } from "prom-client";
 import { TEXTS } from "../../../shared/error_texts.ts";
+import { registerGauge } from "../../../shared/monitoring/measured_gauge.ts";
 import { LARGE_BODY_BYTES } from "../body/request_body.ts";
 import { Slots } from "../limits/slots.ts";
 import type { Metrics } from "../metrics.ts";
@@ -60,14 +60,7 @@ function openBudget({ registry }: Metrics, { gauge, help, mebibytes, text }: Bud
       all: ({ seconds }) => TEXTS.SERVICE_UNAVAILABLE[text]({ mebibytes: mebibytes.all, seconds }),
     },
   );
-  new Gauge({
-    name: gauge,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(budget.used);
-    },
-  });
+  registerGauge(registry, { name: gauge, help, read: () => budget.used });
   return budget;
 }
 

@@ -1,9 +1,13 @@
 import { expect, test } from "bun:test";
 import { Registry } from "prom-client";
-import { registerMeasuredGauges, type Sample } from "../../../shared/monitoring/measured_gauge.ts";
+import {
+  type Measurement,
+  registerGauge,
+  registerMeasuredGauges,
+} from "../../../shared/monitoring/measured_gauge.ts";
 import { createLog } from "../../../shared/process/log.ts";
 
-function createGauges(read: () => Promise<readonly (readonly Sample<"kind">[])[]>) {
+function createGauges(read: () => Promise<readonly Measurement<"kind">[]>) {
   const registry = new Registry();
   const lines: string[] = [];
   const log = createLog({
@@ -19,16 +23,33 @@ function createGauges(read: () => Promise<readonly (readonly Sample<"kind">[])[]
     ],
     read,
   );
-  const scrape = async () =>
-    (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return { scrape, lines };
+  return { scrape: () => scrapeAll(registry), lines };
 }
+
+async function scrapeAll(registry: Registry): Promise<string[]> {
+  return (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+test("a gauge is read at each scrape, also by a promise, and has the samples of the last read only", async () => {
+  const registry = new Registry();
+  let reads = 0;
+  registerGauge(registry, { name: "plain", help: "Without labels", read: () => ++reads });
+  registerGauge(registry, { name: "awaited", help: "Without labels", read: async () => 10 * reads });
+  registerGauge(registry, {
+    name: "labeled",
+    help: "With a label",
+    labelNames: ["kind"],
+    read: () => [{ labels: { kind: `k${reads}` }, value: reads }],
+  });
+  expect(await scrapeAll(registry)).toEqual(["plain 1", "awaited 10", 'labeled{kind="k1"} 1']);
+  expect(await scrapeAll(registry)).toEqual(["plain 2", "awaited 20", 'labeled{kind="k2"} 2']);
+});
 
 test("one read fills all gauges, and samples of earlier reads are gone", async () => {
   let reads = 0;
   const { scrape } = createGauges(async () => {
     reads += 1;
-    return [[{ labels: {}, value: reads }], [{ labels: { kind: `k${reads}` }, value: reads }]];
+    return [reads, [{ labels: { kind: `k${reads}` }, value: reads }]];
   });
   expect(await scrape()).toEqual(["plain 1", 'labeled{kind="k1"} 1']);
   expect(await scrape()).toEqual(["plain 2", 'labeled{kind="k2"} 2']);
@@ -38,7 +59,7 @@ test("a read that fails leaves no sample, and the log says why", async () => {
   let isDown = false;
   const { scrape, lines } = createGauges(async () => {
     if (isDown) throw new Error("the database is down");
-    return [[{ labels: {}, value: 7 }], [{ labels: { kind: "a" }, value: 7 }]];
+    return [7, [{ labels: { kind: "a" }, value: 7 }]];
   });
   expect(await scrape()).toEqual(["plain 7", 'labeled{kind="a"} 7']);
   isDown = true;
@@ -48,7 +69,7 @@ test("a read that fails leaves no sample, and the log says why", async () => {
 
 test("a hanging read is not repeated, and its gauges have no sample", async () => {
   let reads = 0;
-  const { promise, resolve } = Promise.withResolvers<readonly (readonly Sample<"kind">[])[]>();
+  const { promise, resolve } = Promise.withResolvers<readonly Measurement<"kind">[]>();
   const { scrape } = createGauges(() => {
     reads += 1;
     return promise;
@@ -56,6 +77,6 @@ test("a hanging read is not repeated, and its gauges have no sample", async () =
   expect(await scrape()).toEqual([]);
   expect(await scrape()).toEqual([]);
   expect(reads).toBe(1);
-  resolve([[{ labels: {}, value: 1 }], []]);
+  resolve([1, []]);
   await promise;
 });
