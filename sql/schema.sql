@@ -1021,6 +1021,8 @@ create table webhooks (
   disabled_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  claimed_until timestamp(3) with time zone,
+  paused_until timestamp(3) with time zone,
   constraint webhooks_pkey PRIMARY KEY (id)
 );
 

@@ -59,16 +59,24 @@ export async function countPendingDeliveries(sql: Sql, webhookId: string): Promi
     where webhook_id = ${webhookId} and status = 'pending'`);
 }
 
-/** Queues one delivery, due now. Call inside a transaction. */
+/**
+ * Queues one delivery before all others of the webhook, and ends its pause: somebody waits for the outcome. Call inside a
+ * transaction.
+ */
 export async function insertDelivery(
   sql: Sql,
   delivery: { webhookId: string; eventId: string; type: string; payload: string },
 ): Promise<DeliveryRow> {
   const { webhookId, eventId, type, payload } = delivery;
-  await sql`update webhooks set due_at = coalesce(due_at, now()) where id = ${webhookId}`;
+  await sql`
+    update webhooks
+    set paused_until = null, due_at = greatest(now(), claimed_until)
+    where id = ${webhookId}`;
   return onlyRow(sql<[DeliveryRow]>`
-    insert into webhook_deliveries (webhook_id, event_id, type, payload)
-    values (${webhookId}, ${eventId}, ${type}, ${payload})
+    insert into webhook_deliveries (webhook_id, event_id, type, payload, next_attempt_at)
+    select ${webhookId}, ${eventId}, ${type}, ${payload}, least(now(), min(next_attempt_at) - interval '1 ms')
+    from webhook_deliveries
+    where webhook_id = ${webhookId} and status = 'pending'
     returning ${deliveryColumns(sql)}`);
 }
 
@@ -139,7 +147,10 @@ export async function queueDeliveries(sql: Sql): Promise<number> {
     moved as (
       update webhooks as w
       set position = greatest(w.position, r.position),
-        due_at = case when r.events > 0 then coalesce(w.due_at, now()) else w.due_at end
+        due_at = case
+          when r.events > 0 then least(w.due_at, greatest(now(), w.claimed_until, w.paused_until))
+          else w.due_at
+        end
       from reached as r
       where w.id = r.id
       returning w.id
@@ -176,7 +187,8 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       from due
     ), claimed as (
       update webhooks
-      set due_at = now() + make_interval(secs => ${CLAIM_SECONDS})
+      set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS}),
+        due_at = now() + make_interval(secs => ${CLAIM_SECONDS})
       where id in (
         select w.id
         from turns as t
@@ -226,14 +238,15 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
   const noted = await updateDelivery(sql, attempt);
   if (!webhook || !noted) return null;
   if (noted.isGivenUp) {
-    await sql`update webhooks set disabled_at = now(), due_at = null where id = ${webhookId}`;
+    await sql`update webhooks set disabled_at = now(), due_at = null, claimed_until = null where id = ${webhookId}`;
     await markPendingFailed(sql, webhookId);
   } else {
     const failures = error === null ? 0 : webhook.failures + 1;
+    const pausedUntil = sql`now() + make_interval(secs => ${webhookPauseSeconds(failures)})`;
     await sql`
       update webhooks
-      set failures = ${failures}, due_at = (
-        select greatest(min(next_attempt_at), now() + make_interval(secs => ${webhookPauseSeconds(failures)}))
+      set failures = ${failures}, claimed_until = null, paused_until = ${pausedUntil}, due_at = (
+        select greatest(min(next_attempt_at), ${pausedUntil})
         from webhook_deliveries
         where webhook_id = ${webhookId} and status = 'pending'
         having count(*) > 0

@@ -68,7 +68,7 @@ export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow |
 
 /**
  * Updates what is given and returns the webhook, or null. Enabling a disabled webhook skips what happened meanwhile;
- * disabling one gives up what is pending.
+ * disabling one gives up what is pending. Another URL, or enabling it again, makes what is pending due. Call inside a transaction.
  */
 export async function updateWebhook(
   sql: Sql,
@@ -81,8 +81,8 @@ export async function updateWebhook(
     set url = coalesce(${url}, w.url),
       types = coalesce(${types}::text[], w.types),
       position = case when ${enabled}::boolean and w.disabled_at is not null then l.settled_position else w.position end,
-      failures = case when ${enabled}::boolean then 0 else w.failures end,
       due_at = case when not ${enabled}::boolean then null else w.due_at end,
+      claimed_until = case when not ${enabled}::boolean then null else w.claimed_until end,
       disabled_at = case
         when ${enabled}::boolean then null
         when not ${enabled}::boolean then coalesce(w.disabled_at, now())
@@ -93,7 +93,24 @@ export async function updateWebhook(
     where w.id = ${id} and w.org_id = ${orgId}
     returning ${sql(COLUMNS.map((column) => `w.${column}`))}`;
   if (row && enabled === false) await markPendingFailed(sql, id);
+  else if (row && (enabled || url !== null)) await makePendingDue(sql, id);
   return row ?? null;
+}
+
+/** Forgets the failures of a webhook: its owner has corrected something. */
+async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
+  const isPending = sql`webhook_id = ${webhookId} and status = 'pending'`;
+  await sql`
+    update webhook_deliveries
+    set next_attempt_at = now()
+    where ${isPending} and next_attempt_at > now()`;
+  await sql`
+    update webhooks
+    set failures = 0, paused_until = null,
+      due_at = case
+        when exists (select from webhook_deliveries where ${isPending}) then greatest(now(), claimed_until)
+      end
+    where id = ${webhookId}`;
 }
 
 /**

@@ -1,0 +1,120 @@
+import { expect, test } from "bun:test";
+import { settleEvents } from "../../../sql/events/event_feed.ts";
+import { insertExportEvent } from "../../../sql/events/events.ts";
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  noteAttempt,
+  queueDeliveries,
+} from "../../../sql/webhooks/webhook_deliveries.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
+
+/** A webhook whose receiver fails or works as the test says. */
+async function openWebhook() {
+  const app = await openTestApp();
+  const { sql } = app.db;
+  const owner = await app.make.person({ role: "owner" });
+  const created = await callWebhooks(app, owner, "POST", "", WEBHOOK_BODY);
+  const { id: webhookId } = await dataOf<{ id: string }>(created);
+  const claim = async (): Promise<ClaimedDelivery | null> => (await claimDeliveries(sql, 1))[0] ?? null;
+  return {
+    app,
+    claim,
+    addEvent: async (): Promise<void> => {
+      await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
+      while (await settleEvents(sql));
+      await queueDeliveries(sql);
+    },
+    sendTest: async (): Promise<string> =>
+      (await dataOf<{ id: string }>(await callWebhooks(app, owner, "POST", `/${webhookId}/test`))).id,
+    change: (body: unknown) => callWebhooks(app, owner, "PATCH", `/${webhookId}`, body),
+    /** Notes an attempt of what is claimed. */
+    note: async (error: string | null, delivery: ClaimedDelivery | null): Promise<void> => {
+      const id = delivery?.id ?? "";
+      await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));
+    },
+    /** Makes the next failure of the pending deliveries one of many: their next attempt is about an hour later. */
+    haveFailed: async (failuresInRow: number): Promise<void> => {
+      await sql`update webhook_deliveries set attempts = 20, first_attempt_at = now() where status = 'pending'`;
+      await sql`update webhooks set failures = ${failuresInRow - 1}`;
+    },
+    /** Seconds until the next request, in steps of ten; null if nothing is pending. */
+    dueIn: async (): Promise<number | null> => {
+      const [row] = await sql<[{ seconds: number | null }]>`
+        select round(extract(epoch from due_at - clock_timestamp())::numeric, -1)::float8 as seconds from webhooks`;
+      return row.seconds === null ? null : Math.max(0, row.seconds);
+    },
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+/** The same, with one delivery whose next attempt is about an hour away. */
+async function openFailing({ failuresInRow }: { failuresInRow: number }) {
+  const hook = await openWebhook();
+  await hook.addEvent();
+  await hook.haveFailed(failuresInRow);
+  const failed = await hook.claim();
+  await hook.note("failed", failed);
+  expect(await hook.dueIn()).toBeGreaterThan(2000);
+  return { ...hook, failed };
+}
+
+test("an event is delivered at once while another one waits for its next attempt, if the receiver works", async () => {
+  await using hook = await openFailing({ failuresInRow: 1 });
+  await hook.addEvent();
+  const claimed = await hook.claim();
+  expect(claimed?.attempts).toBe(0);
+  await hook.note(null, claimed);
+  expect(await hook.dueIn()).toBeGreaterThan(2000);
+  await hook.addEvent();
+  expect((await hook.claim())?.attempts).toBe(0);
+});
+
+test("an event waits for the pause of a failing webhook, and not for the next attempt of another delivery", async () => {
+  await using hook = await openFailing({ failuresInRow: 20 });
+  await hook.addEvent();
+  expect(await hook.dueIn()).toBe(300);
+});
+
+test("an event that is queued during a request waits for its end", async () => {
+  await using hook = await openWebhook();
+  await hook.addEvent();
+  const claimed = await hook.claim();
+  await hook.addEvent();
+  expect([await hook.claim(), await hook.dueIn()]).toEqual([null, 60]);
+  await hook.sendTest();
+  await hook.change({ enabled: true });
+  expect([await hook.claim(), await hook.dueIn()]).toEqual([null, 60]);
+  await hook.note(null, claimed);
+  expect(await hook.dueIn()).toBe(0);
+});
+
+test("a test event goes first and at once, whatever has failed or waits", async () => {
+  await using hook = await openFailing({ failuresInRow: 20 });
+  await hook.addEvent();
+  const id = await hook.sendTest();
+  expect((await hook.claim())?.id).toBe(id);
+});
+
+test.each([{ url: "https://example.com/other" }, { enabled: true }])(
+  "PATCH with %j makes what is pending due",
+  async (body) => {
+    await using hook = await openFailing({ failuresInRow: 20 });
+    expect((await hook.change({ types: ["export.ready", "model.added"] })).status).toBe(200);
+    expect(await hook.dueIn()).toBeGreaterThan(2000);
+    expect((await hook.change(body)).status).toBe(200);
+    const claimed = await hook.claim();
+    expect(claimed?.id).toBe(hook.failed?.id ?? "");
+    await hook.note("failed", claimed);
+    // One failure is no reason for a pause.
+    await hook.addEvent();
+    expect(await hook.dueIn()).toBe(0);
+  },
+);
+
+test("PATCH of a webhook for which nothing is pending makes nothing due", async () => {
+  await using hook = await openWebhook();
+  await hook.change({ url: "https://example.com/other" });
+  expect(await hook.dueIn()).toBeNull();
+});
