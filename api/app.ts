@@ -1,4 +1,5 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
+import { listOrgSlugs } from "../sql/accounts/orgs.ts";
 import { createArtifactProblemCheck, createArtifactStatus } from "../sql/monitoring/artifact_status.ts";
 import { createDatabaseCheck } from "../sql/monitoring/readiness.ts";
 import { createSignInResources } from "./accounts/sign_in/sign_in_resources.ts";
@@ -28,7 +29,7 @@ import { EXPORT_PAGES } from "./pages/exports/routes.ts";
 import { HOME_PAGES } from "./pages/home.ts";
 import { MODEL_PAGES } from "./pages/models/routes.ts";
 import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
-import { type PageRoute, toPageRoute } from "./pages/page.ts";
+import { type PageDeps, type PageRoute, toPageRoute } from "./pages/page.ts";
 import { createAssetOperations } from "./pages/routes.ts";
 import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
 import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
@@ -84,8 +85,9 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
   };
   if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
+  const pageDeps: PageDeps = { ...deps, listOrgSlugs: (ids) => listOrgSlugs(deps.sql, ids) };
   const routes = (ownRoutes ?? listRoutes(deps)).map((entry) =>
-    isPage(entry) ? toPageRoute(entry, deps) : toOperationRoute(entry, deps),
+    isPage(entry) ? toPageRoute(entry, pageDeps) : toOperationRoute(entry, deps),
   );
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(

@@ -33,7 +33,7 @@ export function knownQuery(url: URL, names: Readonly<Record<string, unknown>>): 
 }
 
 /** Returns `/a/b`: each part is encoded. */
-export function pathOf(...parts: readonly string[]): string {
+function pathOf(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join("");
 }
 

@@ -39,6 +39,8 @@ export interface Page extends ApiClient {
 export interface PageDeps {
   config: Pick<Config, "publicUrl" | "signUp" | "signUpDomains" | "supportContact" | "organizationCreation">;
   documents: Documents;
+  /** Returns the slugs of organizations by id. They are public; some responses of the API have the id only. */
+  listOrgSlugs(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 export type SignedInPage = Page & { session: PageSession };

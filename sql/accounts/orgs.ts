@@ -40,6 +40,15 @@ export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<str
     where slug = ${slug}`);
 }
 
+/** Lists the slugs of organizations by id, also of deleted ones. */
+export async function listOrgSlugs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ id: string; slug: string }[]>`
+    select id, slug
+    from organizations
+    where id = any(${[...ids]}::uuid[])`;
+  return new Map(rows.map(({ id, slug }) => [id, slug]));
+}
+
 export interface OrgListRow extends OrgRow {
   memberCount: number;
 }

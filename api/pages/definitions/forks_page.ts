@@ -1,9 +1,8 @@
 /** …/forks: the source of a definition, and what was made from it. */
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { getLineage, listForks } from "../../definitions/forks/forks.ts";
-import { getDefinition } from "../../definitions/read.ts";
-import { definitionPath, organizationOf, pathOf } from "../addresses.ts";
-import { nullIf, type ResponseOf } from "../api_client.ts";
+import { definitionPath, type LinkedDefinition } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
@@ -12,8 +11,6 @@ import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
 const MAX_ROWS = 100;
-/** Organizations whose names are looked up at once. */
-const LOOKUPS_AT_ONCE = 8;
 
 /** Slugs of organizations by id. */
 type Slugs = ReadonlyMap<string, string>;
@@ -31,7 +28,7 @@ export async function showForks(page: Page, address: PageAddress): Promise<PageC
   ]);
   const sources = lineage.data.chain.flatMap(({ source }) => source ?? []);
   const shown = forks.data.forks.slice(0, MAX_ROWS).map((fork) => fork.definition);
-  const slugs = await findSlugs(page, [...sources, ...shown]);
+  const slugs = await page.deps.listOrgSlugs([...sources, ...shown].map(({ orgId }) => orgId));
   return frameTab(definition, {
     tab: "forks",
     body: html`${renderLineage(lineage.data, slugs)}
@@ -39,45 +36,22 @@ ${renderForks(forks.data, slugs)}`,
   });
 }
 
-/** Asks one version of each organization for its slug: forks have the id only. */
-async function findSlugs(page: Page, versions: readonly NamedVersion[]): Promise<Slugs> {
-  const asked = [...new Map(versions.map((version) => [version.orgId, version])).values()].slice(0, MAX_ROWS);
-  const slugs = new Map<string, string>();
-  for (let from = 0; from < asked.length; from += LOOKUPS_AT_ONCE) {
-    await Promise.all(
-      asked.slice(from, from + LOOKUPS_AT_ONCE).map(async ({ type, id, orgId }) => {
-        const slug = await findSlug(page, { type, name: id });
-        if (slug !== null) slugs.set(orgId, slug);
-      }),
-    );
-  }
-  return slugs;
+/** The API names organizations of forks by id only. None is ever removed from the database. */
+function locate(version: NamedVersion, slugs: Slugs): LinkedDefinition {
+  return { ...version, organization: slugs.get(version.orgId) ?? "" };
 }
 
-/** Null for a version that was deleted meanwhile. */
-async function findSlug({ call }: Page, params: { type: string; name: string }): Promise<string | null> {
-  const query = { includeYaml: false, includeRuntime: false };
-  const found = await nullIf(["NOT_FOUND"], call(getDefinition, { params, query }));
-  return found && organizationOf(found.data);
-}
-
-/** The page of a version; by its id, which redirects to its address, if the organization is unknown. */
-function versionPath({ type, id, orgId, name, version }: NamedVersion, slugs: Slugs): string {
-  const organization = slugs.get(orgId);
-  return organization === undefined
-    ? `/definitions${pathOf(type, id)}`
-    : definitionPath({ type, organization, name, version });
-}
-
-function addressOf({ orgId, name, version }: NamedVersion, slugs: Slugs): string {
-  const organization = slugs.get(orgId);
-  return `${organization === undefined ? "" : `@${organization}/`}${name}@${version}`;
+function addressOf({ organization, name, version }: LinkedDefinition): string {
+  return `@${organization}/${name}@${version}`;
 }
 
 function renderLineage({ chain }: LineageJson, slugs: Slugs): Content {
   if (chain.length === 0) return null;
   const items = chain.map(({ source, sourceType, sourceName, sourceVersion }) => {
-    if (source) return html`<li><a href="${versionPath(source, slugs)}">${addressOf(source, slugs)}</a></li>`;
+    if (source) {
+      const address = locate(source, slugs);
+      return html`<li><a href="${definitionPath(address)}">${addressOf(address)}</a></li>`;
+    }
     if (sourceName !== null)
       return html`<li>${sourceName}@${sourceVersion} <span class="quiet">no longer available</span></li>`;
     return html`<li>${sourceType} <span class="quiet">that you cannot see</span></li>`;
@@ -87,14 +61,12 @@ function renderLineage({ chain }: LineageJson, slugs: Slugs): Content {
 
 function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
   if (totalForks === 0) return emptyState("It has no forks.");
-  const rows = forks.slice(0, MAX_ROWS).map(
-    ({
-      fork,
-      definition,
-    }) => html`<tr><th scope="row"><a href="${versionPath(definition, slugs)}">${definition.displayName}</a></th>
-<td>${addressOf(definition, slugs)}</td><td>${renderDay(fork.forkedAt)}</td></tr>
-`,
-  );
+  const rows = forks.slice(0, MAX_ROWS).map(({ fork, definition }) => {
+    const address = locate(definition, slugs);
+    return html`<tr><th scope="row"><a href="${definitionPath(address)}">${definition.displayName}</a></th>
+<td>${addressOf(address)}</td><td>${renderDay(fork.forkedAt)}</td></tr>
+`;
+  });
   const hidden = totalForks - rows.length;
   return html`<section aria-labelledby="forks"><h2 id="forks">${countOf(totalForks, "fork")}</h2>
 ${rows.length > 0 && dataTable("Forks", ["Fork", "Address", "Forked"], rows)}
