@@ -7,6 +7,7 @@ import { contentDisposition } from "../../shared/exports/file_names.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
 import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/versions.ts";
+import { parseAcceptedValues } from "../http/accepted_values.ts";
 import {
   type DocumentedForm,
   joinJson,
@@ -253,10 +254,8 @@ export function splitEnding(name: string): { name: string; ending: TextFormat | 
  */
 export function acceptedFormat(accept: string | null): TextFormat | null {
   let best: { format: TextFormat | null; weight: number } = { format: null, weight: 0 };
-  for (const range of (accept ?? "").toLowerCase().split(",")) {
-    const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
-    const format = type === "application/json" ? null : formatOf(type);
-    const weight = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+  for (const { value, weight } of parseAcceptedValues(accept)) {
+    const format = value === "application/json" ? null : formatOf(value);
     if (format !== undefined && weight > best.weight) best = { format, weight };
   }
   return best.format;

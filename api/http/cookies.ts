@@ -1,4 +1,4 @@
-/** Cookies of browsers: the form of those that the service sets, and the search for one that it gets. */
+/** Cookies of browsers: the form of those that the service sets, and the search for those that it gets. */
 
 /**
  * Returns `Set-Cookie`. Scripts cannot read the cookie, and other sites can send it by links only. A cookie that is given
@@ -14,8 +14,15 @@ export function setCookie(
   return `${name}=${value}; HttpOnly; SameSite=Lax; Path=${path}; Max-Age=${maxAgeSeconds}${secure}`;
 }
 
+/** Returns the values of the cookies of a name: more than one if they were set for several paths or domains. */
+export function readCookies(headers: Headers, name: string): string[] {
+  const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.split("="));
+  return pairs.flatMap(([given = "", ...value]) =>
+    given.trim() === name && value.length > 0 ? [value.join("=").trim()] : [],
+  );
+}
+
 /** Returns the value of a cookie; null without one. */
 export function readCookie(headers: Headers, name: string): string | null {
-  const cookies = (headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
-  return cookies.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
+  return readCookies(headers, name)[0] ?? null;
 }

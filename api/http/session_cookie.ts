@@ -1,6 +1,6 @@
 /** The session cookie of browsers. It holds the same token as `Authorization: Bearer`. */
 import type { Config } from "../../shared/process/config.ts";
-import { setCookie } from "./cookies.ts";
+import { readCookies, setCookie } from "./cookies.ts";
 
 type CookieConfig = Pick<Config, "publicUrl">;
 
@@ -19,11 +19,7 @@ export function sessionCookieName({ publicUrl }: CookieConfig): "ulr_session" | 
  * like a token is another program's, and no credential.
  */
 export function readSessionTokens(headers: Headers, config: CookieConfig): readonly string[] {
-  const expected = sessionCookieName(config);
-  return (headers.get("cookie") ?? "").split(";").flatMap((pair) => {
-    const [name = "", value = ""] = pair.split("=", 2);
-    return name.trim() === expected && TOKEN.test(value.trim()) ? [value.trim()] : [];
-  });
+  return readCookies(headers, sessionCookieName(config)).filter((value) => TOKEN.test(value));
 }
 
 /** Returns `Set-Cookie` for a new session. */

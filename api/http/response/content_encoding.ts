@@ -2,6 +2,7 @@
 import { Readable, type Transform } from "node:stream";
 import { promisify } from "node:util";
 import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from "node:zlib";
+import { parseAcceptedValues } from "../accepted_values.ts";
 
 /** In order of preference: zstd is faster at the same ratio. */
 const ENCODINGS = ["zstd", "gzip"] as const;
@@ -19,13 +20,7 @@ const zstdAsync = promisify(zstdCompress);
 
 /** Chooses the encoding from an Accept-Encoding header; null for none. `*` means gzip: clients that send it may not know zstd. */
 export function chooseEncoding(acceptEncoding: string | null): ContentEncoding | null {
-  if (acceptEncoding === null) return null;
-  const weights = new Map<string, number>();
-  for (const item of acceptEncoding.split(",")) {
-    const [coding = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-    weights.set(coding, weight === undefined ? 1 : Number(weight));
-  }
+  const weights = new Map(parseAcceptedValues(acceptEncoding).map(({ value, weight }) => [value, weight]));
   let best: ContentEncoding | null = null;
   let bestWeight = 0;
   for (const encoding of ENCODINGS) {

@@ -115,7 +115,7 @@ describe("the session cookie", () => {
     for (const foreign of [
       ...[`session=${token}`, "session=abc.def", `__Host-ulr_session=${token}`, `ulr_sessions=${token}`],
       ...[`ulr_session=${key}`, "ulr_session=abc.def", "ulr_session= x", `ulr_session=${token}x y`],
-      ...["ulr_session=", "ulr_session"],
+      ...["ulr_session=", "ulr_session", `ulr_session=${token}=x`],
     ]) {
       const visit = await api.request("/api/v1/visitor", { headers: { cookie: foreign } });
       expect([foreign, visit.status, visit.headers.getSetCookie()]).toEqual([foreign, 200, []]);
