@@ -1,4 +1,5 @@
 /** What people may write about a user or an organization: limits, fields of a body, and why a value is refused. */
+import { domainToASCII } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
 import { isAccountSlug, isProjectSlug } from "../../shared/slugs.ts";
@@ -49,11 +50,31 @@ export function websiteProblem(text: string): string | null {
   return lengthProblem(text, WEBSITE_MAX_LENGTH);
 }
 
-/** The same for an email address. */
+/** The same for the email address of an account, which may be older than the rules of `emailProblem`. */
+export function knownEmailProblem(text: string): string | null {
+  return EMAIL.test(text) ? lengthProblem(text, EMAIL_MAX_LENGTH) : NO_EMAIL;
+}
+
+/** The same for another email address. A mailbox has one spelling except for case, because limits count spellings. */
 export function emailProblem(text: string): string | null {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text)) return "must be an email address";
+  const [, local = "", domain = ""] = EMAIL.exec(text) ?? [];
+  const ascii = domainToASCII(domain);
+  const isMalformed =
+    ascii === "" ||
+    domain.split(".").includes("") ||
+    local.normalize("NFKC") !== local ||
+    QUOTED_OR_INVISIBLE.test(text);
+  if (isMalformed) return NO_EMAIL;
+  if (!/^[!-~]+$/.test(domain) || ascii !== domain.toLowerCase()) {
+    return `must have its domain in ASCII, as in ${local}@${ascii}`;
+  }
   return lengthProblem(text, EMAIL_MAX_LENGTH);
 }
+
+const NO_EMAIL = "must be an email address";
+const EMAIL = /^([^\s@]+)@([^\s@]+)$/;
+/** Characters that an address can only have in quotes, which are optional around others, and those that mailers drop. */
+const QUOTED_OR_INVISIBLE = /[()<>[\]:;,"\\\p{C}\p{Z}]/u;
 
 /** Control characters (line feeds too), line separators, and marks that turn the reading direction. */
 const UNREADABLE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;

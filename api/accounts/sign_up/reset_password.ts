@@ -12,7 +12,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
-import { checkTexts, emailProblem } from "../profile_fields.ts";
+import { checkTexts, knownEmailProblem } from "../profile_fields.ts";
 import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
@@ -37,7 +37,7 @@ export const requestPasswordReset = operation(
     fails: ["RATE_LIMITED"],
   },
   async ({ body: { email }, request }, deps) => {
-    checkTexts({ email }, { email: emailProblem });
+    checkTexts({ email }, { email: knownEmailProblem });
     await deps.sql.begin((tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
     return reply(202, null);
   },

@@ -206,6 +206,7 @@ test("invalid bodies are refused before anything is written", async () => {
     { role: "viewer" },
     { email: "ann", role: "viewer" },
     { email: "a b@example.com", role: "viewer" },
+    { email: "<ann@example.com", role: "viewer" },
     { email: "ann@example.com\r\nBcc: all@example.com", role: "viewer" },
     { email: `${"a".repeat(320)}@example.com`, role: "viewer" },
     { email: "a\u0000@example.com", role: "viewer" },

@@ -74,6 +74,16 @@ test("a person who has forgotten their password gets a mail, sets a new one, and
   expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
 });
 
+test("an account whose address would be refused today still gets a mail", async () => {
+  await using server = await openMailServer();
+  await using api = await openTestApp({ config: { smtpUrl: server.url } });
+  const { email } = await api.make.user({ email: "ann@müller.example" });
+  expect((await ask(api, email)).status).toBe(202);
+  await using runner = await openTestRunner(api);
+  await runner.accountMails();
+  expect((await newestMail(server)).to).toEqual([email]);
+});
+
 test("the request does not look for the account, so neither response nor time tells whether there is one", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { emailProblem } from "../../../api/accounts/profile_fields.ts";
+
+test.each([
+  "ann@b.example",
+  "Ann.O'Hara+lists@Mail.B.Example",
+  "ann@localhost",
+  "a..b.@b.example",
+  "jürgen@b.example",
+  "用户@b.example",
+  "ann@xn--mller-kva.example",
+])("%s is an email address", (email) => expect(emailProblem(email)).toBeNull());
+
+test.each([
+  "<victim@b.example",
+  "victim@b.example>",
+  "vic\u0007tim@b.example",
+  "vic\u200Btim@b.example",
+  "victim@b.example\u007F",
+  '"victim"@b.example',
+  "vic\\tim@b.example",
+  "(x)victim@b.example",
+  "victim@b.example(x)",
+  "victim@b.example,",
+  "victim@b.example;",
+  "ｖictim@b.example",
+  "victim@b.example.",
+  "victim@b..example",
+  "victim@b.exa\u00ADmple",
+  "victim@[127.0.0.1]",
+  "victim@b.example@c.example",
+  "victim",
+])("%j is no email address", (email) => expect(emailProblem(email)).toBe("must be an email address"));
+
+test.each([
+  ["victim@ｂ.example", "b.example"],
+  ["victim@b。example", "b.example"],
+  ["victim@\u212A.example", "k.example"],
+  ["victim@b%2Eexample", "b.example"],
+  ["ann@müller.example", "xn--mller-kva.example"],
+])("the domain of %s must be %s", (email, domain) =>
+  expect(emailProblem(email)).toBe(
+    `must have its domain in ASCII, as in ${email.slice(0, email.indexOf("@"))}@${domain}`,
+  ),
+);
