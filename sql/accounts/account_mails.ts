@@ -124,7 +124,10 @@ export async function findAccountMailWait(
   return Math.max(0, row?.waitMs ?? 0);
 }
 
-/** Finds a mail that is still to be sent; null otherwise. */
+/**
+ * Finds a mail that is still to be sent; null otherwise. It may wait for its first attempt until `expires_at`. After that, the
+ * queue decides how often it is tried: each attempt makes another link, so one that has expired does not count.
+ */
 export async function findUnsentAccountMail(sql: Sql, id: string): Promise<AccountMailRow | null> {
   return firstRow(sql<AccountMailRow[]>`
     select ${sql(COLUMNS)}
@@ -134,7 +137,7 @@ export async function findUnsentAccountMail(sql: Sql, id: string): Promise<Accou
       and used_at is null
       and ended_at is null
       and not is_over_limit
-      and expires_at > clock_timestamp()`);
+      and (token_hash is not null or expires_at > clock_timestamp())`);
 }
 
 /**

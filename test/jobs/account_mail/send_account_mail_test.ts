@@ -123,6 +123,35 @@ test("a mail that failed is sent by the next attempt, with a link that works", a
   expect(JSON.stringify(app.logLines)).not.toContain(email);
 });
 
+test("a mail that failed is sent after its link has expired, unless it was replaced or its link was used", async () => {
+  let isDown = true;
+  await using place = await openWith({
+    onRcptTo: ({ address }, _session, callback) => (isDown ? callback(smtpError(451, address)) : callback()),
+  });
+  const { app, runner, server } = place;
+  const ids: string[] = [];
+  const emails: string[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const { email } = await app.make.user();
+    ids.push(await queueMail(app, { kind: "password_reset", email }));
+    emails.push(email);
+    await expect(runner.accountMails()).rejects.toThrow("answers 451 to RCPT TO");
+    await waitFor(async () => (await jobState(app, ids[n] ?? "")) === "retry");
+    await app.db.sql`update pgboss.job set state = 'cancelled' where id = ${ids[n] ?? ""}`;
+  }
+  const [lateId = "", usedId = "", replacedId = ""] = ids;
+  await app.db.sql`update account_mails set expires_at = now() - interval '1 second'`;
+  await app.db.sql`update account_mails set used_at = now() where id = ${usedId}`;
+  await app.db.sql`update account_mails set ended_at = now() where id = ${replacedId}`;
+  await app.db
+    .sql`update pgboss.job set state = 'retry', completed_on = null where name = 'send_account_mail'`;
+  isDown = false;
+  await runner.accountMails();
+  expect(server.received.map(({ to }) => to)).toEqual([[emails[0] ?? ""]]);
+  expect(await works(app, (await newestMail(server)).token)).toBe(true);
+  expect(await jobState(app, lateId)).toBe("completed");
+});
+
 test("a mail that the server refuses for good is not tried again", async () => {
   await using place = await openWith({
     onRcptTo: ({ address }, _session, callback) => callback(smtpError(550, address)),
@@ -226,7 +255,7 @@ test("if a mail is sent twice, both are shown and the link of the newer one work
   expect(server.received).toHaveLength(2);
 });
 
-test("a mail that was replaced or has waited for a day is not sent", async () => {
+test("a mail that was replaced, or was not tried for a day, is not sent", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const users = [await app.make.user(), await app.make.user()];
