@@ -5,7 +5,11 @@ import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import { replaceRecoveryCodes } from "../../sql/accounts/recovery_codes.ts";
-import { deleteSecondFactors } from "../../sql/accounts/second_factors.ts";
+import {
+  deleteSecondFactors,
+  listSecondFactors,
+  type SecondFactorRow,
+} from "../../sql/accounts/second_factors.ts";
 import { listSessions, markSessionsRevoked } from "../../sql/accounts/sessions.ts";
 import { listUsers, type UserRow, updateUserDisabled } from "../../sql/accounts/users.ts";
 import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
@@ -119,14 +123,29 @@ export const listUsersCommand = defineCommand({
   },
 });
 
+function factorTable(factors: readonly SecondFactorRow[]): string {
+  return table(
+    ["SECOND FACTOR", "NAME", "CREATED", "LAST USED", "ID"],
+    factors.map(({ kind, name, createdAt, lastUsedAt, id }) => [
+      kind,
+      name,
+      createdAt,
+      lastUsedAt ?? "-",
+      id,
+    ]),
+    "No second factors.",
+  );
+}
+
 export const showUserCommand = defineCommand({
   name: "user show",
-  about: "Shows a user with their organizations, keys and live sessions.",
+  about: "Shows a user with their organizations, keys, second factors and live sessions.",
   flags: { user: { placeholder: "U", required: true, about: "username" } },
   async run({ sql }, values) {
     const user = await requireUser(sql, values.user);
     const memberships = await listMemberships(sql, user.id);
     const keys = await listApiKeys(sql, user.id);
+    const secondFactors = await listSecondFactors(sql, user.id);
     const sessions = await listSessions(sql, user.id);
     const organizations = memberships.map(({ orgId, slug, name, role, isPersonal, tier }) => {
       return { id: orgId, slug, name, role, isPersonal, subscriptionTier: tier };
@@ -137,8 +156,17 @@ export const showUserCommand = defineCommand({
       "No organizations.",
     );
     return {
-      json: { ...presentUser(user), organizations, keys: keys.map(presentKey), sessions: [...sessions] },
-      text: [describeUser(user), orgTable, keyTable(keys), sessionTable(sessions)].join("\n\n"),
+      json: {
+        ...presentUser(user),
+        organizations,
+        keys: keys.map(presentKey),
+        secondFactors: [...secondFactors],
+        sessions: [...sessions],
+      },
+      text: [
+        ...[describeUser(user), orgTable, keyTable(keys), factorTable(secondFactors)],
+        sessionTable(sessions),
+      ].join("\n\n"),
     };
   },
 });
