@@ -36,16 +36,23 @@ export const listAuditCommand = defineCommand({
     org: { placeholder: "S", about: "slug of the organization the entries are about" },
     actor: { placeholder: "U", about: "username of the actor" },
     since: { placeholder: "ISO", about: "entries from this time on" },
-    limit: { placeholder: "N", about: `maximum number of entries, default ${DEFAULT_LIMIT}` },
+    limit: {
+      placeholder: "N",
+      about: `maximum number of entries, 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}`,
+    },
   },
-  async run({ sql }, { org, actor, since, limit }) {
-    const filter = {
-      since: since === undefined ? undefined : parseInstantFlag("since", since),
-      limit: parseLimit(limit),
-    };
+  async run({ sql, warn }, { org, actor, since, limit }) {
+    const max = parseLimit(limit);
+    const after = since === undefined ? undefined : parseInstantFlag("since", since);
     const orgId = org === undefined ? undefined : (await requireOrg(sql, org)).id;
     const actorUserId = actor === undefined ? undefined : (await requireUser(sql, actor)).id;
-    const entries = await listAuditEntries(sql, { ...filter, orgId, actorUserId });
+    const found = await listAuditEntries(sql, { since: after, limit: max + 1, orgId, actorUserId });
+    const entries = found.slice(0, max);
+    if (found.length > max) {
+      warn(
+        `Only the newest ${max} entries are listed. --limit lists up to ${MAX_LIMIT}; older ones are in the table audit_log.`,
+      );
+    }
     return {
       json: { entries: [...entries] },
       text: table(

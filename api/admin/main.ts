@@ -41,6 +41,10 @@ async function readToEnd(input: AsyncIterable<Uint8Array | string>): Promise<str
     .replace(/\r?\n$/, "");
 }
 
+// A reader such as `head` has enough. The exit code still says whether the command succeeded.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 onStdinEnd(process, () => process.exit(1));
 // Not exit(), which would cut off output to a pipe.
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {

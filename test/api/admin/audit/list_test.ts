@@ -35,8 +35,10 @@ test("audit list filters by organization, actor and time, newest first", async (
     ...{ subjectId: "2", organizationId: null, requestId: null, clientRequestId: null, address: "192.0.2.7" },
     ...{ userAgent: "curl", details: { from: null } },
   });
-  const { out } = await runCommand(api.db.url, ["audit", "list", "--limit", "2"]);
-  expect(out.split("\n")[2]).toContain("192.0.2.7");
+  const limited = await runCommand(api.db.url, ["audit", "list", "--limit", "2"]);
+  expect(limited.out.split("\n")[2]).toContain("192.0.2.7");
+  expect(limited.err).toContain("Only the newest 2 entries are listed");
+  expect(await runCommand(api.db.url, ["audit", "list", "--limit", "3"])).toMatchObject({ err: "" });
 });
 
 test.each([
