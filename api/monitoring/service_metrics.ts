@@ -35,7 +35,7 @@ function registerReplicaMetrics(registry: Registry, { replica, log }: { replica:
   registerGauge(registry, {
     name: "database_replica_used",
     help: "1 while exports and the catalog are read from the replica, 0 while the primary is used instead",
-    read: () => Number(replica.isUsed()),
+    read: async () => Number(await replica.check()),
   });
   registerGauge(registry, {
     name: "database_replica_lag_seconds",

@@ -74,6 +74,16 @@ export class Replica {
   }
 
   /**
+   * Checks as an export would whether the replica can be used, and returns `isUsed()`. Metrics call this, because an idle
+   * process notices neither that the replica is gone nor that it is back.
+   */
+  async check(): Promise<boolean> {
+    // An error is the primary's, and others log it.
+    await this.catchUp(CATCH_UP_MS).catch(() => {});
+    return this.isUsed();
+  }
+
+  /**
    * Reads the primary's position, for snapshots that are to show everything committed before the call. `null` while the
    * replica is not read from.
    */

@@ -32,15 +32,16 @@ async function promtool(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** A test of promtool that the alert fires for one group of labels, or for none. */
+/** A test of promtool that the alert fires for one group of labels, or has fired for none at any minute. */
 function toTest(name: string, series: Series, { after, firing }: { after: string; firing: 0 | 1 }) {
+  const alerts = `ALERTS{alertname="${name}",alertstate="firing"}`;
   return {
     name: `${name}: ${firing ? "fires" : "is silent"}`,
     interval: "1m",
     input_series: Object.entries(series).map(([labels, values]) => ({ series: labels, values })),
     promql_expr_test: [
       {
-        expr: `count(ALERTS{alertname="${name}",alertstate="firing"}) or vector(0)`,
+        expr: `count(${firing ? alerts : `count_over_time(${alerts}[7d])`}) or vector(0)`,
         eval_time: after,
         exp_samples: [{ labels: "{}", value: firing }],
       },

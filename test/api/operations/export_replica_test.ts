@@ -150,6 +150,16 @@ test("the replica comes from the configuration, and its use is in the metrics", 
   expect(metrics).toContain("database_replica_used 1");
 });
 
+test("the metric of a process without exports follows the replica", async () => {
+  await using app = await openReplicatedApp();
+  const readUsed = async () => (await metricOf(app, "database_replica_used")).values[0]?.value;
+  await waitFor(async () => (await readUsed()) === 1);
+  await server.cutOff(true);
+  await waitFor(async () => (await readUsed()) === 0);
+  await server.cutOff(false);
+  await waitFor(async () => (await readUsed()) === 1);
+});
+
 test("a replica that is behind is waited for", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
