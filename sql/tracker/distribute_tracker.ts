@@ -74,7 +74,12 @@ export async function listDistributionDifferences(sql: Sql): Promise<string[]> {
 
 /** Whether the eight tables are distributed. */
 export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
-  return (await hasCitus(sql)) && (await listUndistributed(sql)).length === 0;
+  return (await listUndistributedTables(sql)).length === 0;
+}
+
+/** Lists those of the nine tables that are not distributed: all of them without Citus. */
+export async function listUndistributedTables(sql: Sql): Promise<readonly string[]> {
+  return (await hasCitus(sql)) ? listUndistributed(sql) : DISTRIBUTED_TABLES;
 }
 
 function hasCitus(sql: Sql): Promise<boolean> {

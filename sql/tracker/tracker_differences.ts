@@ -2,7 +2,7 @@
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
-import { listDistributionDifferences } from "./distribute_tracker.ts";
+import { listDistributionDifferences, listUndistributedTables } from "./distribute_tracker.ts";
 import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 import {
@@ -169,9 +169,12 @@ async function listMissingKeys(sql: Sql, schema: string, tables: readonly string
     from pg_constraint as k
     join pg_class as c on c.oid = k.conrelid
     where c.oid = any (${trackerTables(schema)}::text[]::regclass[]) and k.contype in ('p', 'f')`;
+  // Distributed tables cannot have a key to the projects, and those of other schemas need none to ours.
+  const local = schema === OWN_TRACKER_SCHEMA ? await listUndistributedTables(sql) : [];
   return Object.values(EXPORT_DATASETS)
     .filter(({ table }) => tables.includes(table))
     .flatMap(({ table, parents }) => {
+      const needsProject = parents.length === 0 && local.includes(table);
       const has = (start: string) => rows.some((row) => row.table === table && row.key.startsWith(start));
       const keys = parents.map(
         (parent) => `FOREIGN KEY (project_id, ${parent === "issues" ? "issue_id" : "run_id"})`,
@@ -180,6 +183,9 @@ async function listMissingKeys(sql: Sql, schema: string, tables: readonly string
         ...(has("PRIMARY KEY (project_id, id)")
           ? []
           : [`${table}: no primary key (project_id, id); a row may be exported twice`]),
+        ...(needsProject && !has("FOREIGN KEY (project_id) REFERENCES projects(id)")
+          ? [`${table}: no foreign key ${table}_project_id_fkey to projects; rows may belong to no project`]
+          : []),
         ...keys
           .filter((key) => !has(key))
           .map((key) => `${table}: no ${key}; exports may have rows without a parent`),

@@ -4,9 +4,10 @@ import { openPool, type Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { type Migration, readMigrations } from "../../sql/migration_files.ts";
 import { openNodes } from "../../sql/tracker/tracker_shards.ts";
-import { runCommand, runJson } from "../helpers/accounts/admin.ts";
+import { runCommand, runFailing, runJson } from "../helpers/accounts/admin.ts";
 import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
+import { createFactory } from "../helpers/postgres/factory.ts";
 
 const cluster = new CitusCluster();
 beforeAll(() => cluster.serve());
@@ -89,16 +90,31 @@ test("a database that was migrated before it had Citus is distributed", async ()
   });
 });
 
-test("a database that goes back to one machine gets its functions back from migrate, and needs no Citus", async () => {
+/** The statements of docs/scaling.md that go back to one machine. */
+async function readWayBack(): Promise<string[]> {
+  const page = await Bun.file(new URL("../../docs/scaling.md", import.meta.url)).text();
+  const [, section = ""] = page.split("### Go back\n");
+  const [, statements = ""] = /^```sql\n(.*?)^```$/ms.exec(section) ?? [];
+  return statements.trim().split(";\n");
+}
+
+test("a database that goes back to one machine gets its keys and functions back, and needs no Citus", async () => {
   await using db = await openTestDatabase();
   const options = { url: db.url, applicationName: "test", max: 1, log: { warn() {} } as never };
   const nodes = await openNodes(db.sql, options);
   expect(nodes).not.toBeNull();
   await nodes?.close();
-  await db.owner`select undistribute_table('runs', cascade_via_foreign_keys => true)`;
-  await db.owner`select undistribute_table('tracker_changes')`;
+  const make = createFactory(db.sql);
+  const { user, org } = await make.person();
+  await make.project({ id: PROJECT, orgId: org.id, ownerId: user.id });
+  const [move = "", moveLog = "", ...keys] = await readWayBack();
+  for (const statement of [move, moveLog]) await db.owner.unsafe(statement);
   await writeRow(db.sql);
   await migrate(db.owner);
+  const lacks = await runFailing(db.ownerUrl, ["tracker", "check"]);
+  for (const table of ["runs", "issues"]) expect(lacks).toContain(`${table}: no foreign key`);
+  for (const statement of keys) await db.owner.unsafe(statement);
+  expect(await runJson(db.ownerUrl, ["tracker", "check"])).toMatchObject({ differences: [] });
   for (const { body } of await listBodies(db.owner)) expect(body).not.toContain("citus");
   expect(await openNodes(db.sql, options)).toBeNull();
   await db.admin`drop extension citus cascade`;

@@ -55,6 +55,7 @@ test.each([
   ["drop index issues_project_id_created_at_id_idx", "issues: no index on (project_id, created_at, id)"],
   ["drop trigger runs_time_insert_trigger on runs", "runs: no enabled trigger runs_time_insert_trigger"],
   ["alter table issue_notes drop constraint issue_notes_pkey", "issue_notes: no primary key"],
+  ["alter table runs drop constraint runs_project_id_fkey", "runs: no foreign key runs_project_id_fkey"],
   ["drop table occurrences cascade", "public.occurrences: missing"],
   [
     "drop index occurrences_project_id_run_id_idx",
