@@ -47,8 +47,12 @@ const NEEDS: ProcessNeeds = {
 };
 
 /** Serves the metrics on METRICS_PORT if that is set. */
-function serveRunnerMetrics(host: Host, deps: RunnerDeps, registry: Registry) {
-  const { config, sql, exportSql, store, log, shutdownSignal } = deps;
+function serveRunnerMetrics(
+  host: Host,
+  deps: RunnerDeps,
+  { registry, shutdownSignal }: { registry: Registry; shutdownSignal: AbortSignal },
+) {
+  const { config, sql, exportSql, store, log } = deps;
   const artifactStatus = createArtifactStatus({ sql, store, log });
   registerArtifactMetrics(registry, artifactStatus);
   const checkDatabase = createDatabaseCheck(sql, config);
@@ -67,6 +71,7 @@ function serveRunnerMetrics(host: Host, deps: RunnerDeps, registry: Registry) {
 async function main(): Promise<void> {
   const { host, close, ...opened } = await openProcess(process, NEEDS);
   const { config, log, sql } = opened;
+  const leave = new AbortController();
   const stop = new AbortController();
   const store = openArtifactStore(config);
   const registry = createProcessRegistry();
@@ -78,10 +83,10 @@ async function main(): Promise<void> {
     metrics: createRunnerMetrics(registry),
     shutdownSignal: stop.signal,
   };
-  const metricsServer = serveRunnerMetrics(host, deps, registry);
+  // Not ready from the first signal on, while jobs still finish.
+  const metricsServer = serveRunnerMetrics(host, deps, { registry, shutdownSignal: leave.signal });
   const jobs = createJobs(deps);
   const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
-  const leave = new AbortController();
   const delivering = keepWebhooksDelivered(deps, leave.signal);
 
   stopOnSignals(host, {

@@ -76,7 +76,10 @@ export const Environment = Type.Object({
   ),
   HOST: text({ unset: "127.0.0.1", minLength: 1 }, "address to listen on"),
   PORT: integer({ unset: 3000, min: 0, max: 65_535 }, "port to listen on"),
-  PUBLIC_URL: optional("an http(s) URL, for links in emails and headers", "^https?://[^\\s]+$"),
+  PUBLIC_URL: optional(
+    "an http(s) URL without user, query and fragment, for links in emails and headers",
+    "^https?://[^\\s?#]+$",
+  ),
   DATA_DIR: text({ unset: ".data", minLength: 1 }, "a directory"),
   ARTIFACT_URL: optional(
     "where finished exports are kept: a file:/// URL of a directory, or s3://bucket/prefix",
@@ -190,7 +193,10 @@ export type Environment = Static<typeof Environment>;
 export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   CATALOG_SYNC_CRON: isCron,
   EXPORT_SWEEP_CRON: isQueueCron,
+  PUBLIC_URL: isUrlWithoutUser,
   SMTP_URL: isUsableUrl,
+  S3_ENDPOINT: URL.canParse,
+  AWS_ENDPOINT_URL_STS: URL.canParse,
   WEBHOOK_ALLOWED_NETWORKS: (text) => parseNetworks(text) !== null,
 };
 
@@ -230,4 +236,9 @@ function isUsableUrl(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+function isUrlWithoutUser(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === "" && url.password === "";
 }

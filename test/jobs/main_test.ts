@@ -9,6 +9,7 @@ import { openTestApp } from "../helpers/http/app.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
+import { untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 test("two runners build each job once, mail once, and stop on SIGTERM", async () => {
@@ -38,7 +39,7 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
   }
 });
 
-test("a mail in progress is sent if SIGTERM comes while the runner still waits for a silent bucket", async () => {
+test("a mail in progress is sent, and the runner is not ready, if SIGTERM comes while the runner still waits for a silent bucket", async () => {
   await using app = await openTestApp();
   const isReceived = Promise.withResolvers<void>();
   const accepting = Promise.withResolvers<void>();
@@ -62,9 +63,14 @@ test("a mail in progress is sent if SIGTERM comes while the runner still waits f
     S3_REGION: "us-east-1",
     S3_ACCESS_KEY_ID: "id",
     S3_SECRET_ACCESS_KEY: "secret",
+    METRICS_PORT: "0",
   });
   await isReceived.promise;
+  const { port } = await untilLogged(runner, "serving metrics");
   runner.kill("SIGTERM");
+  await untilLogged(runner, "stopping");
+  const ready = await fetch(`http://127.0.0.1:${port}/health/ready`);
+  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining("leaving")]);
   accepting.resolve();
   expect(await runner.exited).toBe(0);
   const [mail] = await app.db.sql`select sent_at is not null as is_sent from account_mails where id = ${id}`;

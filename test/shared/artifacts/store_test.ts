@@ -1,7 +1,7 @@
 /** The promises of both stores, tested with a real directory and a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -365,4 +365,28 @@ test("through a proxy that drops Range, an artifact is read from its start, and 
   await expect(read({ first: MIB, last: MIB + 9 })).rejects.toThrow(
     "Cannot use the artifact storage: the response does not begin at",
   );
+});
+
+test("files of a directory that are copied with their names are the same store in a bucket", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
+  await using server = await startS3Server();
+  try {
+    const folder = join(dataDir, "artifacts");
+    const options = { s3: null, dataDir };
+    const old = openArtifactStore({ ...options, artifactUrl: pathToFileURL(folder).href });
+    const content = randomBytes(MIB);
+    const { bytes } = await old.write("a.1.zip", once(content));
+    await old.createMarker("the owner");
+    const prefix = new URL(server.config.artifactUrl).pathname.slice(1);
+    for (const name of await readdir(folder)) {
+      await server.client.write(`${prefix}${prefix && "/"}${name}`, Bun.file(join(folder, name)));
+    }
+    const store = openArtifactStore({ ...server.config, dataDir });
+    expect(await names(store)).toEqual(await names(old));
+    expect(await store.readMarker()).toBe("the owner");
+    const blob = await store.read("a.1.zip", { bytes, signal, isOver });
+    expect(Buffer.from((await blob?.arrayBuffer()) ?? new ArrayBuffer()).equals(content)).toBe(true);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });

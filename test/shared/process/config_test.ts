@@ -136,6 +136,15 @@ for (const [name, good, bad] of [
     ["mailto:sales@ulr.example", "https://ulr.example/pricing", "tel:+1-201-555-0123"],
     ["sales@ulr.example", "http://ulr.example", "javascript:alert(1)"],
   ],
+  [
+    "PUBLIC_URL",
+    ["https://ulr.example", "http://127.0.0.1:3000/", "https://[::1]:8443", "https://ulr.example/tools"],
+    [
+      ...["https://ulr.example:99999", "https://:443", "https://user:pw@ulr.example", "https://"],
+      ...["https://ulr.example/?x=1", "https://ulr.example/#top", "ulr.example"],
+    ],
+  ],
+  ["S3_ENDPOINT", ["https://s3.example:9000"], ["https://s3.example:99999", "https://:9000"]],
   ["ORGANIZATION_CREATION", ["users", "admin"], ["nobody", "USERS"]],
   ["EXPORT_SYNC_MAX_ROWS", ["0", "2147483647"], ["2147483648", "99999999999999999999"]],
   [
