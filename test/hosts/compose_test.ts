@@ -3,14 +3,16 @@ import { expect, test } from "bun:test";
 import { chmod, cp, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import postgres from "postgres";
 import { parse } from "yaml";
 import { OwnServer } from "../helpers/postgres/own_server.ts";
 import { runCommand } from "../helpers/process/command.ts";
+import { DEBIAN_POSTGRES_BIN } from "./debian_postgres.ts";
+import { readCommands } from "./deploying_page.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const PATH = [process.env["TEST_POSTGRES_BIN"], process.env["PATH"]].filter(Boolean).join(":");
+const PATH = [DEBIAN_POSTGRES_BIN, process.env["PATH"]].join(":");
 
 interface Service {
   command: string[];
@@ -45,9 +47,21 @@ async function readSecrets(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
 }
 
-test("the scripts make passwords, roles and a database with which migrations and processes work", async () => {
+/** Runs what the commands of docs/deploying.md run in the containers; starting and stopping them needs Docker. */
+const IN_CONTAINERS = `
+docker() {
+  case "$*" in
+    "compose down" | "compose up "*) ;;
+    "compose exec -T postgres "*) shift 4; "$@" ;;
+    "compose exec jobs bun "*) shift 4; (cd "$REPOSITORY" && bun "$@") ;;
+    *) echo "unexpected: docker $*" >&2; return 1 ;;
+  esac
+}
+`;
+
+test("the scripts make passwords, roles and a database with which migrations, processes and backups work", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-compose-"));
-  await using server = new OwnServer();
+  await using server = new OwnServer({ binDirectory: DEBIAN_POSTGRES_BIN });
   try {
     await cp(join(REPOSITORY, "deploy/compose"), directory, { recursive: true });
     const secrets = join(directory, "secrets");
@@ -80,16 +94,9 @@ test("the scripts make passwords, roles and a database with which migrations and
       await admin.unsafe(`drop role ${role}`);
     }
     await admin.end();
+    const inPostgres = { PATH, PGHOST: url.hostname, PGPORT: url.port, PGPASSWORD: url.password };
     const roles = await runCommand([join(directory, "roles.sh")], {
-      env: {
-        PATH,
-        SECRETS: secrets,
-        POSTGRES_USER: url.username,
-        PGHOST: url.hostname,
-        PGPORT: url.port,
-        PGPASSWORD: url.password,
-        PGDATABASE: "postgres",
-      },
+      env: { ...inPostgres, SECRETS: secrets, POSTGRES_USER: url.username, PGDATABASE: "postgres" },
     });
     expect([roles.exitCode, roles.stderr]).toEqual([0, ""]);
     const place = { secrets, host: url.host };
@@ -100,6 +107,29 @@ test("the scripts make passwords, roles and a database with which migrations and
       const { exitCode, stdout, stderr } = await runService(name, place, list);
       expect([name, exitCode, stdout.trim(), stderr]).toEqual([name, 0, '{"organizations":[]}', ""]);
     }
+
+    const create = ["api/admin/main.ts", "org", "create", "--slug", "acme", "--name", "Acme"];
+    expect(await runService("jobs", place, create)).toMatchObject({ exitCode: 0 });
+    const env = {
+      ...inPostgres,
+      REPOSITORY,
+      DATABASE_URL_FILE: join(secrets, "database_url"),
+      ARTIFACT_URL: pathToFileURL(join(directory, "artifacts")).href,
+    };
+    const paste = async (heading: string) => {
+      const script = `cd ${directory}\n${IN_CONTAINERS}${await readCommands(heading)}`;
+      expect(await runCommand(["bash", "-c", script], { env })).toMatchObject({ exitCode: 0 });
+    };
+    await paste("Back up with Compose");
+    expect(
+      await runService("jobs", place, [...create.slice(0, 4), "later", "--name", "Later"]),
+    ).toMatchObject({ exitCode: 0 });
+    await paste("Restore with Compose");
+    const restored = await runService("api-1", place, list);
+    expect(JSON.parse(restored.stdout).organizations).toMatchObject([{ slug: "acme" }]);
+    expect(await runService("migrate", place, ["api/admin/main.ts", "migrate"])).toMatchObject({
+      exitCode: 0,
+    });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

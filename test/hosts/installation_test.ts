@@ -23,16 +23,12 @@ import { runCommand } from "../helpers/process/command.ts";
 import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { type ServiceProcess, untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
+import { DEBIAN_POSTGRES_BIN } from "./debian_postgres.ts";
 import { LATER, makeNewerRelease } from "./newer_release.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-/** pg_dump must not be older than the server, so both are Debian's. */
-const [POSTGRES_BIN = ""] = [
-  ...new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false }),
-].sort();
-
 const page = await Bun.file(join(REPOSITORY, "docs/operating.md")).text();
-const server = new OwnServer({ binDirectory: POSTGRES_BIN });
+const server = new OwnServer({ binDirectory: DEBIAN_POSTGRES_BIN });
 let directory: string;
 /** The variables that the page's commands use. */
 let env: Record<string, string>;
@@ -83,9 +79,13 @@ beforeAll(async () => {
   // A new server has no such roles.
   await admin.unsafe("drop database ulr");
   for (const role of ["ulr_owner", "ulr_app"]) await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
+  // On a machine with the locale C, new databases do not have the encoding UTF8.
+  await admin.unsafe("alter database template1 is_template false");
+  await admin.unsafe("drop database template1");
+  await admin.unsafe("create database template1 template template0 encoding 'SQL_ASCII' locale 'C'");
   await admin.end();
   env = {
-    PATH: [dirname(process.execPath), POSTGRES_BIN, process.env["PATH"]].join(":"),
+    PATH: [dirname(process.execPath), DEBIAN_POSTGRES_BIN, process.env["PATH"]].join(":"),
     ...readVariables(url.host),
     DUMP: join(directory, "ulr.dump"),
     PGHOST: url.hostname,
@@ -126,8 +126,8 @@ async function exportOrg(client: Client): Promise<string> {
 
 /** A secret of an authenticator app, and a word of all else that identifies Ann or lets somebody act as her. */
 const ANN = { secret: "annssecretbytes", word: "quince" };
-/** What stays on purpose, as the page says: the audit log, and how organizations are named and found. */
-const KEPT = ["audit_log", "organizations"];
+/** What stays on purpose, as the page says: the audit log. */
+const KEPT = ["audit_log"];
 
 /** Rows about Ann in every table that the page's recipes clear. */
 async function addTraces(): Promise<void> {
@@ -139,6 +139,10 @@ async function addTraces(): Promise<void> {
     returning id`;
   const userId = ann?.["id"];
   const orgId = exported.person.org.id;
+  await sql`
+    update organizations
+    set name = ${ANN.word}, description = ${ANN.word}, website_url = ${`https://${ANN.word}.example`}
+    where is_personal and slug = 'ann'`;
   await sql`
     insert into sessions (user_id, token_hash, expires_at, user_agent)
     values (${userId}, ${hash}, now() + interval '1 day', ${ANN.word})`;
@@ -211,6 +215,7 @@ async function install(): Promise<void> {
     "factor_challenges",
     "idempotency_keys",
     "organization_invitations",
+    "organizations",
     "second_factors",
     "sessions",
     "sign_in_networks",

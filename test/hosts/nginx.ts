@@ -58,10 +58,10 @@ export async function startNginx(
   await writeFile(
     site,
     adapt(text)
-      .replace("listen 80;", `listen ${address}:${clearPort};`)
-      .replace("listen [::]:80;", `listen [::1]:${clearPort};`)
-      .replace("listen 443 ssl;", `listen ${address}:${port}${tls};`)
-      .replace("listen [::]:443 ssl;", `listen [::1]:${port}${tls};`)
+      .replaceAll("listen 80", `listen ${address}:${clearPort}`)
+      .replaceAll("listen [::]:80", `listen [::1]:${clearPort}`)
+      .replaceAll("listen 443 ssl", `listen ${address}:${port}${tls}`)
+      .replaceAll("listen [::]:443 ssl", `listen [::1]:${port}${tls}`)
       .replace("/etc/nginx/ulr/fullchain.pem", certificate?.certPath ?? "")
       .replace("/etc/nginx/ulr/privkey.pem", certificate?.keyPath ?? "")
       .replace(/ssl_certificate(_key)? ;/g, "")

@@ -263,3 +263,17 @@ test("port 80 only redirects to https, which says so for a year, also in errors 
     await rm(directory, { recursive: true, force: true });
   }
 });
+
+test("it serves every name beside other sites, and does not start beside another default site", async () => {
+  const api = `127.0.0.1:${app.port}`;
+  const host = { address: "127.0.0.1", prefix: [] };
+  // nginx prefers the first site of a port if none is the default.
+  const other = "server { listen 80; listen 443 ssl; server_name other.example; return 204; }";
+  await using site = await startNginx(host, [api, api], (text) => `${other}\n${text}`);
+  const redirect = await fetch(`${site.clearUrl}/dashboard`, { redirect: "manual" });
+  expect([redirect.status, (await fetch(`${site.url}/api/v1/models/providers`)).status]).toEqual([308, 200]);
+
+  const standard = "server { listen 80 default_server; root /var/www/html; }";
+  const failing = startNginx(host, [api, api], (text) => `${standard}\n${text}`);
+  await expect(failing).rejects.toThrow("duplicate default server");
+});
