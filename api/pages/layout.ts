@@ -17,9 +17,9 @@ export interface PageContent {
   /** More elements of `<head>`: modules, alternates, `<meta name="description">`. */
   head?: Content;
   /** 200 when left out. */
-  status?: number;
+  status?: number | undefined;
   /** The organization of the caller that the page is about. It becomes the chosen one. */
-  org?: PageOrg;
+  org?: PageOrg | null;
   /** Whether the header shows neither the account nor the link to sign in. */
   hidesAccount?: true;
 }

@@ -26,7 +26,7 @@ export async function showList(opened: Page): Promise<PageContent> {
   return {
     title: search ? `${search} · Definitions` : "Definitions",
     section: "definitions",
-    status: problems?.status ?? 200,
+    status: problems?.status,
     head: html`<meta name="description" content="Agents, commands, workflows and pipelines, as versioned YAML and Markdown.">`,
     main: html`<div class="title"><h1>Definitions</h1>
 ${page.session && html`<a class="button primary" href="/definitions/new">New definition</a>`}</div>

@@ -98,7 +98,7 @@ async function renderProject(
     title: `${project.name}: downloads`,
     section: "exports",
     org,
-    ...(problems ? { status: problems.status } : {}),
+    status: problems?.status,
     head: html`<script type="module" src="/dashboard/assets/exports.js"></script>`,
     main: html`<p class="crumbs"><a href="${EXPORTS_PATH}">Exports of ${org.name}</a></p>
 <h1>${project.name}</h1>

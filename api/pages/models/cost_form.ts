@@ -94,9 +94,9 @@ function tokenField(
   const { name, label } = field;
   const initial = computed === null && "initial" in field ? field.initial : "";
   const value = computed?.values.get(name) ?? initial;
-  const hint = "hint" in field ? { hint: field.hint } : {};
+  const hint = "hint" in field ? field.hint : undefined;
   return inputField(
-    { name, label, ...hint, problems },
+    { name, label, hint, problems },
     html`inputmode="numeric" autocomplete="off" maxlength="20" value="${value}"`,
   );
 }

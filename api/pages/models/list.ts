@@ -36,7 +36,7 @@ export async function showModels(page: Page): Promise<PageResult> {
   return {
     title: "Models",
     section: "models",
-    status: problems?.status ?? 200,
+    status: problems?.status,
     head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">
 <script type="module" src="/dashboard/assets/compare_models.js"></script>`,
     main: renderModels({ list, problems, query, filters, results, waiting: held.document }),

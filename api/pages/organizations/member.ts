@@ -96,5 +96,5 @@ export async function confirmRemoval(
     action,
     cancel: orgPath(address.slug, "members"),
   });
-  return { ...content, org, ...(problems ? { status: problems.status } : {}) };
+  return { ...content, org, status: problems?.status };
 }

@@ -52,13 +52,13 @@ export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageC
   return {
     title: about.join(" · "),
     section: "organization",
-    ...(org && { org }),
+    org,
+    head,
+    status,
     main: html`<div class="title"><h1>${name}</h1>${org && badge(org.role)}</div>
 ${tabs.length > 1 && tabBar("Organization", tabs)}
 ${org?.deletesAt && renderEnd(slug, org.role, org.deletesAt)}
 ${body}`,
-    ...(head === undefined ? {} : { head }),
-    ...(status === undefined ? {} : { status }),
   };
 }
 

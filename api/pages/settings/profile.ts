@@ -133,7 +133,7 @@ function passwordForm(
   const field = (name: string, label: string, autocomplete: string, hint?: string) => {
     const isNew = autocomplete === "new-password";
     return inputField(
-      { name, label, problems, ...(hint === undefined ? {} : { hint }) },
+      { name, label, hint, problems },
       html`type="password" autocomplete="${autocomplete}" required${isNew && html` minlength="${PASSWORD_MIN_LENGTH}"`} maxlength="${PASSWORD_MAX_LENGTH}"`,
     );
   };

@@ -26,10 +26,10 @@ export function settingsPage({ url, body, head, status }: SettingsContent): Page
   return {
     title: current ? `${current.label} · Settings` : "Settings",
     section: "settings",
+    head,
+    status,
     main: html`<h1>Settings</h1>
 ${tabBar("Settings", tabs)}
 ${body}`,
-    ...(head === undefined ? {} : { head }),
-    ...(status === undefined ? {} : { status }),
   };
 }

@@ -11,17 +11,19 @@ export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not
 interface CardContent {
   title: string;
   problems?: FormProblems | null;
+  /** Without problems; 200 when left out. */
+  status?: number;
   /** Below the heading. */
   body: Content;
 }
 
 /** A page with one thing to do, in a card. */
-export function cardPage({ title, problems = null, body }: CardContent): PageContent {
+export function cardPage({ title, problems = null, status, body }: CardContent): PageContent {
   return {
     title: problems ? `Error: ${title}` : title,
     section: null,
     hidesAccount: true,
-    ...(problems ? { status: problems.status } : {}),
+    status: problems?.status ?? status,
     main: html`<div class="card message narrow">
   <h1>${title}</h1>
   ${problemSummary(problems)}
@@ -34,13 +36,8 @@ export function cardPage({ title, problems = null, body }: CardContent): PageCon
 export function deadLinkPage(advice: Content, links: Content = null): PageContent {
   const title = "This link no longer works";
   const text = "It has been used, has expired, or was replaced by a newer email.";
-  return {
-    ...cardPage({
-      title,
-      body: html`<p role="alert">${text} ${advice}</p>${links && html`<p>${links}</p>`}`,
-    }),
-    status: 400,
-  };
+  const body = html`<p role="alert">${text} ${advice}</p>${links && html`<p>${links}</p>`}`;
+  return cardPage({ title, status: 400, body });
 }
 
 /** The token of a link goes from the address into the form. Following the link changes nothing: mail scanners do that too. */

@@ -47,7 +47,7 @@ export function renderSecondStep({ url }: Page, { loginToken, methods, problem }
     section: null,
     hidesAccount: true,
     head: PASSKEY_SCRIPT,
-    ...(problem ? { status: problem.status } : {}),
+    status: problem?.status,
     main: html`<div class="card message narrow">
   <h1>Second factor</h1>
   <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>

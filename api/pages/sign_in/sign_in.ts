@@ -69,7 +69,7 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
     title: problem ? "Error: Sign in" : "Sign in",
     section: null,
     hidesAccount: true,
-    ...(problem ? { status: problem.status } : {}),
+    status: problem?.status,
     main: html`<div class="card message narrow">
   <h1>Sign in</h1>
   ${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}

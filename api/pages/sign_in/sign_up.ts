@@ -62,7 +62,7 @@ function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): P
   const next = url.searchParams.get("next");
   const field = (name: string, label: string, attributes: Html, hint?: string) =>
     inputField(
-      { name, label, problems, ...(hint === undefined ? {} : { hint }) },
+      { name, label, hint, problems },
       html`${attributes} value="${name === "password" ? "" : form.get(name)}"`,
     );
   return cardPage({
@@ -87,14 +87,12 @@ function describeMode({ signUp, signUpDomains }: Pick<Config, "signUp" | "signUp
 }
 
 function disabledPage(): PageContent {
-  return {
-    ...cardPage({
-      title: "Sign-up is disabled",
-      body: html`<p>Ask an operator of this service for an account.</p>
-  <p><a href="${SIGN_IN_PATH}">Sign in</a></p>`,
-    }),
+  return cardPage({
+    title: "Sign-up is disabled",
     status: 403,
-  };
+    body: html`<p>Ask an operator of this service for an account.</p>
+  <p><a href="${SIGN_IN_PATH}">Sign in</a></p>`,
+  });
 }
 
 function sentPage(): PageContent {

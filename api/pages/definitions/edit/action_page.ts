@@ -26,7 +26,7 @@ interface ActionForm {
 
 /** Returns the page. */
 export function actionPage(form: ActionForm): PageContent {
-  const { title, target, problems, notice, status = 200 } = form;
+  const { title, target, problems, notice, status } = form;
   return {
     title,
     section: "definitions",

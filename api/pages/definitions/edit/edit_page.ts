@@ -114,7 +114,7 @@ function renderEdit(page: SignedInPage, options: EditPage): PageResult {
     title,
     section: "definitions",
     head: EDITOR_HEAD,
-    status: problems?.status ?? 200,
+    status: problems?.status,
     main: html`${renderBreadcrumb(target)}${notice}${renderEditForm(form)}`,
   };
 }
