@@ -10,6 +10,8 @@ type QueryValue = string | number | boolean | null | undefined | readonly string
 
 /** Values are as typed by people: the API checks them. */
 type CallInput<Params, Declared extends Query, Body> = Pick<ApiCall, "org" | "idempotencyKey"> & {
+  /** Asks for the headers only. */
+  method?: "HEAD";
   params?: Readonly<Record<keyof Params, string>>;
   query?: URLSearchParams | { readonly [Name in keyof Declared]?: QueryValue };
   body?: { readonly [Name in keyof Body]?: unknown };
@@ -49,11 +51,6 @@ export interface ApiClient {
     operation: Called<P, Q, B, R>,
     ...given: Given<P, Q, B>
   ): Promise<Response>;
-  /** Throws as a GET of a file would. */
-  check<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
-    operation: Called<P, Q, B, R>,
-    ...given: Given<P, Q, B>
-  ): Promise<unknown>;
 }
 
 /** The JSON of an operation's response. */
@@ -67,7 +64,6 @@ export function createApiClient(callApi: CallApi): ApiClient {
   };
   const client = {
     send,
-    check: (operation: AnyDeclaration, input?: AnyInput) => send({ ...operation, method: "HEAD" }, input),
     call: async (operation: AnyDeclaration, input?: AnyInput) => {
       const text = await (await send(operation, input)).text();
       return text === "" ? null : JSON.parse(text);
@@ -77,11 +73,11 @@ export function createApiClient(callApi: CallApi): ApiClient {
 }
 
 interface AnyDeclaration {
-  method: Operation["method"] | "HEAD";
+  method: Operation["method"];
   path: string;
 }
 
-interface AnyInput extends Pick<ApiCall, "org" | "idempotencyKey" | "body"> {
+interface AnyInput extends Pick<ApiCall, "method" | "org" | "idempotencyKey" | "body"> {
   params?: Readonly<Record<string, string>>;
   query?: URLSearchParams | Readonly<Record<string, QueryValue>>;
 }

@@ -55,7 +55,7 @@ export async function downloadFiltered(
       query.set(name, `${value}${/T\d\d:\d\d$/.test(value) ? ":00" : ""}Z`);
   }
   const params = { project: project.id, dataset: dataset.name };
-  const problems = await findProblems(() => page.check(exportDataset, { params, query }));
+  const problems = await findProblems(() => page.send(exportDataset, { method: "HEAD", params, query }));
   if (problems) return renderProject(page, project, problems);
   return seeOther(`/api/v1${apiPath(exportDataset, params)}?${query}`);
 }
