@@ -34,7 +34,7 @@ const ROUND = [1, 2, 5, 10] as const;
 export function renderBarPlot({ title, columns, bars }: BarPlot): Html {
   const max = roundUp(Math.max(1, ...bars.map(({ value }) => value)));
   const middle = max % 2 === 0 ? max / 2 : null;
-  return html`<figure class="plot stack">
+  return html`<figure class="stack">
   <figcaption>${title}</figcaption>
   <div class="plot-area" aria-hidden="true">
     <div class="plot-values"><span>${formatCount(max)}</span>${middle !== null && html`<span>${formatCount(middle)}</span>`}<span>0</span></div>

@@ -4,6 +4,7 @@ import type { Problem } from "../http/validation_problems.ts";
 import { explainError } from "./explain_error.ts";
 import { type Content, type Html, html } from "./html.ts";
 import type { PageSession } from "./page_session.ts";
+import { capitalized } from "./parts.ts";
 
 /** What the API refused of a form. */
 export interface FormProblems {
@@ -210,8 +211,4 @@ export function choiceGroup(
 
 function fieldId(name: string): string {
   return `field-${name}`;
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -24,6 +24,11 @@ export function formatPrice(usd: number | `${number}` | null | undefined): strin
   return usd === null || usd === undefined ? UNKNOWN : PRICE.format(usd);
 }
 
+/** Returns a text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Returns `1 row`, `12,000 rows`. */
 export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -101,7 +101,7 @@ function renderFacet(
     const href = filteredPath(url, { [name]: isChosen ? null : value });
     return html`<li><a href="${href}"${isChosen && html` aria-current="true"`}>${text}</a></li>`;
   });
-  return html`<details class="facet"${(name === "type" || chosen !== null || problem !== undefined) && html` open`}><summary>${label}</summary>
+  return html`<details${(name === "type" || chosen !== null || problem !== undefined) && html` open`}><summary>${label}</summary>
 <ul>${items}</ul>${fieldError(name, problem)}</details>`;
 }
 

@@ -13,6 +13,7 @@ import { type Content, Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageDeps } from "../page.ts";
+import { COPY_SCRIPT } from "../secret.ts";
 import {
   frameTab,
   loadDefinition,
@@ -42,7 +43,7 @@ export async function showOverview(page: Page, address: PageAddress): Promise<Pa
   ]);
   return frameTab(definition, {
     tab: null,
-    head: html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`,
+    head: COPY_SCRIPT,
     body: html`${renderNotice(page.notice, NOTICES)}<div class="columns">
 <article class="card prose">${prompt}</article>
 <aside class="side" aria-label="About this definition">
@@ -62,7 +63,7 @@ export async function showYaml(page: Page, address: PageAddress): Promise<PageCo
   });
   return frameTab(definition, {
     tab: "yaml",
-    head: html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`,
+    head: COPY_SCRIPT,
     body: html`<div class="actions">
 ${!isCut && html`<button type="button" data-copies="document" hidden>Copy</button>`}
 <a class="button" href="/api/v1${definitionPath(address)}.yaml">Download .yaml</a>

@@ -101,14 +101,14 @@ function renderJobSection(org: PageOrg, jobs: Html | null, isPaying: boolean): H
   const isEmpty = jobs?.text.includes("<li") === false;
   return html`<section class="jobs stack" aria-labelledby="jobs-title">
       <h2 id="jobs-title" tabindex="-1">Organization exports</h2>
-      <p class="quiet">One ZIP with every project of <span class="org-name">${org.name}</span>.</p>
-      ${jobs === null && html`<p id="jobs-note" class="notice">${needsRole(org)}</p>`}
+      <p class="quiet">One ZIP with every project of <span>${org.name}</span>.</p>
+      ${jobs === null && html`<p class="notice">${needsRole(org)}</p>`}
       <div id="jobs-problem" class="problem" role="alert"></div>
       ${
         isEmpty &&
         html`<p id="jobs-empty" class="empty">No exports yet. ${
           isPaying &&
-          html`<span id="jobs-first"><a href="#start">Start the first one</a>. It is built in the background; you get an email when it is ready.</span>`
+          html`<a href="#start">Start the first one</a>. It is built in the background; you get an email when it is ready.`
         }</p>`
       }
       ${jobs}

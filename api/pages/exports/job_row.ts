@@ -5,7 +5,7 @@ import { EXPORTS_PATH } from "../addresses.ts";
 import { tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
-import { countOf } from "../parts.ts";
+import { capitalized, countOf } from "../parts.ts";
 import { FLAG_NAMES, FLAGS, FORMAT_NAMES, formatBytes, formatDistance, timeTag } from "./format.ts";
 
 const BADGES = {
@@ -69,7 +69,7 @@ export function renderJob(row: JobRow): Html {
   <p class="quiet" data-part="facts">${FORMAT_NAMES[job.format]} · as of ${timeTag(job.asOf)} · requested by <span data-part="who">${requester}</span>${
     job.since !== undefined && html` · since ${timeTag(job.since)}`
   }</p>
-  ${facts !== "" && html`<p class="quiet" data-part="visibility">${facts.charAt(0).toUpperCase()}${facts.slice(1)}</p>`}
+  ${facts !== "" && html`<p class="quiet" data-part="visibility">${capitalized(facts)}</p>`}
   ${renderState(job, status, now)}
   <div class="problem" data-part="problem" role="alert"></div>
 </li>`;

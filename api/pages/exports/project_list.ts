@@ -4,7 +4,7 @@ import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { countOf } from "../parts.ts";
+import { countOf, emptyState } from "../parts.ts";
 import { tierNote } from "./requirements.ts";
 
 export interface Project {
@@ -35,14 +35,13 @@ export function renderProjects(org: PageOrg, projects: readonly Project[], wante
   return html`<section class="projects stack" aria-labelledby="projects-title">
   <h2 id="projects-title" tabindex="-1">Project downloads</h2>
   <p class="quiet">Immediate downloads. Excludes deleted issues, archived runs and superseded analyses.</p>
-  ${!isPaying && html`<p id="projects-note" class="notice">${tierNote("Downloads require", org)}</p>`}
+  ${!isPaying && html`<p class="notice">${tierNote("Downloads require", org)}</p>`}
   ${isPaying && renderList(projects, wanted.trim())}
 </section>`;
 }
 
 function renderList(projects: readonly Project[], wanted: string): Html {
-  if (projects.length === 0)
-    return html`<p id="projects-empty" class="empty">This organization has no projects.</p>`;
+  if (projects.length === 0) return emptyState("This organization has no projects.");
   const matching = projects.filter(({ name, slug }) =>
     `${name} ${slug}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );

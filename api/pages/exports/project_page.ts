@@ -19,7 +19,7 @@ import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { countOf } from "../parts.ts";
+import { capitalized, countOf } from "../parts.ts";
 import { FLAG_NAMES, FORMAT_NAMES, formatBytes } from "./format.ts";
 import { listProjects, type Project } from "./project_list.ts";
 
@@ -148,7 +148,7 @@ function renderLinks(path: string, title: string): Content {
 
 /** Names a dataset: `issue-notes` is `Issue notes`. */
 function titleOf(dataset: string): string {
-  return dataset.charAt(0).toUpperCase() + dataset.slice(1).replaceAll("-", " ");
+  return capitalized(dataset.replaceAll("-", " "));
 }
 
 /** A form whose fields are the parameters of the API. What was typed is kept where the API refused it. */

@@ -124,7 +124,7 @@ export function renderStart(session: PageSession, org: PageOrg, state: StartStat
   const isPaying = org.subscriptionTier !== "free";
   return html`<section class="start card stack" id="start" aria-labelledby="start-title" tabindex="-1">
   <h2 id="start-title">Start an export</h2>
-  ${isPaying ? renderForm(session, state) : html`<p id="start-note" class="notice">${tierNote("Exports require", org)}</p>`}
+  ${isPaying ? renderForm(session, state) : html`<p class="notice">${tierNote("Exports require", org)}</p>`}
 </section>`;
 }
 

@@ -6,7 +6,7 @@ import { listModelPriceChanges } from "../../models/price_history.ts";
 import { comparisonPath, modelName, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
-import { formatPrice, UNKNOWN } from "../parts.ts";
+import { dataTable, formatPrice, UNKNOWN } from "../parts.ts";
 import { CAPABILITY_LABELS, formatCapability, formatTokens, NOT_STATED, priceLabel } from "./format.ts";
 import {
   type Compared,
@@ -154,9 +154,8 @@ function comparisonTable(compared: readonly Compared[], providers: ProviderNames
     const others = names.toSpliced(index, 1);
     return html`<th scope="col"><a href="${modelPath(model)}">${model.name}</a><span class="id">${names[index]}</span> <a class="quiet" href="${comparisonPath(others)}" aria-label="Remove ${model.name}">Remove</a></th>`;
   });
-  return html`<div class="table-box" tabindex="0" role="group" aria-label="Comparison">
-<table class="data-table compared"><thead><tr><td></td>${columns}</tr></thead>
-<tbody>${fields.map((field) => row(field, models))}</tbody></table></div>
+  const rows = fields.map((field) => row(field, models));
+  return html`${dataTable("Comparison", [html`<td></td>`, ...columns], rows, "compared")}
 ${models.length > 1 && html`<p class="quiet"><span class="mark" aria-hidden="true">≠</span> marks where the models differ. Prices are US dollars per million tokens.</p>`}`;
 }
 
