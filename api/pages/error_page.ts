@@ -65,7 +65,7 @@ export async function toErrorPage(
   const { status } = response;
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(HTML_HEADERS)) headers.set(name, value);
-  const session = status < 500 ? await findSession(request, context, config).catch(() => null) : null;
+  const session = status < 500 ? await findSession(context, config).catch(() => null) : null;
   const isGone = status === 404 && request.method === "POST";
   const { title, text } = (isGone ? GONE : TEXTS[status]) ?? {
     title: OTHER_TITLES[status] ?? "Request not accepted",

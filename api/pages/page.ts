@@ -149,7 +149,7 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
   const formToken = context.caller && formTokenOf(request.headers, config);
   if (formToken === null) return page;
   if (context.writes) requireFormToken(page.form, formToken);
-  const session = await findSession(request, context, config);
+  const session = await findSession(context, config);
   const notice = session && request.method === "GET" ? readNotice(request.headers, url.pathname) : null;
   return { ...page, session, notice };
 }

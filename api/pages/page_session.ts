@@ -28,11 +28,10 @@ export interface PageSession {
 
 /** Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated. */
 export async function findSession(
-  request: Request,
   context: RequestContext,
   config: Pick<Config, "publicUrl">,
 ): Promise<PageSession | null> {
-  const { caller, callApi } = context;
+  const { caller, callApi, request } = context;
   const formToken = caller && callApi && formTokenOf(request.headers, config);
   if (!callApi || formToken === null) return null;
   try {
