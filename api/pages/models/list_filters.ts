@@ -2,7 +2,7 @@
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
 import { choiceGroup, type FormProblems, inputField, selectField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { formatCount } from "../parts.ts";
+import { capitalized, formatCount } from "../parts.ts";
 import { CAPABILITY_LABELS, formatTokens } from "./format.ts";
 import type { ModelPage, ProviderNames } from "./model_responses.ts";
 
@@ -107,7 +107,7 @@ function listProviders({ query, names, facets }: Omit<Filters, "problems">): Opt
 }
 
 function labeled(word: string): Option {
-  return [word, word.charAt(0).toUpperCase() + word.slice(1)];
+  return [word, capitalized(word)];
 }
 
 /** A limit of an address is offered too. */
