@@ -73,6 +73,22 @@ export async function findProblems(write: () => Promise<unknown>): Promise<FormP
   return outcome.ok ? null : outcome.problems;
 }
 
+/**
+ * As `findProblems`, for a form with the user's password in `field`. The session is valid, or there would be no form: only the
+ * password is wrong. A page of status 401 would say otherwise.
+ */
+export async function findPasswordProblems(
+  field: string,
+  write: () => Promise<unknown>,
+): Promise<FormProblems | null> {
+  try {
+    return await findProblems(write);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
+    return fieldProblem(field, "is wrong", error.message);
+  }
+}
+
 function toProblems(error: ApiError): FormProblems {
   const { status, code, details = {} } = error;
   const errors = (details["errors"] ?? []) as readonly Problem[];

@@ -1,9 +1,8 @@
 /** The form of the settings that changes the email address, and the page behind the link that the new address gets. */
-import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/change_email.ts";
-import { type FormProblems, fieldProblem, findProblems, inputField } from "../forms.ts";
+import { type FormProblems, findPasswordProblems, inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult, SignedInPage } from "../page.ts";
 import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField } from "../sign_in/mail_form.ts";
@@ -13,12 +12,7 @@ const CONFIRM_EMAIL_PATH = "/confirm-email";
 /** Asks for the change. Returns what is wrong with the form, or null. */
 export async function changeEmail({ call, form }: SignedInPage): Promise<FormProblems | null> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
-  try {
-    return await findProblems(() => call(requestEmailChange, { body }));
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
-    return fieldProblem("password", "is wrong", error.message);
-  }
+  return findPasswordProblems("password", () => call(requestEmailChange, { body }));
 }
 
 export function emailForm(

@@ -1,5 +1,4 @@
 /** /settings/profile: the public profile, the email address, and the password. */
-import { ApiError } from "../../../shared/errors.ts";
 import { changePassword as passwordOperation } from "../../accounts/change_password.ts";
 import { updateOwnProfile } from "../../accounts/own_profile.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
@@ -7,6 +6,7 @@ import { getUser } from "../../accounts/users.ts";
 import {
   type FormProblems,
   fieldProblem,
+  findPasswordProblems,
   findProblems,
   inputField,
   problemSummary,
@@ -116,13 +116,7 @@ async function changePassword({ call, form }: SignedInPage): Promise<FormProblem
     return fieldProblem("repeatedPassword", "must be the same as the new password");
   }
   const body = { currentPassword, newPassword };
-  try {
-    return await findProblems(() => call(passwordOperation, { body }));
-  } catch (error) {
-    // The session is valid, or there would be no form: only the password is wrong. A page of status 401 would say otherwise.
-    if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
-    return fieldProblem("currentPassword", "is wrong", error.message);
-  }
+  return findPasswordProblems("currentPassword", () => call(passwordOperation, { body }));
 }
 
 /** Renders the form, always empty. The username is for password managers. */
