@@ -8,7 +8,9 @@ import type { LanHost } from "./lan.ts";
 
 export interface SystemdMachine extends AsyncDisposable {
   /** Runs a Bash script on it that stops at the first failing command. */
-  run(script: string, stdin?: string): Promise<CommandResult>;
+  run(script: string): Promise<CommandResult>;
+  /** Runs commands on it as a person does who pastes them: a failing one does not stop the others. */
+  paste(commands: string, stdin?: string): Promise<CommandResult>;
 }
 
 /** The steps of a boot, then systemd as the first process with only its journal and bus. */
@@ -53,15 +55,15 @@ export async function startSystemd(
     stdio: ["ignore", "ignore", "pipe"],
   });
   const said = new Response(child.stderr).text();
+  const runBash = async (args: readonly string[], stdin = "") => {
+    const first = (await Bun.file(`/proc/${child.pid}/task/${child.pid}/children`).text()).trim();
+    const inside = ["nsenter", "--target", first, "--all", "env", "-i", "HOME=/root"];
+    const path = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+    return runCommand([...inside, path, "bash", ...args], { stdin: Buffer.from(stdin) });
+  };
   const machine: SystemdMachine = {
-    async run(text, stdin = "") {
-      const first = (await Bun.file(`/proc/${child.pid}/task/${child.pid}/children`).text()).trim();
-      const inside = ["nsenter", "--target", first, "--all", "env", "-i", "HOME=/root"];
-      const path = "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
-      return runCommand([...inside, path, "bash", "-euo", "pipefail", "-c", text], {
-        stdin: Buffer.from(stdin),
-      });
-    },
+    run: (script) => runBash(["-euo", "pipefail", "-c", script]),
+    paste: (commands, stdin) => runBash(["-c", commands], stdin),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;

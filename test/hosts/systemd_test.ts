@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import postgres from "postgres";
 import { runCommand } from "../helpers/process/command.ts";
 import { listFiles, ROOT } from "../workspace/source_files.ts";
+import { readCommands } from "./deploying_page.ts";
 import { openLan } from "./lan.ts";
 import { startLanPostgres } from "./lan_postgres.ts";
 import { LATER } from "./newer_release.ts";
@@ -45,17 +46,8 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
   }
 });
 
-/** The commands of a section of docs/deploying.md. */
-async function readCommands(heading: string): Promise<string> {
-  const page = await Bun.file(join(ROOT, "docs/deploying.md")).text();
-  const [, section = ""] = page.split(`# ${heading}\n`);
-  const [, commands] = /^```sh\n(.*?)^```$/ms.exec(section.split(/^#/m)[0] ?? "") ?? [];
-  if (!commands) throw new Error(`Cannot find commands below "${heading}" in docs/deploying.md`);
-  return commands;
-}
-
-async function succeed(machine: SystemdMachine, script: string, stdin = ""): Promise<string> {
-  const { exitCode, stdout, stderr } = await machine.run(script, stdin);
+async function succeed(machine: SystemdMachine, script: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await machine.run(script);
   if (exitCode === 0) return stdout;
   const journal = await machine.run("journalctl --no-pager --output cat | tail -40");
   throw new Error(`Cannot run ${script}: ${stderr}${stdout}${journal.stdout}`);
@@ -134,22 +126,28 @@ test("the commands of docs/deploying.md install, administrate and upgrade on sys
     printf '[Service]\\nRestartSec=100ms\\n' > /etc/systemd/system/ulr-api@.service.d/test.conf`,
   );
 
-  await succeed(machine, await readCommands("systemd"));
+  expect(await machine.paste(await readCommands("systemd"))).toMatchObject({ exitCode: 0 });
   expect(await readRelease(machine)).toBe('version="1.0.0"\n');
-  const said = await succeed(
-    machine,
-    await readCommands("Commands of the administrator"),
-    "seven quiet lamps",
-  );
-  expect(said).toContain("ann@example.com");
-  expect(said).not.toContain("pending");
+  const said = await machine.paste(await readCommands("Commands of the administrator"), "seven quiet lamps");
+  expect(said.exitCode).toBe(0);
+  expect(said.stdout).toContain("ann@example.com");
+  expect(said.stdout).not.toContain("pending");
   const wrong = await machine.run("ulr-admin user show --user nobody");
   expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining("nobody")]);
   // A command writes as the user of the units.
   await succeed(machine, "ulr-admin artifacts adopt");
   expect(await succeed(machine, "find /var/lib/ulr/ -printf '%u\\n' | sort -u")).toBe("ulr\n");
 
-  await succeed(machine, `${KILL_BEFORE_EACH}${await readCommands("Upgrade with systemd")}`);
+  const upgrade = await readCommands("Upgrade with systemd");
+  // A migration that fails: nothing after it is run.
+  await succeed(machine, "mv /etc/ulr/migrate.env /etc/ulr/migrate.env.away");
+  const failed = await machine.paste(upgrade);
+  expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining("ulr-migrate@1.1.0")]);
+  expect(await succeed(machine, "readlink /opt/ulr")).toBe("ulr-1.0.0\n");
+  expect(await readRelease(machine)).toBe('version="1.0.0"\n');
+  await succeed(machine, "mv /etc/ulr/migrate.env.away /etc/ulr/migrate.env");
+
+  expect(await machine.paste(`${KILL_BEFORE_EACH}${upgrade}`)).toMatchObject({ exitCode: 0 });
   expect(await readRelease(machine)).toBe('version="1.1.0"\n');
   expect(await succeed(machine, "systemctl --failed --no-legend")).toBe("");
 
