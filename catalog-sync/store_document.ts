@@ -17,7 +17,13 @@ import {
 } from "../sql/models/held_prices.ts";
 import { upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
 import { markModelProvidersGone, upsertModelProviders } from "../sql/models/model_providers.ts";
-import { listModels, markModelsGone, markModelsStale, upsertModels } from "../sql/models/models.ts";
+import {
+  listModels,
+  markModelsGone,
+  markModelsStale,
+  modelKeyText,
+  upsertModels,
+} from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
 import { type DocumentHold, type Doubt, describeHold, findDoubts } from "./document_doubts.ts";
 import { mapCatalog } from "./map_catalog.ts";
@@ -76,17 +82,22 @@ export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<
   return { outcome, dataDate, counts, notes };
 }
 
-/** The source still has the document that is stored. So it confirms the prices of it that wait. */
+/**
+ * The source still has the document that is stored. So it confirms the prices of it that wait. Rows that could not be read
+ * confirm none: their prices come from an earlier document.
+ */
 async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStore): Promise<StoredSync> {
   const models = (await listModels(tx)).filter((model) => model.removedAt === null);
+  const stale = new Set(models.filter((model) => model.staleSince !== null).map(modelKeyText));
   const held = await listHeldPrices(tx);
-  const due = held.filter(({ isDue }) => isDue);
-  const waiting = held.filter(({ isDue }) => !isDue);
+  const confirmed = held.filter((row) => !stale.has(modelKeyText(row)));
+  const due = confirmed.filter(({ isDue }) => isDue);
+  const waiting = confirmed.filter(({ isDue }) => !isDue);
   const counts = {
     ...NO_COUNTS,
     updated: due.length,
     unchanged: models.length - due.length,
-    held: waiting.length,
+    held: held.length - due.length,
   };
   const { etag = null, dataDate = null } = last ?? {};
   const outcome = due.length > 0 ? "changed" : "unchanged";

@@ -176,33 +176,59 @@ test("a price waits on while its row cannot be read, and not after its model is 
   expect(await listHeldPrices(sql)).toEqual([]);
 });
 
+/** Serves the model at this cost, and status 304 while it stays the same. */
+async function openPriceServer(cost: unknown) {
+  const state = { cost };
+  const server = await openCatalogServer((response, request) => {
+    const document = JSON.stringify(makeDocument({ acme: { a: { cost: state.cost }, b: {} } }));
+    const etag = `"${Bun.hash(document)}"`;
+    if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
+    else response.writeHead(200, { etag }).end(document);
+  });
+  return Object.assign(server, { state });
+}
+
 test("a source whose document has not changed says its doubtful prices again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
-  let cost: object = PAID;
-  await using server = await openCatalogServer((response, request) => {
-    const etag = JSON.stringify(JSON.stringify(cost).length);
-    if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
-    else response.writeHead(200, { etag }).end(JSON.stringify(makeDocument({ acme: { a: { cost } } })));
-  });
+  await using server = await openPriceServer(PAID);
   const source = openSource(server.url);
   await syncFrom(sql, source);
-  cost = FREE;
+  server.state.cost = FREE;
   await syncFrom(sql, source);
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "unchanged",
-    counts: { unchanged: 1, held: 1 },
+    counts: { unchanged: 2, held: 1 },
   });
   expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 2 }]);
   await wait(sql, "1 hour");
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "changed",
-    counts: { updated: 1, unchanged: 0, held: 0 },
+    counts: { updated: 1, unchanged: 1, held: 0 },
   });
   expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();
   const [change] =
     await sql`select field, new_value, sync_id is not null as by_sync from model_price_changes`;
   expect([await priceNow(sql), change]).toEqual([FREE, { field: "input", newValue: 0, bySync: true }]);
+});
+
+test("a document that has not changed confirms no price of a row that cannot be read", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await using server = await openPriceServer(PAID);
+  const source = openSource(server.url);
+  for (const cost of [PAID, FREE, "free"]) {
+    server.state.cost = cost;
+    await syncFrom(sql, source);
+  }
+  await wait(sql, "2 hours");
+  expect(await syncFrom(sql, source)).toMatchObject({
+    outcome: "unchanged",
+    counts: { updated: 0, unchanged: 2, held: 1 },
+  });
+  expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();
+  expect([await priceNow(sql), await countChanges(sql)]).toEqual([PAID, 0]);
+  expect(await listHeldPrices(sql)).toMatchObject([{ prices: FREE, timesSeen: 1 }]);
 });
 
 const many = (count: number, fields: object = {}) =>
