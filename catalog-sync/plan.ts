@@ -2,7 +2,7 @@
 import type { CatalogRows } from "../sql/models/catalog_snapshot.ts";
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
 import { type HeldPrices, type HeldPricesRow, isDoubtfulChange } from "../sql/models/held_prices.ts";
-import type { ModelAlias, ModelAliasRow } from "../sql/models/model_aliases.ts";
+import type { ModelAlias } from "../sql/models/model_aliases.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
 import { comparePrices, modelPrices } from "../sql/models/model_prices.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
@@ -79,7 +79,7 @@ export function planSync(
       const row = before(model);
       return row ? comparePrices(model, modelPrices(row), modelPrices(model)) : [];
     }),
-    aliases: planAliases(stored.aliases, generateAliases([...models, ...kept], stored.today)),
+    aliases: planAliases(stored, [...models, ...kept]),
     stale: kept.filter((model) => model.staleSince === null).map(toKey),
     held,
     released: planReleases(stored.held, held, wasSkipped),
@@ -180,10 +180,17 @@ function isEqual(a: unknown, b: unknown): boolean {
   return typeof a === "object" && typeof b === "object" && Bun.deepEquals(a, b, true);
 }
 
-/** Plans the aliases. An alias that is no longer generated stays, deprecated, because clients may use it. */
-function planAliases(stored: readonly ModelAliasRow[], generated: readonly ModelAlias[]): ModelAlias[] {
+/**
+ * Plans the aliases of these live models on a day. An alias that is no longer generated stays, deprecated, because clients
+ * may use it.
+ */
+export function planAliases(
+  { aliases, today }: Pick<StoredCatalog, "aliases" | "today">,
+  models: readonly Model[],
+): ModelAlias[] {
+  const generated = generateAliases(models, today);
   const before = new Map(
-    stored
+    aliases
       .filter((row) => row.origin === "generated")
       .map(({ origin: _, scope: __, ...row }) => [row.alias, row]),
   );

@@ -17,18 +17,12 @@ import {
 } from "../sql/models/held_prices.ts";
 import { upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
 import { markModelProvidersGone, upsertModelProviders } from "../sql/models/model_providers.ts";
-import {
-  listModels,
-  markModelsGone,
-  markModelsStale,
-  modelKeyText,
-  upsertModels,
-} from "../sql/models/models.ts";
+import { markModelsGone, markModelsStale, modelKeyText, upsertModels } from "../sql/models/models.ts";
 import { readDocument, type SourceDocument } from "./document.ts";
 import { type DocumentHold, type Doubt, describeHold, findDoubts } from "./document_doubts.ts";
 import { mapCatalog } from "./map_catalog.ts";
 import { toNotes } from "./notes.ts";
-import { isEmptyPlan, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
+import { isEmptyPlan, planAliases, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
 import type { LoadedSource } from "./source.ts";
 
 export const NO_COUNTS: SyncCounts = { inserted: 0, updated: 0, gone: 0, unchanged: 0, skipped: 0, held: 0 };
@@ -84,12 +78,13 @@ export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<
 
 /**
  * The source still has the document that is stored. So it confirms the prices of it that wait. Rows that could not be read
- * confirm none: their prices come from an earlier document.
+ * confirm none: their prices come from an earlier document. Names of families follow the day, as with any sync.
  */
 async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStore): Promise<StoredSync> {
-  const models = (await listModels(tx)).filter((model) => model.removedAt === null);
+  const stored = await readStored(tx);
+  const { held } = stored;
+  const models = stored.models.filter((model) => model.removedAt === null);
   const stale = new Set(models.filter((model) => model.staleSince !== null).map(modelKeyText));
-  const held = await listHeldPrices(tx);
   const confirmed = held.filter((row) => !stale.has(modelKeyText(row)));
   const due = confirmed.filter(({ isDue }) => isDue);
   const waiting = confirmed.filter(({ isDue }) => !isDue);
@@ -100,11 +95,13 @@ async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStor
     held: held.length - due.length,
   };
   const { etag = null, dataDate = null } = last ?? {};
-  const outcome = due.length > 0 ? "changed" : "unchanged";
+  const aliases = planAliases(stored, models);
+  const outcome = due.length > 0 || aliases.length > 0 ? "changed" : "unchanged";
   const run = { startedAt, source: label, error: null, notes: [] };
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome });
   await upsertHeldPrices(tx, waiting);
   const priceChanges = await takeHeldPrices(tx, due);
+  await upsertGeneratedAliases(tx, aliases);
   await insertModelEvents(tx, { added: [], gone: [], priceChanges });
   await finishCatalogSync(tx, syncId);
   return { outcome, dataDate, counts, notes: [] };

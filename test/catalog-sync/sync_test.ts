@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { bundledSource } from "../../catalog-sync/source.ts";
+import { bundledSource, openSource } from "../../catalog-sync/source.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalog.ts";
+import { openCatalogServer } from "../helpers/models/catalog_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
 /** Everything that a sync may write except the record of its run, with the last transaction of each row. */
@@ -287,4 +288,32 @@ test("an alias follows its family, and stays, deprecated, when its model is gone
   await syncFrom(sql, documentSource(makeDocument({ anthropic: { ...old, ...fresh } })));
   expect(await findAlias(sql, "sonnet")).toMatchObject([{ deprecated: false }]);
   expect(await findAlias(sql, "claude-sonnet-4")).toMatchObject([{ deprecated: false }]);
+});
+
+test("an alias follows its family on the day of a release, though the document stays the same", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  const anthropic = {
+    "claude-sonnet-4": { release_date: "2025-05-01" },
+    "claude-sonnet-5": { release_date: "2999-01-01" },
+  };
+  await using server = await openCatalogServer((response, request) => {
+    if (request.headers["if-none-match"] === '"v1"') response.writeHead(304).end();
+    else response.writeHead(200, { etag: '"v1"' }).end(JSON.stringify(makeDocument({ anthropic })));
+  });
+  const source = openSource(server.url);
+  await syncFrom(sql, source);
+  expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
+  expect(await findAlias(sql, "sonnet")).toMatchObject([{ target: "anthropic/claude-sonnet-4" }]);
+  // The day has come.
+  await sql`update models set release_date = current_date where model_id = 'claude-sonnet-5'`;
+  expect(await syncFrom(sql, source)).toMatchObject({
+    outcome: "changed",
+    counts: { updated: 0, unchanged: 2 },
+  });
+  expect(server.requests.at(-1)?.["if-none-match"]).toBe('"v1"');
+  expect(await findAlias(sql, "sonnet")).toEqual([
+    { origin: "generated", target: "anthropic/claude-sonnet-5", deprecated: false },
+  ]);
+  expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
 });
