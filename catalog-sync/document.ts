@@ -115,7 +115,8 @@ export function readDocument(value: unknown): DocumentResult {
 }
 
 function readProvider(document: SourceDocument, id: string, value: unknown): void {
-  const problem = findIdProblem(id, value);
+  // The first slash of a model's name ends its provider.
+  const problem = findIdProblem(id, value) ?? (id.includes("/") ? "id: contains a slash" : null);
   const models = isObject(value) ? value["models"] : undefined;
   if (problem !== null || !isObject(value) || !isObject(models)) {
     const reason = problem ?? "models: expected object";

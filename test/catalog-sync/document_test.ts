@@ -64,11 +64,13 @@ test("readDocument() skips providers that are no objects with models", () => {
     broken: 1,
     empty: { name: "Empty" },
     other: { id: "another", models: {} },
+    ...makeDocument({ "acme/eu": { a: {} } }),
   });
   expect(result.ok && result.document.skipped).toEqual([
     { provider: "broken", modelId: null, reason: "expected object" },
     { provider: "empty", modelId: null, reason: "models: expected object" },
     { provider: "other", modelId: null, reason: "id: differs from its key" },
+    { provider: "acme/eu", modelId: null, reason: "id: contains a slash" },
   ]);
 });
 
