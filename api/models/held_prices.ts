@@ -6,6 +6,7 @@ import { type HeldPricesRow, listHeldPrices as listHeldRows } from "../../sql/mo
 import { comparePrices } from "../../sql/models/model_prices.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
+import { compareTexts } from "./catalog.ts";
 
 const SEEN = {
   firstSeenAt: Instant(),
@@ -90,10 +91,20 @@ function presentHeld(row: HeldPricesRow): Static<typeof HeldPrices> {
   return { provider, modelId, changes, firstSeenAt, lastSeenAt, timesSeen, rejected: rejectedAt !== null };
 }
 
-/** The document that is held as a whole; null if no document is. */
+/** The document that is held as a whole; null if no document is. One rejected doubt keeps all of it out. */
 function presentDocument(doubts: readonly RefusedDoubt[]): Static<typeof HeldDocument> | null {
-  const last = doubts.toSorted((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1))[0];
-  if (!last) return null;
-  const { error, firstSeenAt, lastSeenAt, timesSeen, decision } = last;
-  return { reason: error, firstSeenAt, lastSeenAt, timesSeen, rejected: decision === "rejected" };
+  const lastSeenAt = doubts
+    .map((doubt) => doubt.lastSeenAt)
+    .toSorted()
+    .at(-1);
+  const current = doubts.filter((doubt) => doubt.lastSeenAt === lastSeenAt);
+  const [first] = current.toSorted((a, b) => compareTexts(a.firstSeenAt, b.firstSeenAt));
+  if (!first) return null;
+  return {
+    reason: first.error,
+    firstSeenAt: first.firstSeenAt,
+    lastSeenAt: first.lastSeenAt,
+    timesSeen: first.timesSeen,
+    rejected: current.some(({ decision }) => decision === "rejected"),
+  };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { decideRefusedSyncs } from "../../../sql/models/catalog_syncs.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { type DocumentModels, documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 
@@ -55,6 +56,31 @@ test("GET /models/held says why a document waits as a whole", async () => {
     rejected: false,
   });
 });
+
+/** Rejects the first document, and shows another one that shares one of its doubts. */
+for (const [shared, rejected, next] of [
+  ["gone", { acme: 14, other: 30 }, { acme: 30, other: 14 }],
+  ["gone acme", { acme: 1, other: 200 }, { acme: 1, other: 20 }],
+] as const) {
+  test(`a document is rejected if one of its doubts is: ${shared}`, async () => {
+    await using app = await openTestApp();
+    const { sql } = app.db;
+    const models = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, {}]));
+    const syncNumbers = ({ acme, other }: { acme: number; other: number }) =>
+      sync(app, { acme: models(acme), other: models(other) });
+    await syncNumbers(shared === "gone" ? { acme: 30, other: 30 } : { acme: 20, other: 200 });
+    await syncNumbers(rejected);
+    await decideRefusedSyncs(sql, "rejected");
+    await sql`update catalog_syncs set started_at = '2026-01-01Z', finished_at = '2026-01-01Z'`;
+    await syncNumbers(next);
+    expect((await readHeld(app))["document"]).toMatchObject({
+      firstSeenAt: "2026-01-01T00:00:00.000Z",
+      timesSeen: 2,
+      rejected: true,
+    });
+  });
+}
 
 test("a model whose row cannot be read has staleSince, and is counted", async () => {
   await using app = await openTestApp();
