@@ -180,6 +180,8 @@ export const correctPriceCommand = defineCommand({
     const key = parseModel(flags.model);
     const wanted = readFlags(flags);
     return sql.begin(async (tx) => {
+      // A running sync would keep the correction waiting after its time is taken.
+      await lockTransaction(tx, "catalogSync");
       const limits = await findCorrectionLimits(tx, key, { field: wanted.field, from: wanted.validFrom });
       if (!limits) throw new AdminError(`Model "${flags.model}" not found`, "NOT_FOUND");
       const { now, knownSince, nextChange } = limits;

@@ -17,14 +17,16 @@ export interface PriceCorrectionRow extends PriceCorrection {
   knownFrom: string;
 }
 
-/** Adds a correction, known from now on. */
+/** Adds a correction, known from now on: not from the start of the transaction, which may have waited for a lock. */
 export async function insertPriceCorrection(
   sql: Sql,
   { provider, modelId, field, value, validFrom, validTo, reason }: PriceCorrection & ModelKey,
 ): Promise<PriceCorrectionRow> {
   return onlyRow(sql<[PriceCorrectionRow]>`
-    insert into model_price_corrections (provider, model_id, field, value, valid_from, valid_to, reason)
-    values (${provider}, ${modelId}, ${field}, ${value}, ${validFrom}, ${validTo}, ${reason})
+    insert into model_price_corrections (provider, model_id, field, value, valid_from, valid_to, reason, known_from)
+    values (
+      ${provider}, ${modelId}, ${field}, ${value}, ${validFrom}, ${validTo}, ${reason}, clock_timestamp()
+    )
     returning field, value, valid_from, valid_to, reason, known_from`);
 }
 

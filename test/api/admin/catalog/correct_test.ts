@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { lockTransaction } from "../../../../sql/locks.ts";
 import { runCommand, runFailing, runJson } from "../../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/catalog.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 const sync = (app: TestApp, cost: object) =>
   syncFrom(app.db.sql, documentSource(makeDocument({ acme: { "x/a": { cost } } })), { force: true });
@@ -125,6 +127,26 @@ test("prices known at a time exclude everything recorded later", async () => {
   ]);
   const later = await app.request("/api/v1/models/acme/x/a?knownAt=2999-01-01T00:00:00Z");
   expect(later.status).toBe(400);
+});
+
+test("a correction that waits for a running sync is known from the end of the sync on", async () => {
+  await using app = await openMistake();
+  const { sql, url } = app.db;
+  const { waiting, end } = await sql.begin(async (tx) => {
+    // What a sync holds while it stores.
+    await lockTransaction(tx, "catalogSync");
+    await tx`update catalog_version set number = number + 1`;
+    const running = runJson<{ correction: { knownFrom: string } }>(url, correct());
+    await waitFor(async () => {
+      const sessions = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return sessions.length > 0;
+    });
+    const [{ now }] = await tx<[{ now: string }]>`
+      select date_trunc('milliseconds', clock_timestamp()) as now`;
+    return { waiting: running, end: now };
+  });
+  expect((await waiting).correction.knownFrom >= end).toBe(true);
 });
 
 test("an invalid correction gets an error and adds nothing", async () => {
