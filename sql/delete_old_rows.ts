@@ -38,14 +38,21 @@ export const OLD_ROWS = {
   },
   idempotencyKeys: { table: "idempotency_keys", key: "caller, key", time: "created_at", age: "24 hours" },
   invitations: { table: "organization_invitations", time: "created_at", age: "30 days" },
-  /** The last one and the last good one stay, and those that price changes refer to. */
+  /**
+   * The last one and the last good one stay, those that price changes refer to, and an operator's decisions about a document
+   * that its source may still repeat.
+   */
   catalogSyncs: {
     table: "catalog_syncs",
     time: "finished_at",
     age: "400 days",
     and: `not exists (select from model_price_changes where sync_id = catalog_syncs.id)
       and id <> (select max(id) from catalog_syncs)
-      and id <> coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)`,
+      and id <> coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
+      and (
+        decision is null
+        or id < (select max(id) from catalog_syncs where outcome in ('changed', 'unchanged'))
+      )`,
   },
   webhookSecrets: { table: "webhook_retired_secrets", time: "expires_at", age: "0" },
 } as const satisfies Readonly<Record<string, OldRows>>;

@@ -176,13 +176,17 @@ test("old catalog syncs are deleted, but not the last, the last good one, and th
       started_at = '2024-01-01', finished_at = '2024-01-01',
       source = case when id = (select max(id) from catalog_syncs) then 'with a price' else 'old' end`;
   await app.db.owner`
-    insert into catalog_syncs (started_at, finished_at, source, outcome, error)
-    select '2024-01-02', '2024-01-02', source, outcome, case when outcome = 'failed' then 'no answer' end
-    from (values ('unchanged', 'old'), ('failed', 'old'), ('changed', 'last good'), ('failed', 'old'), ('failed', 'last'))
-      as v (outcome, source)`;
+    insert into catalog_syncs (started_at, finished_at, source, outcome, error, decision)
+    select
+      '2024-01-02', '2024-01-02', source, outcome, case when outcome in ('failed', 'refused') then 'no answer' end, decision
+    from (
+      values
+        ('unchanged', 'old', null), ('failed', 'old', null), ('refused', 'old', 'rejected'), ('changed', 'last good', null),
+        ('failed', 'old', null), ('refused', 'decided', 'rejected'), ('refused', 'old', null), ('failed', 'last', null)
+    ) as v (outcome, source, decision)`;
   await deleteOldRecords(app.deps, NEVER);
   const left = await sql<{ source: string }[]>`select source from catalog_syncs order by id`;
-  expect(left.map(({ source }) => source)).toEqual(["with a price", "last good", "last"]);
+  expect(left.map(({ source }) => source)).toEqual(["with a price", "last good", "decided", "last"]);
 });
 
 test("replaced secrets of webhooks are deleted when they no longer sign", async () => {
