@@ -1,6 +1,4 @@
 /** Writes the file of an organization export: one project after another into a ZIP in the artifact store. */
-
-import { setTimeout as delay } from "node:timers/promises";
 import type { ContentDigest } from "../shared/artifacts/store.ts";
 import { NO_FILTERS } from "../shared/exports/datasets.ts";
 import { sanitizeProjectName } from "../shared/exports/file_names.ts";
@@ -8,7 +6,7 @@ import { gatherChunks } from "../shared/exports/gather_chunks.ts";
 import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
-import { untilAborted } from "../shared/process/with_timeout.ts";
+import { pause, untilAborted } from "../shared/process/with_timeout.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
 import { listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Sql } from "../sql/connection/pool.ts";
@@ -206,7 +204,7 @@ function startProgressReports(
     while (!stopped.signal.aborted) {
       const isRunning = await updateExportJobProgress(sql, { id, attempt, progress: readProgress() });
       if (!isRunning) throw new BuildSuperseded({ id, attempt });
-      await delay(INTERVAL_MS, undefined, { signal: stopped.signal });
+      await pause(INTERVAL_MS, stopped.signal);
     }
   }
   // A report may still be running after `stop`; it changes only a row of this attempt.

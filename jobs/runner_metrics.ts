@@ -1,10 +1,9 @@
 /** Metrics of a job runner. */
-
-import { setTimeout as delay } from "node:timers/promises";
 import { Counter, type Registry } from "prom-client";
 import { JOB_NAMES } from "../shared/background_jobs.ts";
 import { registerMeasuredGauges } from "../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../shared/process/log.ts";
+import { pause } from "../shared/process/with_timeout.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { deleteJobRunner, upsertJobRunner } from "../sql/job_runners.ts";
@@ -85,7 +84,7 @@ export async function keepHeartbeat(deps: { sql: Sql; log: Log }, signal: AbortS
     await upsertJobRunner(deps.sql, id).catch((error: unknown) => {
       if (!signal.aborted) deps.log.warn({ err: error }, "cannot record that the job runner is alive");
     });
-    await delay(HEARTBEAT_MS, undefined, { signal }).catch(() => {});
+    await pause(HEARTBEAT_MS, signal);
   }
   // A remaining row is ignored after 30 s.
   await deleteJobRunner(deps.sql, id).catch(() => {});

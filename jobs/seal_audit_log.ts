@@ -1,6 +1,6 @@
 /** Seals new audit entries every few seconds. Several runners take turns. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../shared/process/log.ts";
+import { pause } from "../shared/process/with_timeout.ts";
 import { findAuditChain, sealAuditLog } from "../sql/accounts/audit_chain.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 
@@ -28,6 +28,6 @@ export async function keepAuditLogSealed(deps: { sql: Sql; log: Log }, signal: A
     } catch (error) {
       if (!signal.aborted) deps.log.warn({ err: error }, "cannot seal the audit log");
     }
-    await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
+    await pause(PAUSE_MS, signal);
   }
 }

@@ -1,9 +1,8 @@
 /** Checks that the artifact store belongs to this database, before anything is built, deleted or mailed. */
-import { setTimeout as delay } from "node:timers/promises";
 import { type ArtifactOwner, claimArtifactStore, readArtifactOwner } from "../shared/artifacts/owner.ts";
 import { type ArtifactStore, storageError } from "../shared/artifacts/store.ts";
 import type { Log } from "../shared/process/log.ts";
-import { DeadlineExceeded, withTimeout } from "../shared/process/with_timeout.ts";
+import { DeadlineExceeded, pause, withTimeout } from "../shared/process/with_timeout.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 import { listArtifactOwners } from "../sql/exports/export_retention.ts";
 import { currentDatabase, ensureInstallation } from "../sql/installation.ts";
@@ -81,7 +80,7 @@ export async function followStoreOwner(
   await check();
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
-      await delay(CHECK_INTERVAL_MS, undefined, { signal }).catch(() => {});
+      await pause(CHECK_INTERVAL_MS, signal);
       if (!signal.aborted) await check();
     }
   };

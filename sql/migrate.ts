@@ -1,7 +1,7 @@
 /** Applies pending migrations in order of their names, then those of the queue, grants, and what SQL cannot compute. */
 import { readFile } from "node:fs/promises";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { pause } from "../shared/process/with_timeout.ts";
 import {
   hasSqlState,
   LOCK_NOT_AVAILABLE,
@@ -128,7 +128,7 @@ async function findPid(connection: Sql): Promise<number> {
 async function takeTurn({ connection, onNotice }: Migrator): Promise<void> {
   for (let isTold = false; !(await tryLockSession(connection, "migrate")); isTold = true) {
     if (!isTold) onNotice("Waiting for another migrator of this database");
-    await delay(TURN_POLL_MS);
+    await pause(TURN_POLL_MS);
   }
 }
 
@@ -173,7 +173,7 @@ async function applyPatiently(migrator: Migrator, migration: Migration): Promise
         `"${migration.name}" cannot lock its tables because of ${watch.holders || "another session"}; trying again`,
       );
     }
-    await delay(patience.pauseMs);
+    await pause(patience.pauseMs);
   }
 }
 
@@ -252,7 +252,7 @@ function watchLockHolders(sql: Sql, pid: number): LockWatch {
     while (!stopped.signal.aborted) {
       const rows = await listHolders(sql, pid).catch(() => []);
       if (rows.length > 0) holders = rows.map(describeHolder).join(" and ");
-      await delay(CHECK_INTERVAL_MS, undefined, { signal: stopped.signal }).catch(() => {});
+      await pause(CHECK_INTERVAL_MS, stopped.signal);
     }
   })();
   return {

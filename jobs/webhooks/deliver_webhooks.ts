@@ -2,8 +2,8 @@
  * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/webhook_deliveries.ts
  * decides when a failed delivery is tried again, and how long a failing webhook pauses.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { openNetworks } from "../../shared/network/webhook_destination.ts";
+import { pause } from "../../shared/process/with_timeout.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";
@@ -48,8 +48,7 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
       const attempt = deliver(deps, delivery).finally(() => running.delete(attempt));
       running.add(attempt);
     }
-    const pause = delay(PAUSE_MS, undefined, { signal }).catch(() => {});
-    await Promise.race([pause, ...running]);
+    await Promise.race([pause(PAUSE_MS, signal), ...running]);
   }
   await Promise.all(running);
 }

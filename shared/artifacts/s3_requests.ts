@@ -1,9 +1,8 @@
 /** Sends signed requests to an S3-compatible bucket, and repeats those that failed without a reason of their own. */
-import { setTimeout as delay } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { httpFetch } from "../network/http_fetch.ts";
 import type { S3CredentialSource } from "../process/s3_config.ts";
-import { DeadlineExceeded } from "../process/with_timeout.ts";
+import { DeadlineExceeded, pause } from "../process/with_timeout.ts";
 import { openCredentials } from "./credentials.ts";
 import { textOf } from "./s3_xml.ts";
 import { ArtifactStorageError, storageError } from "./store.ts";
@@ -90,9 +89,8 @@ export function openBucketRequests(address: BucketAddress): BucketRequests {
         request.signal?.throwIfAborted();
         if (!mayRepeat(request, retry, error)) throw storageError(failureOf(request, address), error);
       }
-      const options = request.signal ? { signal: request.signal } : {};
       // An abort is thrown by the next request.
-      await delay(RETRY_PAUSE_MS * 2 ** retry, undefined, options).catch(() => {});
+      await pause(RETRY_PAUSE_MS * 2 ** retry, request.signal);
     }
   };
   return {

@@ -42,6 +42,11 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
+/** Resolves after the time, or at once when `signal` is aborted. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
+}
+
 /** Asks `check` until it says true; false when it did not within `timeoutMs`. */
 export async function pollUntil(
   check: () => boolean | Promise<boolean>,

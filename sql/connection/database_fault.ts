@@ -1,5 +1,5 @@
 /** Which errors of the database pass, what to run again after them, and how a process describes them. */
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "../../shared/process/with_timeout.ts";
 import { NodeUnavailable } from "./nodes.ts";
 import { hasSqlState, isConnectionError, LOCK_NOT_AVAILABLE } from "./pool.ts";
 
@@ -31,7 +31,7 @@ export async function retryOnDatabaseFault<Result>(
     } catch (error) {
       if (!isDatabaseFault(error) || signal.aborted) throw error;
     }
-    await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
+    await pause(PAUSE_MS, signal);
   }
 }
 
