@@ -68,7 +68,9 @@ export const listWebhookDeliveries = operation(
     method: "GET",
     path: "/api/v1/orgs/{slug}/webhooks/{id}/deliveries",
     summary: "List the deliveries of a webhook",
-    description: "For owners and admins. The last 100, newest first, with the outcome of the last attempt.",
+    description:
+      "For owners and admins. The last 100, newest first, with the outcome of the last attempt. If there are more, those " +
+      "without an attempt are left out first.",
     params: WebhookAddress,
     response: { 200: DeliveryList },
     fails: WEBHOOK_FAILURES,

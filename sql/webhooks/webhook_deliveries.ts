@@ -21,6 +21,8 @@ const DELIVERY_PAUSE = { first: 0.5, max: 3600 };
 const WEBHOOK_PAUSE = { first: 1, max: 300 };
 /** After this time of failed attempts of one delivery, its webhook is disabled. */
 const DAYS_UNTIL_DISABLED = 3;
+/** And no sooner than after so many failures: between two attempts, no runner may have worked for days. */
+const FAILURES_UNTIL_DISABLED = 10;
 
 export interface DeliveryRow {
   id: string;
@@ -42,14 +44,24 @@ function deliveryColumns(sql: Sql) {
     case when status = 'pending' then next_attempt_at end as next_attempt_at, response_status, error`;
 }
 
-/** Lists the last 100 deliveries of a webhook, newest first. */
+/** Lists 100 deliveries of a webhook, newest first. If there are more, those without an attempt are left out first. */
 export async function listDeliveries(sql: Sql, webhookId: string): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
+    with listed as (
+      select *
+      from webhook_deliveries
+      where webhook_id = ${webhookId}
+      order by ${attemptedFirst(sql)}
+      limit ${KEPT_MAX}
+    )
     select ${deliveryColumns(sql)}
-    from webhook_deliveries
-    where webhook_id = ${webhookId}
-    order by number desc
-    limit ${KEPT_MAX}`;
+    from listed
+    order by number desc`;
+}
+
+/** Attempts show why a webhook fails, even if hundreds of newer deliveries wait. */
+function attemptedFirst(sql: Sql) {
+  return sql`attempts = 0, number desc`;
 }
 
 export async function countPendingDeliveries(sql: Sql, webhookId: string): Promise<number> {
@@ -235,7 +247,7 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
   // Queueing locks the row too: the statements after this one see what it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
-  const noted = await updateDelivery(sql, attempt);
+  const noted = await updateDelivery(sql, attempt, webhook?.failures ?? 0);
   if (!webhook || !noted) return null;
   if (noted.isGivenUp) {
     await sql`update webhooks set disabled_at = now(), due_at = null, claimed_until = null where id = ${webhookId}`;
@@ -266,6 +278,7 @@ function webhookPauseSeconds(failuresInRow: number): number {
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,
+  failuresBefore: number,
 ): Promise<{ isGivenUp: boolean } | null> {
   const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
     update webhook_deliveries
@@ -276,7 +289,9 @@ async function updateDelivery(
       error = ${error},
       status = case
         when ${error}::text is null then 'delivered'
-        when first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED}) then 'failed'
+        -- Its own failures, or those of the webhook in a row: of many pending deliveries, each is rarely tried.
+        when first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED})
+          and 1 + greatest(attempts, ${failuresBefore}::int) >= ${FAILURES_UNTIL_DISABLED} then 'failed'
         else 'pending'
       end,
       -- Randomly shortened by up to a fifth, so that failures do not come back together.
@@ -291,13 +306,12 @@ async function updateDelivery(
 async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
   await sql`
     delete from webhook_deliveries
-    where webhook_id = ${webhookId} and status <> 'pending' and number <= (
-      select number
+    where id in (
+      select id
       from webhook_deliveries
       where webhook_id = ${webhookId} and status <> 'pending'
-      order by number desc
+      order by ${attemptedFirst(sql)}
       offset ${KEPT_MAX}
-      limit 1
     )`;
 }
 

@@ -173,11 +173,14 @@ type Delivery = ResponseOf<typeof listWebhookDeliveries>["data"]["deliveries"][n
 
 const LOOKS = { delivered: "good", pending: "busy", failed: "bad" } as const;
 
-/** Renders the table of deliveries, newest first. The service repeats failed ones itself. */
+/** Renders the table of deliveries, those without an attempt at the end. The service repeats failed ones itself. */
 function renderDeliveries(deliveries: readonly Delivery[]): Html {
   if (deliveries.length === 0) return emptyState("No deliveries yet.");
-  const rows = deliveries.map(
-    (delivery) => html`<tr>
+  const isWaiting = ({ attempts }: Delivery) => Number(attempts === 0);
+  const rows = deliveries
+    .toSorted((a, b) => isWaiting(a) - isWaiting(b))
+    .map(
+      (delivery) => html`<tr>
   <td>${renderInstant(delivery.createdAt)}</td>
   <th scope="row">${delivery.type} <small><code>${delivery.id}</code></small></th>
   <td>${badge(delivery.status, LOOKS[delivery.status])}</td>
@@ -185,9 +188,9 @@ function renderDeliveries(deliveries: readonly Delivery[]): Html {
   <td>${renderOutcome(delivery)}</td>
 </tr>
 `,
-  );
+    );
   const columns = ["Created", "Event", "Status", numberHeading("Attempts"), "Last attempt"];
-  return html`<p class="quiet">The last 100. A failed delivery is repeated with growing pauses, for up to three days.</p>
+  return html`<p class="quiet">The last 100; those that wait for their first attempt are at the end. A failed delivery is repeated with growing pauses, for up to three days.</p>
 ${dataTable("Deliveries", columns, rows)}`;
 }
 

@@ -299,7 +299,8 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   await using deliverer = await openDeliverer(app);
   await waitFor(async () => (await listDeliveries(app, owner, id))[0]?.attempts === 1);
   await addEvent(app, owner);
-  await app.db.sql`update webhook_deliveries set first_attempt_at = now() - interval '73 hours'`;
+  await app.db
+    .sql`update webhook_deliveries set first_attempt_at = now() - interval '73 hours', attempts = 9`;
   await hurry(app);
   const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}`;
   const isEnabled = async () => {

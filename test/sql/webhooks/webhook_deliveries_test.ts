@@ -8,6 +8,7 @@ import {
   queueDeliveries,
 } from "../../../sql/webhooks/webhook_deliveries.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import type { ListedDelivery } from "../../helpers/network/webhooks.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
 /** A webhook whose receiver fails or works as the test says. */
@@ -21,6 +22,18 @@ async function openWebhook() {
   return {
     app,
     claim,
+    /** Queues many deliveries at once. */
+    addWaiting: (count: number) => sql`
+      insert into webhook_deliveries (webhook_id, event_id, type, payload)
+      select ${webhookId}, gen_random_uuid(), 'export.ready', '{}' from generate_series(1, ${count}::int)`,
+    list: async () =>
+      (
+        await dataOf<{ deliveries: ListedDelivery[] }>(
+          await callWebhooks(app, owner, "GET", `/${webhookId}/deliveries`),
+        )
+      ).deliveries,
+    isEnabled: async () =>
+      (await dataOf<{ enabled: boolean }>(await callWebhooks(app, owner, "GET", `/${webhookId}`))).enabled,
     addEvent: async (): Promise<void> => {
       await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
       while (await settleEvents(sql));
@@ -118,3 +131,51 @@ test("PATCH of a webhook for which nothing is pending makes nothing due", async 
   await hook.change({ url: "https://example.com/other" });
   expect(await hook.dueIn()).toBeNull();
 });
+
+test("the list has a failed delivery although hundreds of newer ones wait", async () => {
+  await using hook = await openFailing({ failuresInRow: 1 });
+  await hook.addWaiting(150);
+  const listed = await hook.list();
+  expect(listed).toHaveLength(100);
+  expect(listed.at(-1)).toMatchObject({ id: hook.failed?.id ?? "", attempts: 21, error: "failed" });
+  const attempts = listed.map((delivery) => delivery.attempts);
+  expect(attempts).toEqual([...Array(99).fill(0), 21]);
+});
+
+test("the delivery that was given up is kept and listed, and the webhook works at once when it is enabled", async () => {
+  await using hook = await openFailing({ failuresInRow: 1 });
+  await hook.addWaiting(150);
+  await hook.app.db.sql`
+    update webhook_deliveries
+    set first_attempt_at = now() - interval '73 hours', next_attempt_at = now() - interval '1 day'
+    where attempts > 0`;
+  await hook.app.db.sql`update webhooks set due_at = now()`;
+  await hook.note("still failing", await hook.claim());
+  expect(await hook.isEnabled()).toBe(false);
+  const listed = await hook.list();
+  expect(listed).toHaveLength(100);
+  expect(listed.at(-1)).toMatchObject({ status: "failed", attempts: 22, error: "still failing" });
+  const [rows] = await hook.app.db.sql`select count(*)::int as count from webhook_deliveries`;
+  expect(rows).toEqual({ count: 100 });
+  await hook.change({ enabled: true });
+  await hook.addEvent();
+  expect(await hook.dueIn()).toBe(0);
+});
+
+test.each([
+  { attempts: 1, failures: 1, isEnabled: true },
+  { attempts: 8, failures: 8, isEnabled: true },
+  { attempts: 9, failures: 0, isEnabled: false },
+  { attempts: 1, failures: 9, isEnabled: false },
+])(
+  "three days after the first of $attempts attempts, a failure after $failures of the webhook: enabled $isEnabled",
+  async ({ attempts, failures, isEnabled }) => {
+    await using hook = await openWebhook();
+    await hook.addEvent();
+    await hook.app.db.sql`
+      update webhook_deliveries set attempts = ${attempts}, first_attempt_at = now() - interval '73 hours'`;
+    await hook.app.db.sql`update webhooks set failures = ${failures}`;
+    await hook.note("failed", await hook.claim());
+    expect(await hook.isEnabled()).toBe(isEnabled);
+  },
+);

@@ -156,3 +156,15 @@ test("deleting asks first", async () => {
   expect((await openPage(api, path, owner.token)).status).toBe(404);
   expect(await noticeAfter(api, sent, owner.token)).toBe("Webhook deleted.");
 });
+
+test("a failed delivery is shown before newer ones that wait", async () => {
+  await using hook = await openWebhook();
+  const { sql } = hook.scene.api.db;
+  await sql`
+    insert into webhook_deliveries (webhook_id, event_id, type, payload, attempts, error)
+    select w.id, gen_random_uuid(), 'export.ready', '{}', d.attempts, d.error
+    from webhooks as w
+    cross join (values (1, 'the receiver responded with status 503'), (0, null)) as d (attempts, error)`;
+  const rows = (await hook.read()).match(/<td class="number">\d<\/td>/g);
+  expect(rows).toEqual([`<td class="number">1</td>`, `<td class="number">0</td>`]);
+});
