@@ -2,11 +2,13 @@
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { inWords, type MailText, subjectName } from "../compose_mail.ts";
 import type { AccountMailScope, WriteAccountMail } from "./account_mail_scope.ts";
+import { findNoticeRecipient } from "./notice_recipient.ts";
 
 /** Tells an owner about a change of owners or admins. */
 export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
-  if (!org) return null;
+  const owner = await findNoticeRecipient(sql, mail, { mustBe: "owner" });
+  if (!org || !owner) return null;
   const { member, actor, from, to, invitedBy } = newsOf(mail.details);
   const organization = { name: org.name };
   const isOwn = actor === member;
@@ -34,6 +36,7 @@ export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, pub
             ` from ${from} to ${to}.`,
           ];
   return {
+    to: owner.email,
     subject: `${subjectOf({ member, from, to })} ${subjectName(org.name)}`,
     intro: [what],
     button: { label: "See the members", url: `${orgUrl(publicUrl, org.slug)}/members` },
@@ -55,13 +58,15 @@ export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, pub
 /** Tells a member of another role, or that they were removed. */
 export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
-  if (!org) return null;
   const { actor, from, to } = newsOf(mail.details);
+  const user = await findNoticeRecipient(sql, mail, { mustBe: to === null ? null : "member" });
+  if (!org || !user) return null;
   const organization = { name: org.name };
   const by = { name: actor ?? "An operator of this service" };
   const when = ["When", inWords(mail.createdAt)] as const;
   if (to === null) {
     return {
+      to: user.email,
       subject: `You are no longer a member of ${subjectName(org.name)}`,
       intro: [[by, " removed you from the organization ", organization, "."]],
       facts: [["Your role was", from ?? "none"], when],
@@ -72,6 +77,7 @@ export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publi
     };
   }
   return {
+    to: user.email,
     subject: `Your role in ${subjectName(org.name)} is now ${to}`,
     intro: [[by, " changed your role in the organization ", organization, ` from ${from} to ${to}.`]],
     button: { label: "Open the organization", url: orgUrl(publicUrl, org.slug) },

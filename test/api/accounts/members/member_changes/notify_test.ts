@@ -227,6 +227,35 @@ test("disabled owners get no mail, and a flood of changes sends ten an hour to e
   expect(counts.size).toBe(2);
 });
 
+test("notices go to the current address of people who still are owners or members, and have an account", async () => {
+  await using scene = await openMailScene();
+  const { api, owner } = scene;
+  const { sql } = api.db;
+  const [ann, moved, demoted, gone, disabled] = [
+    await scene.join("viewer"),
+    await scene.join("owner"),
+    await scene.join("owner"),
+    await scene.join("owner"),
+    await scene.join("owner"),
+  ];
+  await change(scene, owner, ann, "admin");
+  await sql`update users set email = 'new@example.com' where id = ${moved.user.id}`;
+  await sql`update organization_members set role = 'viewer' where user_id = ${demoted.user.id}`;
+  await sql`delete from organization_members where user_id in (${gone.user.id}, ${ann.user.id})`;
+  await sql`update users set disabled_at = now() where id = ${disabled.user.id}`;
+  expect([...(await scene.deliver()).keys()].sort()).toEqual([owner.user.email, "new@example.com"].sort());
+});
+
+test("a removed member is told at their current address, unless their account is disabled", async () => {
+  await using scene = await openMailScene();
+  const { api, owner } = scene;
+  const [ann, bob] = [await scene.join("viewer"), await scene.join("viewer")];
+  for (const member of [ann, bob]) await change(scene, owner, member, null);
+  await api.db.sql`update users set email = 'ann@new.example' where id = ${ann.user.id}`;
+  await api.db.sql`update users set disabled_at = now() where id = ${bob.user.id}`;
+  expect([...(await scene.deliver()).keys()]).toEqual(["ann@new.example"]);
+});
+
 test("two organizations with the same owners change their members at once without a deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
