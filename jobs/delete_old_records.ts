@@ -11,6 +11,7 @@ import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldRows, listKeptRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
+import { isCopy } from "../sql/installation.ts";
 import { cancelJob } from "../sql/queue.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
@@ -56,13 +57,15 @@ export async function deleteOldRecords(
 
 /**
  * Deletes the organizations whose seven days are over, each in one transaction: if the process dies, the next sweep finds
- * it as it was. An owner who restores one at the same time is either first, or too late. Returns how many it deleted;
- * `signal` stops it between two.
+ * it as it was. An owner who restores one at the same time is either first, or too late. A copy of the database deletes none.
+ * Returns how many it deleted; `signal` stops it between two.
  */
 export async function deleteOrganizations(
   { sql, boss }: Pick<RunnerDeps, "sql" | "boss">,
   signal: AbortSignal,
 ): Promise<number> {
+  // Owners may have restored theirs in the original.
+  if (await isCopy(sql)) return 0;
   let count = 0;
   while (true) {
     signal.throwIfAborted();

@@ -53,8 +53,10 @@ async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: P
     returning i.id`);
 }
 
-/** Returns true for a copy of another database that has not replaced it. Call `ensureInstallation` first. */
+/** Returns true for a copy of another database that has not replaced it. */
 export async function isCopy(sql: Sql): Promise<boolean> {
+  // It notices a copy.
+  await ensureInstallation(sql);
   const [row] = await sql<{ isCopy: boolean }[]>`select is_copy from installation`;
   return row?.isCopy ?? false;
 }

@@ -1,7 +1,8 @@
 /** Mails to owners about the end of their organization. */
-import { findUser } from "../../sql/accounts/users.ts";
 import { inWords, type MailText, subjectName } from "../compose_mail.ts";
+import { requireOriginal } from "../require_original.ts";
 import type { AccountMailContent, WriteAccountMail } from "./account_mail_scope.ts";
+import { findNoticeRecipient } from "./notice_recipient.ts";
 
 /** What a notice is about. All of it is in the row: the organization may be gone when the mail is sent. */
 interface Notice {
@@ -50,8 +51,10 @@ function who({ by }: Notice): { name: string } | string {
 }
 
 export const writeDeletionNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
-  const user = mail.userId === null ? null : await findUser(sql, mail.userId);
-  if (!user || user.disabledAt !== null) return null;
+  await requireOriginal(sql);
+  // When it is gone, it has no owners.
+  const user = await findNoticeRecipient(sql, mail, { mustBe: null });
+  if (!user) return null;
   const { about, by, name, slug } = mail.details;
   const write = NOTICES[String(about)];
   if (!write) throw new Error(`Cannot write a notice: this release does not know "${about}"`);

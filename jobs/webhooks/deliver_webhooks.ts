@@ -4,7 +4,7 @@
  */
 import { openNetworks } from "../../shared/network/webhook_destination.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
-import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
+import { isDatabaseFault, retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";
 import { enqueueJob } from "../../sql/queue.ts";
@@ -66,7 +66,8 @@ function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean>
     try {
       isOurs = await owner.isOurs();
     } catch (error) {
-      isOurs ??= true;
+      // If the database failed, the store may belong to another one.
+      if (!isDatabaseFault(error)) isOurs ??= true;
       log.warn(
         { event: "artifact_store.unknown_owner", err: error },
         "cannot read who owns the artifact store; deliveries to webhooks go on as before",

@@ -5,6 +5,7 @@ import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
 import { composeMail, inWords, subjectName } from "../compose_mail.ts";
 import { type MailMessage, sendMail } from "../mailer.ts";
+import { requireOriginal } from "../require_original.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
 /** Sends the mail, unless the webhook is gone or works again. May send it twice, with the same Message-ID. */
@@ -13,6 +14,7 @@ export async function sendWebhookDisabled(
   { webhookId }: JobPayloads["send_webhook_disabled"],
 ): Promise<void> {
   await deps.owner.require();
+  await requireOriginal(deps.sql);
   const message = await compose(deps, webhookId);
   const log = deps.log.child({ webhookId });
   if (message)

@@ -236,6 +236,11 @@ export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatab
   });
 }
 
+/** Makes the database look like one that was restored from a dump of another: its identity is that of another place. */
+export async function restoreElsewhere({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
+  await sql`update installation set database_oid = database_oid + 1`;
+}
+
 async function createFrom(template: string, server: string): Promise<OwnDatabase> {
   const { admin: creator } = reach(server);
   const name = `t_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;

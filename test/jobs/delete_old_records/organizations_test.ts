@@ -3,9 +3,12 @@ import { deleteExpiredExports } from "../../../jobs/delete_expired_exports.ts";
 import { deleteOldRecords, deleteOrganizations } from "../../../jobs/delete_old_records.ts";
 import { BuildSuperseded } from "../../../jobs/org_export_file.ts";
 import { lockDueOrg, markOrgDeleted } from "../../../sql/accounts/organization_deletion.ts";
+import { ensureInstallation, markOriginal } from "../../../sql/installation.ts";
+import { queueMail, storedMails } from "../../helpers/accounts/account_mail.ts";
 import { agentYaml, makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { restoreElsewhere } from "../../helpers/postgres/database.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
@@ -167,6 +170,36 @@ test("the owners of an organization that is being deleted can reset their passwo
   expect(await sweep).toBe(1);
   const mails = await api.db.sql`select kind from account_mails order by kind`;
   expect([...mails]).toEqual([{ kind: "deletion_notice" }, { kind: "password_reset" }]);
+});
+
+test("a copy of the database deletes no organization, and mails nothing about deletions, until it replaces the original", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await ensureInstallation(api.db.sql);
+  // Notices that were queued as the backup was made.
+  const { id: userId, email } = owner.user;
+  const [details, orgId] = [{ about: "restored", name: "Acme", slug: "acme", by: null }, owner.org.id];
+  await queueMail(api, { kind: "deletion_notice", email, userId, orgId, details });
+  await restoreElsewhere(api.db);
+  await endNow(api, owner);
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
+  expect(await statusOf(api, `/orgs/${owner.org.slug}`, owner.key)).toBe(200);
+  await using runner = await openTestRunner(api);
+  const subjects = async () =>
+    (await storedMails(api)).map(({ headers }) => String(headers["subject"])).sort();
+  await expect(runner.accountMails()).rejects.toThrow("Cannot send this mail from a copy");
+  await api.db.sql`update pgboss.job set state = 'cancelled' where name = 'send_account_mail'`;
+  // What people ask for is sent.
+  await queueMail(api, { kind: "password_reset", email });
+  await runner.accountMails();
+  expect(await subjects()).toEqual(["Choose a new password"]);
+  await markOriginal(api.db.sql);
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
+  await api.db.sql`update pgboss.job set state = 'retry', completed_on = null where state = 'cancelled'`;
+  await runner.accountMails();
+  expect(await subjects()).toEqual(
+    ["Acme will not be deleted", "Choose a new password", `${owner.org.name} has been deleted`].sort(),
+  );
 });
 
 test("two sweeps at once delete each organization once; one that somebody has locked waits for the next", async () => {

@@ -3,13 +3,19 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openStoreOwner } from "../../../../jobs/store_owner.ts";
+import { keepWebhooksDelivered } from "../../../../jobs/webhooks/deliver_webhooks.ts";
+import { sendWebhookDisabled } from "../../../../jobs/webhooks/send_webhook_disabled.ts";
+import { openPool } from "../../../../sql/connection/pool.ts";
 import { insertExportEvent } from "../../../../sql/events/events.ts";
-import { ensureInstallation } from "../../../../sql/installation.ts";
+import { ensureInstallation, markOriginal } from "../../../../sql/installation.ts";
+import { storedMails } from "../../../helpers/accounts/account_mail.ts";
 import { runJson } from "../../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openWebhookReceiver } from "../../../helpers/network/webhook_receiver.ts";
 import { createWebhook } from "../../../helpers/network/webhooks.ts";
-import { copyTestDatabase } from "../../../helpers/postgres/database.ts";
+import { copyTestDatabase, restoreElsewhere } from "../../../helpers/postgres/database.ts";
+import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { startRunner } from "../../../helpers/process/runner_process.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
@@ -53,4 +59,47 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
+});
+
+test("a copy delivers nothing even if the database fails as the runner asks for the first time whose store it is", async () => {
+  await using app = await openTestApp({ config: { webhookAllowedNetworks: NETWORKS } });
+  const owner = await app.make.person({ role: "owner" });
+  await using receiver = await openWebhookReceiver();
+  const id = await createWebhook(app, owner, { receiver, types: ["export.ready"] });
+  await ensureInstallation(app.db.sql);
+  await restoreElsewhere(app.db);
+  const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${id}/test`;
+  expect((await app.request(path, { method: "POST", key: owner.key })).status).toBe(201);
+  await using runner = await openTestRunner(app);
+  const { store, log } = runner.deps;
+  const away = openPool("postgres://nobody@127.0.0.1:1/nothing", { applicationName: "test", max: 1 });
+  const leave = new AbortController();
+  const deps = { ...runner.deps, owner: openStoreOwner({ sql: away, store, log }) };
+  const delivering = keepWebhooksDelivered(deps, leave.signal);
+  await waitFor(
+    () => receiver.received.length > 0 || app.logLines.some(({ event }) => event === "webhook.held"),
+  );
+  leave.abort();
+  await delivering;
+  await away.end();
+  expect(receiver.received).toEqual([]);
+  expect(await app.db.sql`select from webhook_deliveries where attempts > 0`).toHaveLength(0);
+});
+
+test("a copy mails no owner that a webhook is disabled", async () => {
+  await using app = await openTestApp();
+  const owner = await app.make.person({ role: "owner" });
+  await ensureInstallation(app.db.sql);
+  await restoreElsewhere(app.db);
+  const [webhook] = await app.db.sql<[{ id: string }]>`
+    insert into webhooks (org_id, url, types, secret, position, disabled_at)
+    values (${owner.org.id}, 'https://example.com/hook', '{export.ready}', 'whsec_AAAA', 0, now())
+    returning id`;
+  await using runner = await openTestRunner(app);
+  const send = () => sendWebhookDisabled(runner.deps, { webhookId: webhook.id });
+  const failed = await send().catch((error: Error) => error.message);
+  expect(failed).toStartWith("Cannot send this mail from a copy of the database");
+  await markOriginal(app.db.sql);
+  await send();
+  expect(await storedMails(app)).toHaveLength(1);
 });
