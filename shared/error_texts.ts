@@ -258,6 +258,8 @@ export const TEXTS = {
   TRANSLATION_FAILED: (definition: Definition, problem: string) =>
     `Cannot upgrade ${quoted(definition)}. The YAML cannot be rendered as Markdown. ${problem}`,
   RATE_LIMITED: {
+    deletionNotices: ({ slug, limit, seconds }: { slug: string; limit: number; seconds: number }) =>
+      `Cannot delete organization "${slug}" now. An owner has received ${limit} emails about deletions within an hour, the maximum, so they would not be notified. Retry in ${duration(seconds)}.`,
     documents: ({ waiting, seconds }: { waiting: number; seconds: number }) =>
       `${waiting} of your large documents are already waiting. Retry in ${duration(seconds)}, or send them one after the other.`,
     exportsOfOrg: ({ one, many, limit }: { one: string; many: string; limit: number }) =>

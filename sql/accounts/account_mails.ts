@@ -82,6 +82,26 @@ export async function keepInvitationLink(tx: Sql, mailId: string): Promise<void>
       )`;
 }
 
+/** Returns the seconds until mails that are over the hourly limit would be sent; null if all of them will be sent. */
+export async function findOverLimitWait(
+  tx: Sql,
+  { ids, hourlyMax }: { ids: readonly string[]; hourlyMax: number },
+): Promise<number | null> {
+  return firstValue(tx<{ seconds: number | null }[]>`
+    select ceil(max(extract(epoch from last.created_at + interval '1 hour' - clock_timestamp())))::int as seconds
+    from account_mails as mail
+    cross join lateral (
+      select created_at
+      from account_mails
+      where kind = mail.kind and not is_over_limit
+        and (lower(email) = lower(mail.email) or user_id = mail.user_id)
+      order by created_at desc
+      offset ${hourlyMax - 1}
+      limit 1
+    ) as last
+    where mail.id = any(${[...ids]}::uuid[]) and mail.is_over_limit`);
+}
+
 async function insertAccountMail(
   sql: Sql,
   mail: NewAccountMail,

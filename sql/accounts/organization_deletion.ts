@@ -103,22 +103,28 @@ interface DeletionNotice {
   details?: AccountMailDetails;
 }
 
-/** Queues the mails. Call at the end of the transaction of the change, because it locks the recipients' addresses. */
+/**
+ * Queues the mails and returns their ids. Call at the end of the transaction of the change, because it locks the recipients'
+ * addresses.
+ */
 export async function queueDeletionNotices(
   tx: Sql,
   boss: Boss,
   { org, owners, actorUserId, about, details }: DeletionNotice,
-): Promise<void> {
+): Promise<string[]> {
   // In one order, because each takes a lock of its address.
   const recipients = owners.toSorted((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
   const [actor] = await tx<{ username: string }[]>`
     select username
     from users
     where id = ${actorUserId}`;
+  const ids: string[] = [];
   for (const { id, email } of recipients) {
-    await queueAccountMail(tx, boss, {
+    const mailId = await queueAccountMail(tx, boss, {
       ...{ kind: "deletion_notice", email, userId: id, orgId: org.id },
       details: { about, by: actor?.username ?? null, name: org.name, slug: org.slug, ...details },
     });
+    ids.push(mailId);
   }
+  return ids;
 }

@@ -1,7 +1,9 @@
 /** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: the end of an organization, seven days after an owner deletes it. */
 import { Type } from "@sinclair/typebox";
+import { ACCOUNT_MAILS } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { findOverLimitWait } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
   markOrgRestored,
@@ -29,7 +31,8 @@ export const deleteOrganization = operation(
     description:
       "For owners. The organization keeps working for seven days, until `deletesAt`; until then an owner can restore it. After " +
       "that, its members, keys, webhooks and drafts are deleted, and its projects and private definitions are inaccessible. " +
-      "Published definitions that others use stay, deprecated, and the slug stays taken. Repeating the request changes nothing.",
+      "Published definitions that others use stay, deprecated, and the slug stays taken. Repeating the request changes nothing. It is " +
+      "RATE_LIMITED while an owner has received ten emails about deletions within an hour.",
     body: requestBody(
       "OrganizationDeletion",
       {
@@ -75,7 +78,7 @@ interface Change {
 
 /**
  * Lets an organization end in seven days, and mails its owners; nothing changes if its end is set already. Throws
- * NOT_DELETABLE. Call inside a transaction.
+ * NOT_DELETABLE, and RATE_LIMITED if an owner cannot be mailed. Call inside a transaction.
  */
 export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
   const { org } = change;
@@ -85,11 +88,12 @@ export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgR
   await requireStillOwner(tx, change);
   const deletesAt = await updateOrgDeletesAt(tx, org.id);
   if (deletesAt) {
-    await noteEnd(tx, change, {
+    const mailIds = await noteEnd(tx, change, {
       action: "org.schedule-deletion",
       about: "deletion_scheduled",
       details: { deletesAt },
     });
+    await requireNotified(tx, { slug: org.slug, mailIds });
   }
   return requireLiveOrg(tx, org);
 }
@@ -118,11 +122,25 @@ async function requireLiveOrg(tx: Sql, { id }: { id: string }): Promise<OrgRow> 
   return row;
 }
 
+/** Otherwise an owner could use up the mails by restoring, and the others would believe the last one they got. */
+async function requireNotified(
+  tx: Sql,
+  { slug, mailIds }: { slug: string; mailIds: readonly string[] },
+): Promise<void> {
+  const { hourlyMax: limit } = ACCOUNT_MAILS.deletion_notice;
+  const seconds = await findOverLimitWait(tx, { ids: mailIds, hourlyMax: limit });
+  if (seconds === null) return;
+  const retryAfter = Math.max(1, seconds);
+  const message = TEXTS.RATE_LIMITED.deletionNotices({ slug, limit, seconds: retryAfter });
+  throw new ApiError("RATE_LIMITED", { message, details: { limit }, retryAfter });
+}
+
+/** Returns the ids of the mails. */
 async function noteEnd(
   tx: Sql,
   { org, actor, boss }: Change,
   { action, about, details }: { action: string; about: string; details?: Record<string, string> },
-): Promise<void> {
+): Promise<string[]> {
   await insertAuditEntry(tx, {
     ...actor,
     action,
@@ -130,7 +148,7 @@ async function noteEnd(
     orgId: org.id,
     details: { slug: org.slug, ...details },
   });
-  await queueDeletionNotices(tx, boss, {
+  return queueDeletionNotices(tx, boss, {
     ...{ org, about, actorUserId: actor.actorUserId ?? null },
     owners: await listOwners(tx, org.id),
     ...(details && { details }),

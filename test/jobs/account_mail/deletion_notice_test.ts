@@ -1,7 +1,7 @@
 /** Mails to owners about the end of their organization. */
 import { expect, test } from "bun:test";
 import { deleteOrganizations } from "../../../jobs/delete_old_records.ts";
-import { newestMail } from "../../helpers/accounts/account_mail.ts";
+import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
 import { runJson } from "../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openMailServer } from "../../helpers/network/mail_server.ts";
@@ -85,14 +85,43 @@ test("owners learn that it was restored, by an operator too, and that it is gone
   expect(mails.find(({ subject }) => subject.endsWith("has been deleted"))?.text).not.toContain("Restore");
 });
 
-test("an owner who deletes and restores without end fills no mailbox", async () => {
+test("an owner who deletes and restores without end fills no mailbox, and deletes nothing that others are not told of", async () => {
   await using place = await openPlace();
-  for (let round = 0; round < 8; round += 1) {
+  const { api, org, owner } = place;
+  for (let round = 0; round < 5; round += 1) {
     await place.remove();
     await place.restore();
   }
+  const { token: key } = await api.make.session({ userId: owner.user.id });
+  const remove = () =>
+    api.request(`/api/v1/orgs/${org.slug}`, { method: "DELETE", key, body: { confirm: org.slug } });
+  await api.db.sql`
+    update account_mails
+    set created_at = clock_timestamp() - interval '50 minutes' - random() * interval '9 minutes'`;
+  const refused = await remove();
+  expect([refused.status, await refused.json()]).toMatchObject([
+    429,
+    { error: { code: "RATE_LIMITED", details: { limit: 10 } } },
+  ]);
+  expect(Number(refused.headers.get("retry-after"))).toBeWithin(30, 10 * 60 + 1);
+  expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
   await place.runner.accountMails();
   expect(place.server.received).toHaveLength(10);
+  expect((await newestMail(place.server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
+  await api.db.sql`update account_mails set created_at = now() - interval '61 minutes'`;
+  await place.remove();
+});
+
+test("an organization can be restored even if its owners have received too many mails", async () => {
+  await using place = await openPlace();
+  const { api, owner } = place;
+  await place.remove();
+  const { id: userId, email } = owner.user;
+  for (let n = 0; n < 10; n += 1) await queueMail(api, { kind: "deletion_notice", email, userId });
+  // It is scheduled already.
+  await place.remove();
+  await place.restore();
+  expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
 });
 
 test("no mail is queued if the change is rolled back", async () => {
