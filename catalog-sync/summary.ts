@@ -1,4 +1,5 @@
 /** The output of `--once` and `--dry-run`. */
+import { modelName } from "../shared/models/model_name.ts";
 import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
 import type { PriceChange } from "../sql/models/model_price_changes.ts";
 import { comparePrices } from "../sql/models/model_prices.ts";
@@ -48,23 +49,20 @@ export function summarize(
 
 /** Describes a plan: the rows that would change, up to a number of each kind. */
 export function describePlan({ plan, document, hold }: PlannedSync, label: string): string {
-  const models = (rows: readonly { provider: string; modelId: string }[]) =>
-    rows.map(({ provider, modelId }) => `${provider}/${modelId}`);
   const sections = [
     list(
       "new provider or changed",
       plan.providers.map(({ id }) => id),
     ),
     list("provider gone", plan.goneProviders),
-    list("insert", models(plan.inserted)),
-    list("update", models(plan.updated)),
-    list("gone", models(plan.gone)),
+    list("insert", plan.inserted.map(modelName)),
+    list("update", plan.updated.map(modelName)),
+    list("gone", plan.gone.map(modelName)),
     list("price", describeChanges(plan.priceChanges)),
     list(
       "alias",
       plan.aliases.map(
-        ({ alias, provider, modelId, deprecated }) =>
-          `${alias} → ${provider}/${modelId}${deprecated ? " (deprecated)" : ""}`,
+        (alias) => `${alias.alias} → ${modelName(alias)}${alias.deprecated ? " (deprecated)" : ""}`,
       ),
     ),
     list(
@@ -85,8 +83,8 @@ function countsInWords({ inserted, updated, gone, unchanged, skipped, held }: Sy
 
 function describeChanges(changes: readonly PriceChange[]): string[] {
   return changes.map(
-    ({ provider, modelId, field, oldValue, newValue }) =>
-      `${provider}/${modelId} ${field}: ${oldValue ?? "none"} → ${newValue ?? "none"}`,
+    (change) =>
+      `${modelName(change)} ${change.field}: ${change.oldValue ?? "none"} → ${change.newValue ?? "none"}`,
   );
 }
 

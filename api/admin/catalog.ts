@@ -1,6 +1,8 @@
 /** Commands about the model catalog: doubtful changes that wait, and corrections of prices of the past. */
+
 import { isLongerThan } from "../../shared/characters.ts";
 import { parseInstant } from "../../shared/instant.ts";
+import { modelName, parseModelName } from "../../shared/models/model_name.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -32,15 +34,10 @@ import { table } from "./command/format_output.ts";
 
 const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
 
-/** Splits at the first slash: provider ids have none. */
 function parseModel(text: string): ModelKey {
-  const [, provider, modelId] = /^([^/]+)\/(.+)$/s.exec(text) ?? [];
-  if (!provider || !modelId) throw new UsageError("--model must be PROVIDER/ID, such as openai/gpt-5");
-  return { provider, modelId };
-}
-
-function nameOf({ provider, modelId }: ModelKey): string {
-  return `${provider}/${modelId}`;
+  const key = parseModelName(text);
+  if (key.provider && key.modelId) return key;
+  throw new UsageError("--model must be PROVIDER/ID, such as openai/gpt-5");
 }
 
 export const listHeldCommand = defineCommand({
@@ -53,7 +50,7 @@ export const listHeldCommand = defineCommand({
     const doubts = await listRefusedDoubts(sql);
     const rows = held.flatMap((row) =>
       comparePrices(row, row.currentPrices, row.prices).map(({ field, oldValue, newValue }) => [
-        ...[nameOf(row), field, String(oldValue ?? "none"), String(newValue ?? "none")],
+        ...[modelName(row), field, String(oldValue ?? "none"), String(newValue ?? "none")],
         ...[row.firstSeenAt, String(row.timesSeen), row.rejectedAt === null ? "waits" : "rejected"],
       ]),
     );
@@ -102,11 +99,11 @@ async function decide(
   apply: (tx: Sql, held: readonly HeldPricesRow[]) => Promise<void>,
 ): Promise<CommandResult> {
   if (all === (model !== undefined)) throw new UsageError("Pass either --all or --model");
-  const wanted = model === undefined ? null : nameOf(parseModel(model));
+  const wanted = model === undefined ? null : modelName(parseModel(model));
   return sql.begin(async (tx) => {
     // A running sync compares with what is stored.
     await lockTransaction(tx, "catalogSync");
-    const held = (await listHeldPrices(tx)).filter((row) => wanted === null || nameOf(row) === wanted);
+    const held = (await listHeldPrices(tx)).filter((row) => wanted === null || modelName(row) === wanted);
     if (wanted !== null && held.length === 0) {
       throw new AdminError(
         `No price of "${wanted}" waits. \`bun run admin catalog held\` lists what does.`,
@@ -124,7 +121,7 @@ async function decide(
       });
     }
     const doubts = documents > 0 ? await listRefusedDoubts(tx) : [];
-    return describeDecision(decision, { models: held.map(nameOf), documents, doubts });
+    return describeDecision(decision, { models: held.map(modelName), documents, doubts });
   });
 }
 
@@ -254,5 +251,5 @@ function findProblem(
 
 function describe(key: ModelKey, { field, value, validFrom, validTo }: PriceCorrection): string {
   const price = value === null ? "is unknown" : `was $${value} per million tokens`;
-  return `Corrected: ${field} of ${key.provider}/${key.modelId} ${price} from ${validFrom} to ${validTo}. Later prices stay as they are.`;
+  return `Corrected: ${field} of ${modelName(key)} ${price} from ${validFrom} to ${validTo}. Later prices stay as they are.`;
 }

@@ -1,9 +1,11 @@
 /** Warnings: non-fatal problems of a new version, reported to its author. */
+
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
 import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
 import { isRange, RANGE_FORMS } from "../../shared/definitions/version_range.ts";
 import { OTHER_ORG_ADVICE, TEXTS } from "../../shared/error_texts.ts";
+import { modelName } from "../../shared/models/model_name.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
 import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
@@ -207,7 +209,7 @@ export async function listUnknownNames(
 /** An alias, `provider/modelId`, or a model id of any provider. Models that are gone count: they still resolve. */
 function isKnownModel({ aliases, entries }: Catalog, text: string): boolean {
   if (aliases.get(text)?.entry) return true;
-  return entries.some(({ row }) => row.modelId === text || `${row.provider}/${row.modelId}` === text);
+  return entries.some(({ row }) => row.modelId === text || modelName(row) === text);
 }
 
 function suggestModel({ aliases, entries }: Catalog, text: string): string | null {
@@ -216,7 +218,7 @@ function suggestModel({ aliases, entries }: Catalog, text: string): string | nul
   const names = [
     ...LANGUAGE_WORDS,
     ...named.map(({ row }) => row.alias),
-    ...live.map(({ row }) => `${row.provider}/${row.modelId}`),
+    ...live.map(({ row }) => modelName(row)),
   ];
   return suggestNames(text, names)[0] ?? null;
 }

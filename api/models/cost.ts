@@ -1,8 +1,10 @@
 /** POST /models/cost: what usage costs, at the prices of the time. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { modelName } from "../../shared/models/model_name.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/prices_as_of.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts";
@@ -20,7 +22,7 @@ import { CostBody, ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } 
 import { PriceParts } from "./price_json.ts";
 import type { ListNames } from "./require_model.ts";
 import { type KnownPrices, requireCost, requirePrices } from "./require_prices.ts";
-import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
+import { indexNames, type NameIndex } from "./similar_names.ts";
 
 const AMOUNT = { pattern: "^\\d+(\\.\\d+)?$", examples: ["0.0125"] };
 

@@ -1,6 +1,8 @@
 /** Query parameters that name models, as `provider/modelId`. */
+
 import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
+import { parseModelName } from "../../shared/models/model_name.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import { type AddProblem, limit, mapped, once, text, texts, words } from "../http/query.ts";
@@ -23,7 +25,7 @@ export const HISTORY_QUERY = {
     schema: { ...models.schema, minItems: 1 },
     read(value: readonly string[], addProblem: AddProblem): ModelKey[] {
       if (value.length === 0) addProblem("is required: provider/modelId, such as openai/gpt-5");
-      return models.read(value, addProblem).map(parseModelKey);
+      return models.read(value, addProblem).map(parseModelName);
     },
   },
   field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
@@ -44,12 +46,6 @@ export const HISTORY_QUERY = {
 /** Parameters of GET /models/aliases. */
 export const ALIASES_QUERY = {
   model: mapped(text(MAX_KEY_LENGTH, "Aliases that stand for this model, as provider/modelId"), (value) =>
-    value === null ? null : parseModelKey(value),
+    value === null ? null : parseModelName(value),
   ),
 };
-
-/** Splits at the first slash: provider ids have none. Without a slash, the model id is empty. */
-function parseModelKey(value: string): ModelKey {
-  const [provider = "", ...rest] = value.split("/");
-  return { provider, modelId: rest.join("/") };
-}

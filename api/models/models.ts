@@ -1,5 +1,7 @@
 /** One model, by provider and id or by an alias; the lists of providers and aliases. */
+
 import { Type } from "@sinclair/typebox";
+import { modelName } from "../../shared/models/model_name.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import { findPrices, type PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
@@ -138,7 +140,7 @@ async function readPastModel(
   const { prices, pricesFrom, ...key } = requirePrices(found, lookup, { catalog });
   const { row } = requireModel(catalog, key);
   const model = { ...presentModel(row), cost: presentCost(prices), pricesFrom };
-  return { target: `${key.provider}/${key.modelId}`, modelJson: JSON.stringify(model) };
+  return { target: modelName(key), modelJson: JSON.stringify(model) };
 }
 
 /** Adds the time of the last sync, which is the same for all models. */

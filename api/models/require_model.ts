@@ -1,10 +1,12 @@
 /** Finds a model by key or alias. A failure names similar ones. */
+
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { modelName } from "../../shared/models/model_name.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
-import { indexNames, modelName, type NameIndex } from "./similar_names.ts";
+import { indexNames, type NameIndex } from "./similar_names.ts";
 
 export const ModelPath = {
   provider: Type.String({ description: "Provider id", examples: ["openai"] }),

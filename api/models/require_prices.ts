@@ -4,13 +4,13 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
+import { modelName } from "../../shared/models/model_name.ts";
 import type { FoundPrices, PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { notFound } from "../http/not_found.ts";
 import { once } from "../http/query.ts";
 import type { Catalog } from "./catalog.ts";
 import { presentCost } from "./price_json.ts";
 import { type ListNames, requireAlias, requireModel } from "./require_model.ts";
-import { modelName } from "./similar_names.ts";
 
 const pastInstant = (description: string) => ({
   description,

@@ -1,4 +1,5 @@
 /** Names of the catalog that resemble an unknown one, and ids with a date, as providers return them. */
+import { modelName } from "../../shared/models/model_name.ts";
 import { createSuggester, type Suggest, suggestNames } from "../../shared/suggestions.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog } from "./catalog.ts";
@@ -17,10 +18,6 @@ const DATE = new RegExp(
 function undatedId(id: string): string | null {
   const undated = id.replace(DATE, "");
   return undated === id || undated === "" ? null : undated;
-}
-
-export function modelName({ provider, modelId }: ModelKey): string {
-  return `${provider}/${modelId}`;
 }
 
 /** Returns the key or alias without the date at its end, if the catalog has that one and not the given one. */

@@ -91,11 +91,6 @@ export function modelPath({ provider, modelId }: NamedModel): string {
   return `/models${pathOf(provider, ...modelId.split("/"))}`;
 }
 
-/** Returns a model as query parameters name it. */
-export function modelName({ provider, modelId }: NamedModel): string {
-  return `${provider}/${modelId}`;
-}
-
 /** Returns the address of a comparison of these models. */
 export function comparisonPath(names: readonly string[]): string {
   return withQuery(

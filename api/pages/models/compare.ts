@@ -1,9 +1,11 @@
 /** GET /models/compare: up to four models side by side. */
+
 import { ApiError } from "../../../shared/errors.ts";
+import { modelName, parseModelName } from "../../../shared/models/model_name.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import { getModel, resolveModelAlias } from "../../models/models.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
-import { comparisonPath, modelName, modelPath } from "../addresses.ts";
+import { comparisonPath, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { dataTable, formatPrice, UNKNOWN } from "../parts.ts";
@@ -60,8 +62,7 @@ async function find(page: Page, name: string): Promise<Compared | UnknownModel> 
 
 /** A name without a provider is an alias. */
 async function findKey(page: Page, name: string): Promise<{ provider: string; modelId: string }> {
-  const [provider = "", ...id] = name.split("/");
-  if (id.length > 0) return { provider, modelId: id.join("/") };
+  if (name.includes("/")) return parseModelName(name);
   return (await page.call(resolveModelAlias, { params: { alias: name } })).data.model;
 }
 

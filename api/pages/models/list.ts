@@ -1,9 +1,10 @@
 /** GET /models: the catalog as a table that can be filtered, sorted and compared. */
+import { modelName } from "../../../shared/models/model_name.ts";
 import { listHeldPrices } from "../../models/held_prices.ts";
 import { listModels } from "../../models/list/list.ts";
 import { MODEL_LIST_QUERY } from "../../models/list/list_parameters.ts";
 import { listRecentPriceChanges } from "../../models/price_history.ts";
-import { changed, knownQuery, modelName, withQuery } from "../addresses.ts";
+import { changed, knownQuery, withQuery } from "../addresses.ts";
 import { attempt, type FormProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";

@@ -1,5 +1,6 @@
 /** The table of the model list, inside of the form that compares the selected models. */
-import { changed, modelName, modelPath, withQuery } from "../addresses.ts";
+import { modelName } from "../../../shared/models/model_name.ts";
+import { changed, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { badge, dataTable, formatPrice, renderDay, UNKNOWN } from "../parts.ts";
 import { formatTokens } from "./format.ts";

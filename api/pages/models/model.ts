@@ -1,9 +1,10 @@
 /** GET /models/{provider}/{modelId}: everything about one model. */
+import { modelName } from "../../../shared/models/model_name.ts";
 import { listHeldPrices } from "../../models/held_prices.ts";
 import { listModels } from "../../models/list/list.ts";
 import { getModel, listModelAliases, resolveModelAlias } from "../../models/models.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
-import { modelName, modelPath, withQuery } from "../addresses.ts";
+import { modelPath, withQuery } from "../addresses.ts";
 import { nullIf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";

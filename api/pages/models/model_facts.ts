@@ -1,7 +1,8 @@
 /** The column beside a model: limits, capabilities, names, dates, links. What is unknown has no row. */
+import { modelName } from "../../../shared/models/model_name.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import type { Alias } from "../../models/schemas.ts";
-import { comparisonPath, modelName, modelPath } from "../addresses.ts";
+import { comparisonPath, modelPath } from "../addresses.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { formatCount, renderDay } from "../parts.ts";
 import { CAPABILITY_LABELS, formatCapability } from "./format.ts";

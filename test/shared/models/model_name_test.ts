@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { modelName, parseModelName } from "../../../shared/models/model_name.ts";
+
+test("a name is split at its first slash, because ids of models have slashes", () => {
+  const key = { provider: "openrouter", modelId: "openai/gpt-5" };
+  expect(parseModelName("openrouter/openai/gpt-5")).toEqual(key);
+  expect(modelName(key)).toBe("openrouter/openai/gpt-5");
+});
+
+test("a text without a slash has no model id", () => {
+  expect(parseModelName("gpt-5")).toEqual({ provider: "gpt-5", modelId: "" });
+  expect(parseModelName("/gpt-5")).toEqual({ provider: "", modelId: "gpt-5" });
+});
