@@ -4,6 +4,8 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { isStorable } from "../shared/characters.ts";
+import { isRecord } from "../shared/plain_values.ts";
 
 /** Far above any real price; more is a mistake. */
 const MAX_USD_PER_MTOK = 1e9;
@@ -106,7 +108,7 @@ export type DocumentResult = { ok: true; document: SourceDocument } | { ok: fals
 
 /** Reads a parsed document. `ok` is false if it contains no provider. */
 export function readDocument(value: unknown): DocumentResult {
-  if (!isObject(value)) return { ok: false, reason: "the document is not a JSON object of providers" };
+  if (!isRecord(value)) return { ok: false, reason: "the document is not a JSON object of providers" };
   const document: SourceDocument = { providers: [], models: [], skipped: [], unknown: [] };
   for (const [id, provider] of Object.entries(value)) readProvider(document, id, provider);
   const [first] = document.skipped;
@@ -117,8 +119,8 @@ export function readDocument(value: unknown): DocumentResult {
 function readProvider(document: SourceDocument, id: string, value: unknown): void {
   // The first slash of a model's name ends its provider.
   const problem = findIdProblem(id, value) ?? (id.includes("/") ? "id: contains a slash" : null);
-  const models = isObject(value) ? value["models"] : undefined;
-  if (problem !== null || !isObject(value) || !isObject(models)) {
+  const models = isRecord(value) ? value["models"] : undefined;
+  if (problem !== null || !isRecord(value) || !isRecord(models)) {
     const reason = problem ?? "models: expected object";
     document.skipped.push({ provider: id, modelId: null, reason });
     return;
@@ -134,9 +136,9 @@ function readModel(
   document: SourceDocument,
   { provider, modelId, model }: { provider: string; modelId: string; model: unknown },
 ): void {
-  const cost = isObject(model) ? withoutNulls(model["cost"] ?? undefined) : undefined;
+  const cost = isRecord(model) ? withoutNulls(model["cost"] ?? undefined) : undefined;
   const reason = findIdProblem(modelId, model) ?? (cost === undefined ? null : explain(Cost, cost, "cost"));
-  if (reason !== null || !isObject(model)) {
+  if (reason !== null || !isRecord(model)) {
     document.skipped.push({ provider, modelId, reason: reason ?? "expected object" });
     return;
   }
@@ -167,7 +169,7 @@ function readFields<F extends Fields>(
   note: (reason: string) => void,
   path = "",
 ): Values<F> {
-  if (!isObject(row)) {
+  if (!isRecord(row)) {
     note(`${path}: expected object`);
     return {};
   }
@@ -190,7 +192,7 @@ function checkOf(schema: TSchema): TypeCheck<TSchema> {
 
 /** Returns what is wrong with a row's key. */
 function findIdProblem(key: string, row: unknown): string | null {
-  if (!isObject(row)) return "expected object";
+  if (!isRecord(row)) return "expected object";
   if (key.trim() === "") return "id: is empty";
   if (key.endsWith("/")) return "id: has no name after its last slash";
   if (CONTROL_CHARACTER.test(key)) return "id: contains a control character";
@@ -201,27 +203,24 @@ function findIdProblem(key: string, row: unknown): string | null {
 
 /** Returns what is wrong with a value; `null` if nothing is. PostgreSQL stores neither NUL nor lone surrogates. */
 function explain(check: TypeCheck<TSchema>, value: unknown, name: string): string | null {
-  if (check.Check(value)) return isStorable(value) ? null : `${name}: contains NUL or malformed Unicode`;
+  if (check.Check(value))
+    return hasStorableTexts(value) ? null : `${name}: contains NUL or malformed Unicode`;
   const error = check.Errors(value).First();
   const { message: text = "is malformed", schema = null, path = "" } = error ?? {};
   const message = schema?.description ?? `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
   return `${name}${path.replaceAll("/", ".")}: ${message}`;
 }
 
-function isStorable(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every(isStorable);
-  return typeof value !== "string" || (!value.includes("\0") && value.isWellFormed());
+function hasStorableTexts(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(hasStorableTexts);
+  return typeof value !== "string" || isStorable(value);
 }
 
 /** Removes null fields of a cost. */
 function withoutNulls(value: unknown, depth = COST_DEPTH): unknown {
   if (depth === 0) return value;
   if (Array.isArray(value)) return value.map((entry) => withoutNulls(entry, depth - 1));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const entries = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(entries.map(([name, field]) => [name, withoutNulls(field, depth - 1)]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-/** The length of a text as people count it. */
+/** Texts as people count their characters, and as messages and PostgreSQL take them. */
 
 /**
  * True for a text of more than `max` characters. They are code points, as in JSON Schema and PostgreSQL, so an emoji counts
@@ -11,4 +11,14 @@ export function isLongerThan(text: string, max: number): boolean {
 
 export function countCharacters(text: string): number {
   return [...text].length;
+}
+
+/** Returns the first `max` UTF-16 units of a longer text, with an ellipsis, for messages. */
+export function shorten(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;
+}
+
+/** True if PostgreSQL can store the text: it rejects NUL and half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
 }

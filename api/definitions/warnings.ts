@@ -1,5 +1,5 @@
 /** Warnings: non-fatal problems of a new version, reported to its author. */
-
+import { shorten } from "../../shared/characters.ts";
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
 import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
@@ -226,8 +226,8 @@ function suggestModel({ aliases, entries }: Catalog, text: string): string | nul
 function unknownModel({ text, ...place }: PlacedName, suggestion: string | null): Warning {
   return {
     code: "UNKNOWN_MODEL",
-    message: `The model catalog has no "${shorten(text)}".${adviceOf(suggestion)}`,
-    details: { model: shorten(text), suggestion },
+    message: `The model catalog has no "${shorten(text, MAX_SHOWN)}".${adviceOf(suggestion)}`,
+    details: { model: shorten(text, MAX_SHOWN), suggestion },
     ...place,
   };
 }
@@ -237,8 +237,8 @@ function unknownTool({ text, ...place }: PlacedName): Warning {
   const advice = suggestion === null ? ` The tools are ${TOOLS.join(", ")}.` : adviceOf(suggestion);
   return {
     code: "UNKNOWN_TOOL",
-    message: `"${shorten(text)}" is not a tool of definitions.${advice}`,
-    details: { tool: shorten(text), suggestion },
+    message: `"${shorten(text, MAX_SHOWN)}" is not a tool of definitions.${advice}`,
+    details: { tool: shorten(text, MAX_SHOWN), suggestion },
     ...place,
   };
 }
@@ -248,10 +248,6 @@ function adviceOf(suggestion: string | null): string {
 }
 
 const MAX_SHOWN = 200;
-
-function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text;
-}
 
 /**
  * Returns a SAME_NAME_ELSEWHERE warning by `nameKey` for each name that the writer may also change in an organization

@@ -1,8 +1,8 @@
 /** The normal form of a definition: all shorthand of its language expanded. */
 import { Scalar, stringify } from "yaml";
 import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
+import { isRecord, toList } from "../../shared/plain_values.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
-import { isRecord, toList } from "../../shared/yaml/values.ts";
 
 type NormalForm =
   | { ok: true; yaml: string; normalized: Record<string, unknown> }

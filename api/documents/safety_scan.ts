@@ -1,8 +1,8 @@
 /** The safety scan: searches every text of a definition for evidence of misuse. */
 import type { DefinitionSource } from "../../shared/definitions/parse_definition.ts";
+import { isRecord, toList, toRecord } from "../../shared/plain_values.ts";
 import { formatPath, type PathStep } from "../../shared/yaml/problems.ts";
 import { scalarNumber } from "../../shared/yaml/scalars.ts";
-import { isRecord, toList, toRecord } from "../../shared/yaml/values.ts";
 import { listNamedTools } from "./named_models_and_tools.ts";
 import {
   BLOCK_RULES,

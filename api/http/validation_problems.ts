@@ -1,7 +1,7 @@
 /** Describes what is wrong with an invalid query, body or path. */
 import type { TSchema } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/value";
-import { isLongerThan } from "../../shared/characters.ts";
+import { isLongerThan, shorten } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { suggestNames } from "../../shared/suggestions.ts";
@@ -43,8 +43,7 @@ export function invalidField(path: string, message: string): ApiError {
 }
 
 function withShortPath(problem: Problem): Problem {
-  if (problem.path.length <= MAX_PATH_LENGTH) return problem;
-  return { ...problem, path: `${problem.path.slice(0, MAX_PATH_LENGTH).toWellFormed()}…` };
+  return { ...problem, path: shorten(problem.path, MAX_PATH_LENGTH) };
 }
 
 /** A schema that TypeBox has compiled. */

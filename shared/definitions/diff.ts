@@ -1,8 +1,8 @@
 /** Compares two versions of a definition by section and by field. */
 import { isDeepStrictEqual } from "node:util";
+import { isRecord, toRecord } from "../plain_values.ts";
 import { formatPath, formatStep, type PathStep } from "../yaml/problems.ts";
 import { scalarText } from "../yaml/scalars.ts";
-import { isRecord, toRecord } from "../yaml/values.ts";
 import { expandEntries } from "./language/walk_keys.ts";
 import type { DefinitionSource } from "./parse_definition.ts";
 

@@ -1,9 +1,9 @@
 /** Edits fields and references of a definition's text and leaves the rest unchanged. */
 import { isDeepStrictEqual } from "node:util";
+import { toRecord } from "../plain_values.ts";
 import type { DefinitionType } from "../vocabulary.ts";
 import { editYaml, type YamlChange } from "../yaml/edit.ts";
 import type { DefinitionProblem } from "../yaml/problems.ts";
-import { toRecord } from "../yaml/values.ts";
 import type { DefinitionFields } from "./interface_fields.ts";
 import { type DefinitionSource, parseDefinition } from "./parse_definition.ts";
 import { listEdges, parseReference } from "./references.ts";

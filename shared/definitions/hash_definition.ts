@@ -1,7 +1,7 @@
 /** `hash` of a definition; docs/languages.md defines it for callers. */
 import { createHash } from "node:crypto";
+import { isRecord } from "../plain_values.ts";
 import { readYaml } from "../yaml/document.ts";
-import { isRecord } from "../yaml/values.ts";
 
 /** Returns the hash of a parsed document: of its canonical JSON (RFC 8785), so key order, comments and style do not count. */
 export function hashDefinition(root: Readonly<Record<string, unknown>>): string {

@@ -1,4 +1,5 @@
 /** Parses the YAML of a definition. */
+import { isRecord } from "../plain_values.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
 import { readYaml, type YamlDocument } from "../yaml/document.ts";
 import {
@@ -10,7 +11,6 @@ import {
   WHOLE_DOCUMENT,
 } from "../yaml/problems.ts";
 import { scalarNumber } from "../yaml/scalars.ts";
-import { isRecord } from "../yaml/values.ts";
 import { type DefinitionFields, readFields } from "./interface_fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
 import { isVersion } from "./versions.ts";

@@ -1,8 +1,7 @@
 /** Classifies field changes by their significance, and suggests the next version. */
-
+import { toList, toRecord } from "../plain_values.ts";
 import type { ChangeType } from "../vocabulary.ts";
 import { scalarFlag, scalarText } from "../yaml/scalars.ts";
-import { toList, toRecord } from "../yaml/values.ts";
 import { type ComparedDefinition, type FieldChange, partsOf } from "./diff.ts";
 import { expandEntries } from "./language/walk_keys.ts";
 

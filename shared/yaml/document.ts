@@ -16,6 +16,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from "yaml";
+import { isStorable } from "../characters.ts";
 import { MAX_PARSER_STACK, openTokenMeter, TOO_DEEP } from "./limits.ts";
 import {
   type DefinitionProblem,
@@ -26,7 +27,7 @@ import {
   templateAdvice,
   WHOLE_DOCUMENT,
 } from "./problems.ts";
-import { isStorable, KEY_IS_NO_SCALAR, toPlainValue, UNSTORABLE } from "./values.ts";
+import { KEY_IS_NO_SCALAR, toPlainValue, UNSTORABLE } from "./values.ts";
 
 /** A parsed document: its plain value, and the positions of its parts. */
 export interface YamlDocument {

@@ -1,5 +1,6 @@
 /** Problems of a YAML text, described for its author. */
 import type { LineCounter, YAMLError } from "yaml";
+import { shorten } from "../characters.ts";
 
 /** A problem that the author has to fix. */
 export interface DefinitionProblem {
@@ -31,7 +32,7 @@ export function formatPath(steps: readonly PathStep[]): string {
 export function formatStep(step: PathStep): string {
   if (typeof step === "number") return `[${step}]`;
   const name = typeof step === "string" ? step : step.id;
-  const short = name.length > MAX_KEY_LENGTH ? `${name.slice(0, MAX_KEY_LENGTH)}…` : name;
+  const short = shorten(name, MAX_KEY_LENGTH);
   if (!PLAIN_KEY.test(short)) return `[${JSON.stringify(short)}]`;
   return typeof step === "string" ? `.${short}` : `[${short}]`;
 }
@@ -121,6 +122,5 @@ export function kindOf(value: unknown): string {
 
 /** Quotes a value for messages; long ones are cut. */
 export function quoteValue(value: unknown): string {
-  const text = JSON.stringify(value) ?? "";
-  return text.length > MAX_KEY_LENGTH ? `${text.slice(0, MAX_KEY_LENGTH)}…` : text;
+  return shorten(JSON.stringify(value) ?? "", MAX_KEY_LENGTH);
 }

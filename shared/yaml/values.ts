@@ -10,6 +10,7 @@ import {
   type ParsedNode,
   type YAMLMap,
 } from "yaml";
+import { isStorable } from "../characters.ts";
 import { TOO_DEEP, TOO_MANY_ALIASES, TOO_MANY_NODES, YAML_LIMITS } from "./limits.ts";
 import { formatPath, MAX_PROBLEMS, type PathStep, quoteValue } from "./problems.ts";
 import { plainScalar } from "./scalars.ts";
@@ -48,31 +49,6 @@ export function toPlainValue(tree: Document.Parsed): PlainValue {
 export function keyText(node: Tree): string {
   if (!isScalar(node)) return "null";
   return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
-}
-
-/** True for a map: neither a list nor null. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Returns the value if it is a map, else an empty one. */
-export function toRecord(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}
-
-/** Returns the items of a list, and a text as a list of one. Authors often write a single entry without its list. */
-export function toItems(value: unknown): unknown[] {
-  if (Array.isArray(value)) return value;
-  return typeof value === "string" && value.trim() !== "" ? [value] : [];
-}
-
-export function toList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** True if PostgreSQL can store the text: it rejects NUL and half of a surrogate pair. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes("\0");
 }
 
 export const UNSTORABLE = "The text contains the character NUL or half of a surrogate pair. Remove it.";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countCharacters, isLongerThan } from "../../shared/characters.ts";
+import { countCharacters, isLongerThan, isStorable, shorten } from "../../shared/characters.ts";
 
 test("an emoji is one character", () => {
   expect(countCharacters("a😀é")).toBe(3);
@@ -9,4 +9,13 @@ test("an emoji is one character", () => {
     true,
     true,
   ]);
+});
+
+test("a text that is cut within an emoji stays well-formed", () => {
+  expect([shorten("abc", 3), shorten("abcd", 3)]).toEqual(["abc", "abc…"]);
+  expect(shorten("ab😀", 3)).toBe("ab\uFFFD…");
+});
+
+test("PostgreSQL stores neither NUL nor half of a surrogate pair", () => {
+  expect(["a😀", "a\0", "a\uD83D"].map(isStorable)).toEqual([true, false, false]);
 });

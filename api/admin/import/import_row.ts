@@ -3,6 +3,7 @@
  * PostgreSQL would coerce them (the text `now`, a number for a string). Equivalent spellings of a UUID or an instant are
  * accepted.
  */
+import { isStorable } from "../../../shared/characters.ts";
 import type { ExportColumn } from "../../../shared/exports/column.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 
@@ -58,7 +59,7 @@ function problemOf(
 ): string | null {
   if (value === null) return null;
   if (!hasType(column, value, literals)) return `must be ${describe(column)}`;
-  if (!isSuspicious || isStorable(value)) return null;
+  if (!isSuspicious || hasStorableTexts(value)) return null;
   return "contains a character that PostgreSQL cannot store (NUL or an unpaired surrogate)";
 }
 
@@ -128,11 +129,11 @@ function isInteger({ name, bits = 32 }: ExportColumn, value: number, literals: s
 }
 
 /** Without recursion, because a bundle's JSON may be arbitrarily deep. */
-function isStorable(value: unknown): boolean {
+function hasStorableTexts(value: unknown): boolean {
   const rest: unknown[] = [value];
   while (rest.length > 0) {
     const next = rest.pop();
-    if (typeof next === "string" && (next.includes("\0") || !next.isWellFormed())) return false;
+    if (typeof next === "string" && !isStorable(next)) return false;
     if (typeof next === "object" && next !== null)
       for (const entry of Object.entries(next)) rest.push(...entry);
   }

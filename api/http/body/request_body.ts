@@ -1,6 +1,7 @@
 /** Reads a body before any handler does, within limits on its size, its structure and its shape: JSON, YAML, a form. */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { isRecord } from "../../../shared/plain_values.ts";
 import { parseQuery, type Query } from "../query.ts";
 import type { JsonObject } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
@@ -175,7 +176,7 @@ async function readJsonObject(
   const excess = findJsonExcess(bytes);
   if (excess !== null) throw invalidBody(excess);
   const body = parseJson(bytes);
-  if (!isObject(body)) throw invalidBody("the body must be a JSON object");
+  if (!isRecord(body)) throw invalidBody("the body must be a JSON object");
   return body;
 }
 
@@ -185,8 +186,4 @@ function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw invalidBody("the body is not JSON in UTF-8");
   }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,11 @@
 /** Compares a document with the table of its keys, and warns of what an author may have meant otherwise. */
+import { shorten } from "../../characters.ts";
+import { isRecord } from "../../plain_values.ts";
 import { suggestNames } from "../../suggestions.ts";
 import type { DefinitionType } from "../../vocabulary.ts";
 import type { YamlDocument } from "../../yaml/document.ts";
 import { formatPath, kindOf, quoteValue } from "../../yaml/problems.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
-import { isRecord } from "../../yaml/values.ts";
 import type { DefinitionSource } from "../parse_definition.ts";
 import { exampleOfKey, type Key, type Kind } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
@@ -24,6 +25,8 @@ export interface KeyWarning {
 
 /** Further warnings are dropped. */
 const MAX_WARNINGS = 50;
+/** Of a key in a message. */
+const MAX_SHOWN = 60;
 /** Coding agents choose by the description: a shorter one says too little, and hosts cut a longer one. */
 const DESCRIPTION_LENGTH = { min: 20, max: 1_024 };
 /** In a map that authors extend, only a key that resembles a known one this much is a mistake. */
@@ -56,8 +59,8 @@ export function checkKeys(
 }
 
 function keyBeside(key: string, type: DefinitionType): Finding {
-  const message = `"${shorten(key)}" stands beside "${type}", so it is kept but not rendered. Move it below "${type}", or below "meta" if it is a note.`;
-  return { code: "UNKNOWN_KEY", message, details: { key: shorten(key), suggestion: null } };
+  const message = `"${shorten(key, MAX_SHOWN)}" stands beside "${type}", so it is kept but not rendered. Move it below "${type}", or below "meta" if it is a note.`;
+  return { code: "UNKNOWN_KEY", message, details: { key: shorten(key, MAX_SHOWN), suggestion: null } };
 }
 
 /** Returns null where authors may add keys and this one resembles no known one. */
@@ -67,8 +70,8 @@ function unknownKey(place: KeyPlace, type: DefinitionType): Finding | null {
   if (suggestion === null && place.around.key.isOpen) return null;
   const block = formatPath([type, ...place.path.slice(0, -1)]);
   const advice = suggestion === null ? "It is rendered as it stands." : `Did you mean "${suggestion}"?`;
-  const message = `"${shorten(key)}" is not a key of ${block}. ${advice}`;
-  return { code: "UNKNOWN_KEY", message, details: { key: shorten(key), suggestion } };
+  const message = `"${shorten(key, MAX_SHOWN)}" is not a key of ${block}. ${advice}`;
+  return { code: "UNKNOWN_KEY", message, details: { key: shorten(key, MAX_SHOWN), suggestion } };
 }
 
 /** Returns a similar key of the same map, or the same key in a block of the definition. */
@@ -192,8 +195,4 @@ function checkDescription({ path, value }: KeyPlace): Finding | null {
     message: `The description has ${length} characters. ${advice}`,
     details: { length, min, max },
   };
-}
-
-function shorten(key: string): string {
-  return key.length > 60 ? `${key.slice(0, 60).toWellFormed()}…` : key;
 }

@@ -1,7 +1,7 @@
 /** Walks a document along the table of its keys. Graph, warnings and lists of models and tools all read through it. */
+import { isRecord, toItems } from "../../plain_values.ts";
 import type { DefinitionType } from "../../vocabulary.ts";
 import { scalarText } from "../../yaml/scalars.ts";
-import { isRecord, toItems } from "../../yaml/values.ts";
 import type { Key } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
 

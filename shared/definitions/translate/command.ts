@@ -1,7 +1,6 @@
 /** Runtime Markdown of commands: a file for `.claude/commands/`. */
-
+import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
-import { isRecord } from "../../yaml/values.ts";
 import { writePreflightList } from "./checks.ts";
 import { writeAfterwards, writeCommandReport, writeRecord } from "./command/afterwards.ts";
 import { writeCommandPreflight, writeRepeat, writeRun } from "./command/run.ts";

@@ -1,4 +1,5 @@
 /** The order that `depends_on` allows: levels whose members do not wait for each other. */
+import { shorten } from "../../characters.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { type Inline, join, md } from "./inline.ts";
@@ -47,6 +48,9 @@ export function readOrdered(entries: readonly Fields[], kind: Inline): Ordered[]
   }));
 }
 
+/** Of an id in a message. */
+const MAX_SHOWN = 100;
+
 function readDependencies(fields: Fields, byId: ReadonlyMap<string, number>): number[] {
   const path = `${fields.path}.depends_on`;
   const value = fields.raw("depends_on") ?? [];
@@ -58,15 +62,10 @@ function readDependencies(fields: Fields, byId: ReadonlyMap<string, number>): nu
     throw new TranslationFailure(
       "unknown_dependency",
       where,
-      `"depends_on" names "${shorten(name)}", but no entry has this id`,
+      `"depends_on" names "${shorten(scalarText(name) ?? "", MAX_SHOWN)}", but no entry has this id`,
     );
   });
   return [...new Set(found)];
-}
-
-function shorten(name: unknown): string {
-  const text = scalarText(name) ?? "";
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
 /** Groups entries by the longest chain before them; fails with `cycle`. */

@@ -1,6 +1,6 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
+import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
-import { isRecord, toItems } from "../../yaml/values.ts";
 import { code, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import { passage, snippet } from "./passage.ts";
 import { isSecretValue } from "./remove_secrets.ts";

@@ -1,6 +1,6 @@
 /** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
+import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
-import { isRecord } from "../../yaml/values.ts";
 import { type DocumentMap, type Fields, HIDDEN_VALUE } from "./field_reader.ts";
 import { code, collapse, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";

@@ -1,6 +1,6 @@
 /** The frame of every rendered definition: front matter, title, sections, and what no section was for. */
+import { isRecord } from "../../plain_values.ts";
 import type { DefinitionType } from "../../vocabulary.ts";
-import { isRecord } from "../../yaml/values.ts";
 import { titleCase } from "../interface_fields.ts";
 import { Fields } from "./field_reader.ts";
 import { writeLeftovers, writeUnknownBlock } from "./generic_section.ts";

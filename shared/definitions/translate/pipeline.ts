@@ -1,7 +1,6 @@
 /** Runtime Markdown of pipelines. */
-
+import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
-import { isRecord } from "../../yaml/values.ts";
 import { readSequence } from "./dependency_levels.ts";
 import type { Fields } from "./field_reader.ts";
 import { shownValue, writeEntries, writeLeftoverBullets } from "./generic_section.ts";

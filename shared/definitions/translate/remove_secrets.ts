@@ -1,6 +1,6 @@
 /** Removes secrets, addresses and empty values from what is rendered. */
+import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
-import { isRecord } from "../../yaml/values.ts";
 
 type DocumentMap = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,6 @@
 /** Runtime Markdown of workflows. */
-
+import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarText } from "../../yaml/scalars.ts";
-import { isRecord, toItems } from "../../yaml/values.ts";
 import { readChecks, readClause, writeChecks, writePreflightList } from "./checks.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { Fields } from "./field_reader.ts";

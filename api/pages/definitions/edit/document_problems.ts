@@ -1,4 +1,5 @@
 /** Problems of a YAML text: each says where, leads there, and quotes the lines around it. */
+import { shorten } from "../../../../shared/characters.ts";
 import type { DocumentError } from "../../../definitions/batch/schemas.ts";
 import { type Content, type Html, html } from "../../html.ts";
 
@@ -36,12 +37,8 @@ function renderQuote({ line }: DocumentProblem, lines: readonly string[]): Conte
   const width = String(last).length;
   const quoted = lines.slice(first - 1, last).map((text, index) => {
     const number = first + index;
-    const row = `${String(number).padStart(width)}  ${shorten(text)}\n`;
+    const row = `${String(number).padStart(width)}  ${shorten(text, MAX_LINE_LENGTH)}\n`;
     return number === line ? html`<mark>${row}</mark>` : row;
   });
   return html`<pre class="quoted-lines" tabindex="0" role="group" aria-label="Lines ${first} to ${last}">${quoted}</pre>`;
-}
-
-function shorten(line: string): string {
-  return line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH).toWellFormed()}…` : line;
 }

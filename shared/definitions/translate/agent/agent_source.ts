@@ -1,6 +1,6 @@
 /** An agent on its way to Markdown: what its type needs, and what does not belong to it (definition-languages, section 1). */
+import { toItems, toRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
-import { toItems, toRecord } from "../../../yaml/values.ts";
 import { humanize } from "../generic_section.ts";
 import { type Inline, prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";

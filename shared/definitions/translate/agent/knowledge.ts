@@ -1,6 +1,6 @@
 /** What the agent knows before it begins: terms, standards, what to look for, right and wrong. */
+import { isRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
-import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
 import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, md, type Prose, prose } from "../inline.ts";

@@ -1,6 +1,6 @@
 /** What the agent's answer looks like. */
+import { isRecord } from "../../../plain_values.ts";
 import { scalarFlag, scalarNumber } from "../../../yaml/scalars.ts";
-import { isRecord } from "../../../yaml/values.ts";
 import type { Fields } from "../field_reader.ts";
 import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";

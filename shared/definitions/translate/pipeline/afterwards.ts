@@ -1,5 +1,5 @@
 /** Whom a pipeline tells, what stays when it has run, and what is done then. */
-import { isRecord } from "../../../yaml/values.ts";
+import { isRecord } from "../../../plain_values.ts";
 import { Fields } from "../field_reader.ts";
 import { humanize, writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, type Prose, prose } from "../inline.ts";

@@ -1,5 +1,5 @@
 /** What starts a pipeline. */
-import { isRecord } from "../../../yaml/values.ts";
+import { isRecord } from "../../../plain_values.ts";
 import { type DocumentMap, Fields } from "../field_reader.ts";
 import { writeEntries } from "../generic_section.ts";
 import { code, given, type Inline, join, listed, md, type Prose } from "../inline.ts";

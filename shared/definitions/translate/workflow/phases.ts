@@ -1,5 +1,5 @@
 /** The phases of a workflow, one by one. */
-import { isRecord } from "../../../yaml/values.ts";
+import { isRecord } from "../../../plain_values.ts";
 import { describeAfter, type Ordered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
