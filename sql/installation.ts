@@ -57,8 +57,7 @@ async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: P
 export async function isCopy(sql: Sql): Promise<boolean> {
   // It notices a copy.
   await ensureInstallation(sql);
-  const [row] = await sql<{ isCopy: boolean }[]>`select is_copy from installation`;
-  return row?.isCopy ?? false;
+  return (await firstValue(sql<{ isCopy: boolean }[]>`select is_copy from installation`)) ?? false;
 }
 
 /** Notes that a copy replaces its original. */

@@ -39,8 +39,7 @@ const PROFILE_COLUMNS = ["id", "username", "name", "bio", "website_url", "avatar
 
 /** Finds a public profile; null if there is no such account. */
 export async function findUserProfile(sql: Sql, id: string): Promise<UserProfileRow | null> {
-  const [row] = await listUserProfiles(sql, [id]);
-  return row ?? null;
+  return firstRow(listUserProfiles(sql, [id]));
 }
 
 /** Lists public profiles in no order; unknown ids are omitted. */

@@ -62,11 +62,11 @@ export async function insertExecutions(
 }
 
 export async function findExecutionCount(sql: Sql, lineId: string): Promise<number> {
-  const [row] = await sql<{ executionCount: number }[]>`
+  const count = await firstValue(sql<{ executionCount: number }[]>`
     select execution_count
     from definition_lines
-    where id = ${lineId}`;
-  return row?.executionCount ?? 0;
+    where id = ${lineId}`);
+  return count ?? 0;
 }
 
 /**

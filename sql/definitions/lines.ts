@@ -113,11 +113,11 @@ export async function findVisibleLine(
 }
 
 export async function countLineForks(sql: Sql, id: string): Promise<number> {
-  const [row] = await sql<{ forkCount: number }[]>`
+  const count = await firstValue(sql<{ forkCount: number }[]>`
     select fork_count
     from definition_lines
-    where id = ${id}`;
-  return row?.forkCount ?? 0;
+    where id = ${id}`);
+  return count ?? 0;
 }
 
 /** Finds the id of the line of a name in an organization; null if there is none. */

@@ -4,7 +4,7 @@ import { BYTE_ORDER_MARK, escapeFormulaSql } from "../../shared/exports/csv_cell
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import { escapeLineEndBytes } from "../../shared/json_lines.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import type { ExportLanes, ExportSnapshot } from "../connection/snapshot.ts";
 import { isoText } from "../iso_text.ts";
 import { type CopyOptions, type CopyPart, copyLanes, copyRows, type RowMeter } from "./copy_rows.ts";
@@ -324,8 +324,8 @@ export async function sampleLineBytes(
   dataset: ExportDataset,
   { selection, format }: { selection: ExportSelection; format: ExportFormat },
 ): Promise<number> {
-  const [row] = await sql.unsafe<[{ bytes: number }]>(sampleQuery(rowsQuery(dataset, selection, format)));
-  return row.bytes;
+  const query = sampleQuery(rowsQuery(dataset, selection, format));
+  return onlyValue(sql.unsafe<[{ bytes: number }]>(query));
 }
 
 /** Returns the mean length of the first lines of `rows`, from the length of the rows as text, which is about the same. */

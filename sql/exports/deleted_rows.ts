@@ -2,7 +2,7 @@
 import { column } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { TextExportFormat } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import { copyRows, type RowMeter } from "./copy_rows.ts";
 import { FORMATS, rowLine } from "./dataset_file.ts";
@@ -33,9 +33,9 @@ export async function countDeletedRows(
   sql: Sql,
   { increment, limit }: { increment: Increment; limit: number },
 ): Promise<number> {
-  const [row] = await sql.unsafe<[{ count: number }]>(`select count(*) from (${deletedRows(increment)}
-    limit ${limit}) as counted`);
-  return row.count;
+  const query = `select count(*) from (${deletedRows(increment)}
+    limit ${limit}) as counted`;
+  return onlyValue(sql.unsafe<[{ count: number }]>(query));
 }
 
 /** Streams the file of deleted rows, by dataset, time and id. One at a time on a snapshot. */

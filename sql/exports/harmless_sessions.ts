@@ -1,5 +1,5 @@
 /** Finds sessions that cannot write a tracker row; their open transactions do not hold back a watermark. */
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_tables.ts";
 
 /** Functions of the service that run with the rights of their owner and write no tracker row. */
@@ -91,7 +91,5 @@ async function listReadOnlyRoles(
 
 /** Whether the role of the service may see the activity of other sessions. Without it, no watermark can settle. */
 export async function maySeeSessions(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ maySee: boolean }]>`
-    select pg_has_role('pg_read_all_stats', 'usage') as may_see`;
-  return row.maySee;
+  return onlyValue(sql<[{ maySee: boolean }]>`select pg_has_role('pg_read_all_stats', 'usage') as may_see`);
 }

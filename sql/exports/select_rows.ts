@@ -12,7 +12,7 @@ import {
   type ExportVisibility,
 } from "../../shared/exports/datasets.ts";
 import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/wrong_times.ts";
 
@@ -55,8 +55,7 @@ export async function countDatasetRows(
   { selection, limit }: { selection: ExportSelection; limit: number },
 ): Promise<number> {
   await requireRightTimes(sql, selection, [dataset]);
-  const [row] = await sql.unsafe<[{ count: number }]>(countQuery(dataset, selection, limit));
-  return row.count;
+  return onlyValue(sql.unsafe<[{ count: number }]>(countQuery(dataset, selection, limit)));
 }
 
 /**
@@ -71,8 +70,7 @@ export async function countBundleRows(
     (name) => `(${countQuery(EXPORT_DATASETS[name], selection, limit)}) as "${name}"`,
   );
   await requireRightTimes(sql, selection);
-  const [row] = await sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`);
-  return row;
+  return onlyRow(sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`));
 }
 
 /** Counts the rows, but never more than `limit` of them. */
@@ -294,8 +292,7 @@ export async function areTimesChecked(
   datasets = Object.values(EXPORT_DATASETS),
 ): Promise<boolean> {
   const checks = hasTimeChecks(datasets, (dataset) => tableOf(dataset, source));
-  const [{ isChecked }] = await sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`);
-  return isChecked;
+  return onlyValue(sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`));
 }
 
 /** Throws WrongTimeError if a row of the datasets has a time that cannot be exported. Call inside a transaction. */

@@ -1,5 +1,5 @@
 /** Table `tracker_changes`: what happened to tracker rows after they were inserted (docs/increments.md). */
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import { isTrackerDistributed } from "../tracker/distribute_tracker.ts";
 
 /** Maximum age of the start of an increment, in days. */
@@ -33,9 +33,8 @@ export async function requireChangeLog(tx: Sql, since: string): Promise<void> {
 
 async function isWithin(sql: Sql, since: string, days: number): Promise<boolean> {
   // A transaction may have begun long ago.
-  const [row] = await sql<[{ isWithin: boolean }]>`
-    select ${since}::text::timestamptz >= clock_timestamp() - make_interval(days => ${days}) as is_within`;
-  return row.isWithin;
+  return onlyValue(sql<[{ isWithin: boolean }]>`
+    select ${since}::text::timestamptz >= clock_timestamp() - make_interval(days => ${days}) as is_within`);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
-import type { Sql } from "../connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
 import { allowBackfill, quoteName } from "./tracker_tables.ts";
 
@@ -87,7 +87,7 @@ export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
   const { dataset } = rows;
   const { columns, values } = assignments(dataset);
   // Counted by what it returns: Citus tells the number of rows that it was given, also of those that were there.
-  const [row] = await tx.unsafe<[{ count: number }]>(
+  const inserted = tx.unsafe<[{ count: number }]>(
     `with inserted as (
        insert into ${quoteName(dataset.table)} (${columns.join(", ")})
        select ${values.join(", ")}
@@ -98,7 +98,7 @@ export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
      select count(*) from inserted`,
     parameters(rows),
   );
-  return row.count;
+  return onlyValue(inserted);
 }
 
 /** Returns the id of a staged row that differs from the stored row; `null` if there is none. */
