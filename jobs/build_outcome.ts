@@ -26,8 +26,6 @@ import { ForeignStoreError } from "./store_owner.ts";
 export const MAX_ATTEMPTS = 3;
 /** A silent storage must not delay the next attempt. */
 const DISCARD_TIMEOUT_MS = 1000;
-/** Longer than the mail server may take to respond (jobs/mailer.ts). */
-const MAIL_EXPIRE_SECONDS = 3600;
 
 const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {
   BUILD_TIMEOUT:
@@ -69,7 +67,6 @@ export async function makeReady(
       id: job.id,
       name: "send_export_ready",
       payload: { exportJobId: job.id, traceparent },
-      expireSeconds: MAIL_EXPIRE_SECONDS,
     });
     return row;
   });

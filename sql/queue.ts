@@ -91,8 +91,8 @@ export interface QueuedJob<Name extends JobName> {
   id: string;
   name: Name;
   payload: JobPayloads[Name];
-  /** How long an attempt may run before it counts as stuck. */
-  expireSeconds: number;
+  /** How long an attempt may run before it counts as stuck, if the queue does not say. */
+  expireSeconds?: number;
 }
 
 /** Queues a job that exists only if the surrounding transaction commits. */
@@ -102,11 +102,8 @@ export async function enqueueJob<Name extends JobName>(
   job: QueuedJob<Name>,
 ): Promise<void> {
   const { id, name, payload, expireSeconds } = job;
-  const queued = await boss.send(name, payload, {
-    id,
-    expireInSeconds: expireSeconds,
-    db: bossDatabase(sql),
-  });
+  const expiry = expireSeconds === undefined ? {} : { expireInSeconds: expireSeconds };
+  const queued = await boss.send(name, payload, { id, ...expiry, db: bossDatabase(sql) });
   if (queued === null) throw new Error(`Cannot queue ${name} "${id}": it is already queued`);
 }
 
@@ -171,6 +168,8 @@ const MAIL = {
   retryBackoff: true,
   retryDelayMax: 3600,
   heartbeatSeconds: HEARTBEAT_SECONDS,
+  // Longer than the mail server may take to respond (jobs/mailer.ts).
+  expireInSeconds: 3600,
 } as const;
 
 /** The largest value of a column of type `integer`. */
@@ -191,7 +190,7 @@ const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   delete_old_records: SWEEP,
   expire_org_exports: SWEEP,
   // A person is waiting for the mail.
-  send_account_mail: { ...MAIL, retryDelay: 5 },
+  send_account_mail: { ...MAIL, retryDelay: 5, expireInSeconds: 15 * 60 },
   send_export_ready: MAIL,
   send_webhook_disabled: MAIL,
 };

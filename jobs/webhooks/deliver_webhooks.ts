@@ -22,7 +22,6 @@ const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
 /** How soon a runner notices that it may deliver, or no longer. */
 const OWNER_CHECK_MS = 5000;
-const MAIL_EXPIRE_SECONDS = 3600;
 
 export interface DeliverDeps extends RunnerDeps {
   /** Overrides how deliveries are sent, for tests. */
@@ -134,7 +133,6 @@ function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: Sen
         id: crypto.randomUUID(),
         name: "send_webhook_disabled",
         payload: { webhookId },
-        expireSeconds: MAIL_EXPIRE_SECONDS,
       });
     }
     return noted;

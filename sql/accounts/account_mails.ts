@@ -8,9 +8,6 @@ import { columnList, firstRow, firstValue, onlyRow, type Sql } from "../connecti
 import { lockTransaction } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
 
-/** Longer than a mail server may take. */
-const SEND_SECONDS = 15 * 60;
-
 /** What a mail says and its link does, by kind. */
 export type AccountMailDetails = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -58,7 +55,7 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
       where kind = ${kind} and ${isSame} and id <> ${id} and ended_at is null and used_at is null`;
   }
   const payload = { accountMailId: id, traceparent: mail.traceparent };
-  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, expireSeconds: SEND_SECONDS });
+  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload });
   return id;
 }
 

@@ -72,6 +72,27 @@ test("enqueueJob() keeps text unchanged and refuses an id that is already queued
   await boss.stop({ graceful: false });
 });
 
+test("an attempt may run as long as the job says, or else its queue", async () => {
+  await using db = await openTestDatabase();
+  const boss = await openQueue(db.sql, failOn);
+  const id = () => crypto.randomUUID();
+  await db.sql.begin(async (tx) => {
+    await enqueueJob(tx, boss, { id: id(), name, payload: { exportJobId: id() }, expireSeconds: 60 });
+    await enqueueJob(tx, boss, { id: id(), name: "send_account_mail", payload: { accountMailId: id() } });
+    await enqueueJob(tx, boss, { id: id(), name: "send_export_ready", payload: { exportJobId: id() } });
+    await enqueueJob(tx, boss, { id: id(), name: "send_webhook_disabled", payload: { webhookId: id() } });
+  });
+  const rows = await db.sql<{ name: string; seconds: number }[]>`
+    select name, expire_seconds as seconds from pgboss.job`;
+  expect(Object.fromEntries(rows.map((row) => [row.name, row.seconds]))).toEqual({
+    build_org_export: 60,
+    send_account_mail: 900,
+    send_export_ready: 3600,
+    send_webhook_disabled: 3600,
+  });
+  await boss.stop({ graceful: false });
+});
+
 test("scheduleJob() keeps one schedule, the last, and one entry until that is done with", async () => {
   await using db = await openTestDatabase();
   const sweep = "expire_org_exports";
