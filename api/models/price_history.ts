@@ -44,7 +44,11 @@ const PriceCorrection = Type.Object(
 );
 
 const ModelPriceChanges = Type.Object(
-  { ...ModelKeyFields, changes: listOf(PriceChange) },
+  {
+    ...ModelKeyFields,
+    pricesKnownSince: Instant({ description: "The first known instant of its prices" }),
+    changes: listOf(PriceChange),
+  },
   { title: "ModelPriceChanges" },
 );
 
@@ -105,11 +109,13 @@ export const listRecentPriceChanges = operation(
   async ({ query }, { catalog: cache }) => {
     const { model: keys, field: fields, since, limit } = query;
     const { catalog } = await cache.current();
-    const known = keys.filter((key) => catalog.find(key) !== undefined);
+    const known = keys.flatMap((key) => catalog.find(key)?.row ?? []);
     const rows = await cache.read((sql) => listRecentRows(sql, known, { fields, since, limit }));
     const byModel = Map.groupBy(rows, ({ position }) => position);
-    const models = known.map((key, index) => ({
-      ...key,
+    const models = known.map(({ provider, modelId, pricesKnownSince }, index) => ({
+      provider,
+      modelId,
+      pricesKnownSince,
       changes: (byModel.get(index) ?? []).map(({ position: _, ...change }) => change),
     }));
     return reply(200, { data: { models, total: models.length } });

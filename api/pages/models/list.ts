@@ -10,15 +10,12 @@ import { type Content, type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { countOf, emptyState, pager, renderDay } from "../parts.ts";
 import { FILTER_FIELDS, listFilters } from "./list_filters.ts";
-import { listTable } from "./list_table.ts";
+import { type ListTable, listTable } from "./list_table.ts";
 import { type Held, loadProviderNames, type ModelPage, type ProviderNames } from "./model_responses.ts";
-import { type Period, type PriceChange, recentPeriod } from "./price_steps.ts";
+import { type Period, recentPeriod } from "./price_steps.ts";
 
 /** Steps of a sparkline. */
 const MAX_CHANGES = 20;
-
-/** Changes of the input price by `provider/modelId`. */
-type Changes = ReadonlyMap<string, readonly PriceChange[]>;
 
 /**
  * Shows a page of models. The query is that of `GET /models`; empty values count as left out. A query that the API refuses is
@@ -64,14 +61,18 @@ interface LoadedList {
 }
 
 /** Loads the price changes of all rows with one call. */
-async function loadChanges(page: Page, { models }: ModelPage, { from }: Period): Promise<Changes> {
+async function loadHistories(
+  page: Page,
+  { models }: ModelPage,
+  { from }: Period,
+): Promise<ListTable["histories"]> {
   const priced = models.filter(({ cost }) => cost !== null);
   if (priced.length === 0) return new Map();
   const since = new Date(from).toISOString();
   const { data } = await page.call(listRecentPriceChanges, {
     query: { field: "input", since, limit: MAX_CHANGES, model: priced.map(modelName) },
   });
-  return new Map(data.models.map((model) => [modelName(model), model.changes]));
+  return new Map(data.models.map((model) => [modelName(model), model]));
 }
 
 interface ModelsView extends LoadedList {
@@ -110,8 +111,8 @@ async function renderResults(
 ): Promise<Html> {
   const { models } = list;
   const period = recentPeriod();
-  const changes = await loadChanges(page, list, period);
-  return html`${models.length === 0 ? emptyState(html`No models match these filters. <a href="/models">Show all models</a>`) : listTable({ models, names, changes, period, query })}
+  const histories = await loadHistories(page, list, period);
+  return html`${models.length === 0 ? emptyState(html`No models match these filters. <a href="/models">Show all models</a>`) : listTable({ models, names, histories, period, query })}
 ${pager({ ...list, shown: models.length }, (to) => withQuery("/models", changed(query, { offset: to })))}`;
 }
 

@@ -9,11 +9,17 @@ import { MAX_COMPARED, type ModelItem, type ProviderNames } from "./model_respon
 import { sparkline } from "./price_plot.ts";
 import { type Period, type PriceChange, priceSteps } from "./price_steps.ts";
 
-interface ListTable {
+interface PriceHistory {
+  pricesKnownSince: string;
+  /** Changes of the input price, newest first. */
+  changes: readonly PriceChange[];
+}
+
+export interface ListTable {
   models: readonly ModelItem[];
   names: ProviderNames;
-  /** Changes of the input price by `provider/modelId`. */
-  changes: ReadonlyMap<string, readonly PriceChange[]>;
+  /** Of the models with a price, by `provider/modelId`. */
+  histories: ReadonlyMap<string, PriceHistory>;
   period: Period;
   query: URLSearchParams;
 }
@@ -68,17 +74,27 @@ function heading({ label, sortBy, classes }: Column, query: URLSearchParams): Ht
   return html`<th scope="col"${classes !== undefined && html` class="${classes}"`}${isCurrent && html` aria-sort="${direction}"`}><a href="${address}">${label}${isCurrent && html` <span aria-hidden="true">${isDescending ? "↓" : "↑"}</span>`}</a></th>`;
 }
 
-function row(model: ModelItem, { names, changes, period }: ListTable): Html {
+function row(model: ModelItem, { names, histories, period }: ListTable): Html {
   const { provider, modelId, name, cost, limits, releaseDate, status } = model;
   const key = modelName(model);
   const providerName = names.get(provider) ?? provider;
-  const steps = priceSteps(changes.get(key) ?? [], { field: "input", current: cost?.input ?? null, period });
+  const history = histories.get(key);
   return html`<tr>
 <td><input type="checkbox" name="model" value="${key}" aria-label="Compare ${name}, ${key}"></td>
 <th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` ${badge(status)}`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
 <td class="wide"><a href="${withQuery("/models", { provider })}">${providerName}</a></td>
 <td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number wide">${formatPrice(cost?.cacheRead)}</td>
 <td class="number">${formatTokens(limits?.context)}</td><td class="wide">${releaseDate === null ? UNKNOWN : renderDay(releaseDate)}</td>
-<td class="wide">${(cost !== null && sparkline(steps, period)) || UNKNOWN}</td>
+<td class="wide">${(cost && history && inputCourse(cost.input, history, period)) || UNKNOWN}</td>
 </tr>`;
+}
+
+/** Draws the input price since it is known. */
+function inputCourse(
+  current: number,
+  { changes, pricesKnownSince }: PriceHistory,
+  period: Period,
+): Html | null {
+  const knownSince = Date.parse(pricesKnownSince);
+  return sparkline(priceSteps(changes, { field: "input", current, period, knownSince }), period);
 }

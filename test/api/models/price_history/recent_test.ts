@@ -6,6 +6,7 @@ interface Recent {
   models: {
     provider: string;
     modelId: string;
+    pricesKnownSince: string;
     changes: { field: string; oldValue: number | null; newValue: number | null; changedAt: string }[];
   }[];
   total: number;
@@ -55,6 +56,16 @@ test("the newest changes of each model come in the order asked for, and unknown 
     "zeta/a?b&c output=3",
     "acme/steady ",
     "acme/x/Y input=3",
+  ]);
+});
+
+test("each model says since when its prices are known", async () => {
+  await using app = await openPriced();
+  await app.db.sql`update models set prices_known_since = '2026-06-01Z' where model_id = 'steady'`;
+  await app.deps.catalog.refresh();
+  const { models } = await readRecent(app, { model: ["acme/steady"] });
+  expect(models).toEqual([
+    { provider: "acme", modelId: "steady", pricesKnownSince: "2026-06-01T00:00:00.000Z", changes: [] },
   ]);
 });
 

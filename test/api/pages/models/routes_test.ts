@@ -149,6 +149,21 @@ test("all of the bundled catalog's first page comes with one query, and stays th
   ]);
 });
 
+test("the list draws no price from before it was known", async () => {
+  await using app = await openModels({ acme: { new: {}, old: {} } });
+  await app.db.sql`
+    update models
+    set prices_known_since = now() - case when model_id = 'old' then 91 else 30 end * interval '1 day'`;
+  await app.deps.catalog.refresh();
+  const page = await read(app, "/models");
+  const begins = [...page.matchAll(/class="sparkline"[^>]*><path d="M([\d.]+) /g)].map(([, x]) => Number(x));
+  expect(begins).toHaveLength(2);
+  // Two thirds of the width of 64.
+  expect(begins[0]).toBeGreaterThan(42);
+  expect(begins[0]).toBeLessThan(43.5);
+  expect(begins[1]).toBe(0);
+});
+
 test("format=csv leads to the API's file", async () => {
   await using app = await openModels(THREE);
   const response = await openPage(app, "/models?format=csv&provider=acme");
