@@ -42,12 +42,18 @@ function partOf(field: string): string {
   return field.replace(/^tiers\.\d+\./, "");
 }
 
+/** Says what larger requests cost. A tier is left out if it has the prices of the one below it, or the base's. */
 function tiers({ cost }: FullModel): Html | null {
-  if (!cost?.tiers) return null;
-  return html`<p class="quiet">Larger requests cost more: ${cost.tiers.map(
-    ({ contextOver, input, output }, index) =>
-      html`${index > 0 && "; "}over ${formatCount(contextOver)} tokens of context, ${formatPrice(input)} input and ${formatPrice(output)} output`,
-  )}.</p>`;
+  const { tiers: all = [], ...base } = cost ?? {};
+  const applying = new Map<string, number>(Object.entries(base));
+  const texts = all.flatMap(({ contextOver, ...stated }) => {
+    const prices = Object.entries(stated);
+    const isDifferent = prices.some(([field, price]) => applying.get(field) !== price);
+    for (const [field, price] of prices) applying.set(field, price);
+    const listed = prices.map(([field, price]) => `${formatPrice(price)} ${priceLabel(field).toLowerCase()}`);
+    return isDifferent ? `over ${formatCount(contextOver)} tokens of context, ${listed.join(", ")}` : [];
+  });
+  return texts.length === 0 ? null : html`<p class="quiet">Prices of larger requests: ${texts.join("; ")}.</p>`;
 }
 
 function describeAge({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Html {
