@@ -9,6 +9,7 @@ import { comparisonPath, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { dataTable, formatPrice, UNKNOWN } from "../parts.ts";
+import { correctionTable } from "./correction_table.ts";
 import { CAPABILITY_LABELS, formatCapability, formatTokens, NOT_STATED, priceLabel } from "./format.ts";
 import {
   type Compared,
@@ -81,7 +82,7 @@ async function load(page: Page, name: string): Promise<Compared> {
     page.call(getModel, { params }),
     page.call(listModelPriceChanges, { params }),
   ]);
-  return { model, changes: history.data.changes };
+  return { model, ...history.data };
 }
 
 /** Keeps the models that are compared, and takes one more. */
@@ -94,13 +95,14 @@ ${compared.map(({ model }) => html`<input type="hidden" name="model" value="${mo
 </form>`;
 }
 
-/** One plot for each price that a model has; all models share its scale. */
+/** One plot for each price that a model has; all models share its scale. Corrections are below. */
 function plots(compared: readonly Compared[]): Html | null {
   const prices = compared.map(({ model }) => pricesOf(model.cost));
   const fields = [...new Set(prices.flatMap((own) => [...own.keys()]))].filter(
     (field) => !field.startsWith("tiers."),
   );
-  if (fields.length === 0) return null;
+  const corrections = correctionTable(compared);
+  if (fields.length === 0 && corrections === null) return null;
   const period = periodSince(compared.map(({ model }) => model.pricesKnownSince));
   return html`<section class="stack" aria-labelledby="plots-title"><h2 id="plots-title">Prices over time</h2>
 <div class="plots">${fields.map((field) =>
@@ -118,7 +120,8 @@ function plots(compared: readonly Compared[]): Html | null {
         }),
       })),
     }),
-  )}</div></section>`;
+  )}</div>
+${corrections}</section>`;
 }
 
 type Field = readonly [label: string, read: (model: FullModel) => string];

@@ -44,7 +44,7 @@ export async function showModel(page: Page, { provider, "*": rest }: ModelParams
 ${doubts(model, held.data.prices)}
 <div class="columns">
 <div class="stack">
-${priceSection(model, history.data.changes)}
+${priceSection({ model, ...history.data })}
 ${model.cost !== null && costSection(model, cost)}
 </div>
 ${modelFacts({

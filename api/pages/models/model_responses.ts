@@ -2,6 +2,7 @@
 import type { listHeldPrices } from "../../models/held_prices.ts";
 import type { ModelPage as ListedModels } from "../../models/list/list.ts";
 import { listModelProviders } from "../../models/models.ts";
+import type { listModelPriceChanges } from "../../models/price_history.ts";
 import type { Cost } from "../../models/price_json.ts";
 import type { Model, ModelSummary } from "../../models/schemas.ts";
 import type { ResponseOf } from "../api_client.ts";
@@ -31,6 +32,7 @@ export const MAX_COMPARED = 4;
 export interface Compared {
   model: FullModel;
   changes: readonly PriceChange[];
+  corrections: ResponseOf<typeof listModelPriceChanges>["data"]["corrections"];
 }
 
 /** Returns the prices of a model by their name in the API, such as `input` and `tiers.200000.input`. */

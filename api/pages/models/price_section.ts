@@ -1,20 +1,24 @@
-/** The prices of a model: current ones, a plot of each, and the changes as a table. */
+/** The prices of a model: current ones, a plot of each, and the changes and corrections as tables. */
 import { modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import { dataTable, emptyState, formatCount, formatPrice, numberHeading, renderDay } from "../parts.ts";
+import { correctionTable } from "./correction_table.ts";
 import { priceLabel } from "./format.ts";
-import { type FullModel, pricesOf } from "./model_responses.ts";
+import { type Compared, type FullModel, pricesOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
 
 /** Newest changes in the table; the API has all. */
 const MAX_ROWS = 100;
 
-export function priceSection(model: FullModel, changes: readonly PriceChange[]): Html {
+export function priceSection(priced: Compared): Html {
+  const { model, changes } = priced;
   const current = pricesOf(model.cost);
   const fields = [...new Set([...current.keys(), ...changes.map(({ field }) => field)])];
+  const corrections = correctionTable([priced]);
   if (fields.length === 0)
-    return html`<section class="stack"><h2>Prices</h2>${emptyState("The price of this model is unknown.")}</section>`;
+    return html`<section class="stack"><h2>Prices</h2>${emptyState("The price of this model is unknown.")}
+${corrections}</section>`;
   const period = periodSince([model.pricesKnownSince]);
   const knownSince = Date.parse(model.pricesKnownSince);
   // A tier stands in the plot of the price that it replaces.
@@ -31,10 +35,11 @@ export function priceSection(model: FullModel, changes: readonly PriceChange[]):
   );
   return html`<section class="stack" aria-labelledby="prices-title">
 <h2 id="prices-title">Prices</h2>
-<p class="quiet">US dollars per million tokens. ${describeAge(model, changes)}</p>
+<p class="quiet">US dollars per million tokens. ${describeAge(priced)}</p>
 <div class="plots">${plots}</div>
 ${tiers(model)}
 ${changeTable(model, changes)}
+${corrections}
 </section>`;
 }
 
@@ -53,12 +58,15 @@ function tiers({ cost }: FullModel): Html | null {
     const listed = prices.map(([field, price]) => `${formatPrice(price)} ${priceLabel(field).toLowerCase()}`);
     return isDifferent ? `over ${formatCount(contextOver)} tokens of context, ${listed.join(", ")}` : [];
   });
-  return texts.length === 0 ? null : html`<p class="quiet">Prices of larger requests: ${texts.join("; ")}.</p>`;
+  return texts.length === 0
+    ? null
+    : html`<p class="quiet">Prices of larger requests: ${texts.join("; ")}.</p>`;
 }
 
-function describeAge({ pricesKnownSince }: FullModel, changes: readonly PriceChange[]): Html {
-  const day = renderDay(pricesKnownSince);
-  return changes.length === 0 ? html`No change since ${day}.` : html`Known since ${day}.`;
+function describeAge({ model, changes, corrections }: Compared): Html {
+  const day = renderDay(model.pricesKnownSince);
+  const isSteady = changes.length === 0 && corrections.length === 0;
+  return isSteady ? html`No change since ${day}.` : html`Known since ${day}.`;
 }
 
 function changeTable(model: FullModel, changes: readonly PriceChange[]): Html | null {
