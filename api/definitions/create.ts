@@ -10,14 +10,22 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
 import { choice } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { listOf, Nullable, oneOf, requestBody } from "../http/schemas.ts";
+import { Nullable, oneOf, requestBody } from "../http/schemas.ts";
 import { type DefinitionAddress, parseLineAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import { findWriter, requireStillWriter, runWrite } from "./find_writable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { Provenance, readProvenance } from "./provenance.ts";
 import { requireQuota } from "./quotas.ts";
-import { Definition, DOCUMENT_FAILURES, NewName, Warning, WRITE, WRITE_FAILURES } from "./schemas.ts";
+import {
+  Definition,
+  DOCUMENT_FAILURES,
+  dataAndWarnings,
+  NewName,
+  WRITE,
+  WRITE_FAILURES,
+  withWarnings,
+} from "./schemas.ts";
 import { listSameNames } from "./warnings.ts";
 
 const NewDefinition = requestBody(
@@ -39,15 +47,12 @@ export const createDefinition = operation(
     description:
       "Name, version and everything else that a definition says of itself come from the document. It is translated at " +
       "once, so that its author sees `runtimeMd`, or `translationError`. If the request names no organization, and you can " +
-      "write a definition of this name in another one too, `warnings` says so; otherwise it is absent.",
+      "write a definition of this name in another one too, `warnings` says so.",
     params: NewName,
     body: NewDefinition,
     yamlQuery: { visibility: choice(DEFINITION_VISIBILITIES, "Visibility of the definition") },
     response: {
-      201: Type.Object(
-        { data: Definition, warnings: Type.Optional(listOf(Warning)) },
-        { description: "The draft" },
-      ),
+      201: dataAndWarnings(Definition, "The draft"),
     },
     fails: [...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"],
   },
@@ -57,7 +62,7 @@ export const createDefinition = operation(
     requireAllowed(mayWriteDefinitions(writer.org.role), writer.org);
     const row = await createDraft(deps, { writer, address, body });
     const warnings = [...(await listSameNames(deps.sql, writer, [address])).values()];
-    return reply(201, { data: row.shown, ...(warnings.length > 0 && { warnings }) });
+    return reply(201, withWarnings(row.shown, warnings));
   },
 );
 

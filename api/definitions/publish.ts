@@ -1,4 +1,5 @@
 /** POST …/publish: a draft becomes immutable, and its name resolves to it. */
+import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
@@ -32,10 +33,10 @@ import { ExpectedUpdatedAt, requireUnchanged, writeOptimistically } from "./opti
 import {
   Definition,
   DOCUMENT_FAILURES,
-  dataAndWarnings,
   LINE_WRITE_FAILURES,
   VersionNeeded,
   type Warning,
+  Warnings,
   WRITE,
 } from "./schemas.ts";
 import { type CheckedVersion, checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
@@ -54,7 +55,7 @@ export const publishDefinition = operation(
       "definition that other organizations cannot see.",
     params: VersionNeeded,
     body: Publishing,
-    response: { 200: dataAndWarnings(Definition, "Published") },
+    response: { 200: Type.Object({ data: Definition, warnings: Warnings }, { description: "Published" }) },
     fails: [
       ...LINE_WRITE_FAILURES,
       ...DOCUMENT_FAILURES,

@@ -32,7 +32,14 @@ import {
 import { addDraft, auditOf, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import { dataAndWarnings, LINE_WRITE_FAILURES, VersionNeeded, type Warning, WRITE } from "./schemas.ts";
+import {
+  dataAndWarnings,
+  LINE_WRITE_FAILURES,
+  VersionNeeded,
+  type Warning,
+  WRITE,
+  withWarnings,
+} from "./schemas.ts";
 
 export const getTranslatorVersion = operation(
   {
@@ -116,7 +123,8 @@ export const retranslateDefinition = operation(
   async ({ params, body, caller, request }, deps) => {
     const write = await findVersionWriter(deps, { params, caller, request });
     const { createNewVersion = false } = body;
-    return reply(200, await retranslateVersion(deps, { ...write, createNewVersion }));
+    const { data, warnings } = await retranslateVersion(deps, { ...write, createNewVersion });
+    return reply(200, withWarnings(data, warnings));
   },
 );
 

@@ -179,8 +179,15 @@ export type ListedDefinition = FieldValues<typeof SUMMARY_FIELDS> & {
 export const DefinitionSummary = Type.Unsafe<ListedDefinition>(SUMMARY);
 export const Definition = Type.Unsafe<DefinitionJson>(DEFINITION);
 
-/** A response with `data`, and `warnings` beside it. */
+/** Warnings beside the `data` of a response. */
+export const Warnings = Type.Unsafe<readonly Warning[]>(Type.Array(Warning, { examples: [[]] }));
+
+/** A response with `data`, and `warnings` beside it if there are any. */
 export function dataAndWarnings<Schema extends TSchema>(schema: Schema, description: string) {
-  const warnings = Type.Unsafe<readonly Warning[]>(Type.Array(Warning, { examples: [[]] }));
-  return Type.Object({ data: schema, warnings }, { description });
+  return Type.Object({ data: schema, warnings: Type.Optional(Warnings) }, { description });
+}
+
+/** A body for `dataAndWarnings`. */
+export function withWarnings<Data>(data: Data, warnings: readonly Warning[]) {
+  return warnings.length === 0 ? { data } : { data, warnings };
 }

@@ -48,6 +48,7 @@ import {
   VersionNeeded,
   type Warning,
   WRITE,
+  withWarnings,
 } from "./schemas.ts";
 
 const DefinitionUpdate = requestBody(
@@ -122,7 +123,7 @@ export const updateDefinition = operation(
   async ({ params, body, caller, request }, deps) => {
     const write = await findVersionWriter(deps, { params, caller, request });
     const { row, warnings } = await updateVersion(deps, { ...write, body });
-    return reply(200, { data: row.shown, warnings });
+    return reply(200, withWarnings(row.shown, warnings));
   },
 );
 

@@ -30,6 +30,7 @@ import {
   LINE_WRITE_FAILURES,
   VersionPossible,
   WRITE,
+  withWarnings,
 } from "./schemas.ts";
 
 const Upgrade = requestBody("Upgrade", { yaml: Type.String() }, { yaml: EXAMPLE_YAML });
@@ -82,7 +83,8 @@ export const upgradeDefinition = operation(
   async ({ params, body, caller, request }, deps) => {
     const asked = parseAddress(params);
     const { writer, address } = await findLineWriter(deps, { address: asked, caller, request });
-    return reply(201, await upgradeVersion(deps, { writer, address, yaml: body.yaml }));
+    const { data, warnings } = await upgradeVersion(deps, { writer, address, yaml: body.yaml });
+    return reply(201, withWarnings(data, warnings));
   },
 );
 

@@ -13,6 +13,7 @@ import type { VisibleExportJobRow } from "../../sql/exports/jobs.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
+import { rejectQuery } from "../http/query.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import { formatDigest } from "../http/response/repr_digest.ts";
 import { Text } from "../http/schemas.ts";
@@ -65,6 +66,7 @@ export const downloadExportJob = operation(
       return { job, artifact: requireArtifact(job) };
     };
     const { job, artifact } = await find();
+    rejectQuery(request);
     const context = requestContext(request);
     const range = byteRangeOf(request.headers, context.method, artifact);
     const { first, last } = range ?? { first: 0, last: artifact.bytes - 1 };

@@ -1,5 +1,6 @@
 /** Parses the YAML of a definition. */
 import { isRecord } from "../plain_values.ts";
+import { isUuid } from "../uuid.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../vocabulary.ts";
 import { readYaml, type YamlDocument } from "../yaml/document.ts";
 import {
@@ -148,6 +149,7 @@ function readName(value: unknown, addProblem: (message: string) => void): string
     addProblem(`name must be text, but is ${kindOf(value)}. Example: name: code-reviewer`);
   else if (value.length > MAX_DEFINITION_NAME_LENGTH)
     addProblem(`name must have at most ${MAX_DEFINITION_NAME_LENGTH} characters.`);
+  else if (isUuid(value)) addProblem(`Cannot use ${quoteValue(value)} as a name: a UUID is an id`);
   else
     addProblem(
       `Cannot use ${quoteValue(value)} as a name: use only lowercase letters, digits and hyphens, without a hyphen at either end`,

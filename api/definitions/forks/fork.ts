@@ -141,7 +141,7 @@ function rejectBody({ name, displayName, description }: NewFork): void {
   rejectUnstorable({ displayName, description });
   rejectLongFields({ displayName, description });
   if (isLetterFirstName(name)) return;
-  throw invalidField("name", `${NAME_RULE}, and start with a letter`);
+  throw invalidField("name", `${NAME_RULE}; it starts with a letter`);
 }
 
 /**

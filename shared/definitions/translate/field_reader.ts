@@ -194,15 +194,18 @@ export class Fields {
     return isOff;
   }
 
-  /** What has not been read, in the document's order; it counts as read from now on. `null` when it is nothing. */
+  /**
+   * What has not been read, in the document's order; it counts as read from now on. `null` when it is nothing. Maps stay known,
+   * because a later section may read them again.
+   */
   takeLeftovers(): DocumentMap | null {
     const leftovers: [string, unknown][] = [];
     for (const key of this.keys()) {
       const rest = this.#leftoverOf(key);
       if (rest !== null) leftovers.push([key, rest]);
       this.#read.add(key);
+      if (!(this.#parts?.get(key) instanceof Fields)) this.#parts?.delete(key);
     }
-    this.#parts = null;
     return leftovers.length === 0 ? null : Object.fromEntries(leftovers);
   }
 

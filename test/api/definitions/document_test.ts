@@ -66,7 +66,9 @@ test("PUT and new versions change the bytes of their fields, and warn of replace
     "&v '1.0.0' ",
     `&v '1.0.0', displayName: "no" `,
   );
-  expect(await changed.json()).toMatchObject({ data: { yaml: described }, warnings: [] });
+  const body = (await changed.json()) as object;
+  expect(body).toMatchObject({ data: { yaml: described } });
+  expect(Object.keys(body)).toEqual(["data"]);
   await api.db.sql`update definitions set runtime_md = 'old'`;
   const retranslated = await write(api, "/workflow/nightly@1.0.0/retranslate", person, {
     body: { createNewVersion: true },

@@ -28,7 +28,6 @@ test("upgrade makes the next MAJOR of the document that is sent, its version set
         translatorVersion: TRANSLATOR_VERSION,
         upgraded: true,
       },
-      warnings: [],
     },
   ]);
   const next = await definitionOf(await ask(api, "/agent/reviewer@2.0.0", person));

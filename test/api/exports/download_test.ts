@@ -105,6 +105,13 @@ test("only members download, with a user key or a session", async () => {
   expect(await errorOf(await downloadJob(app, stranger.key, id))).toEqual([404, "EXPORT_JOB_NOT_FOUND"]);
 });
 
+test("a parameter of other exports is refused, whatever the file is", async () => {
+  const { listening, app, person, id } = await openWithFile();
+  await using _listening = listening;
+  const response = await app.request(`/api/v1/export/jobs/${id}/download?format=csv`, { key: person.key });
+  expect(await errorOf(response)).toEqual([400, "VALIDATION_ERROR"]);
+});
+
 test("there is no download before a job is ready, after it has failed, or after it has expired", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;

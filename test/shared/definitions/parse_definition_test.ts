@@ -94,6 +94,10 @@ test.each<[yaml: string, ...problems: string[]]>([
     MINIMAL.replace("name: a", "name: Code Reviewer"),
     'agent.interface.name 3:11 Cannot use "Code Reviewer" as a name',
   ],
+  [
+    MINIMAL.replace("name: a", "name: abcdef12-3f5b-4c57-9a54-0f2d8f0f7c10"),
+    'Cannot use "abcdef12-3f5b-4c57-9a54-0f2d8f0f7c10" as a name: a UUID is an id',
+  ],
   [MINIMAL.replace("name: a", "name: 7"), "agent.interface.name 3:11 name must be text, but is a number"],
   [MINIMAL.replace("name: a", `name: ${"a".repeat(101)}`), "name must have at most 100 characters"],
   [

@@ -34,6 +34,15 @@ export function writeDecision(w: MarkdownWriter, decisions: Fields, agent: Agent
   for (const text of decisions.passages("guidance")) w.paragraph(text);
 }
 
+/** The keys of a vocabulary that are not used, neither by themselves nor by their words. */
+export function unusedKeys(vocabulary: Fields | null, used: ReadonlySet<string | null>): string[] {
+  if (vocabulary === null) return [];
+  return vocabulary.keys().filter((key) => {
+    const word = vocabulary.text(key);
+    return !used.has(key) && (word === null || !used.has(word));
+  });
+}
+
 /** The word for `positive`, `negative` and the like; another key stands for itself. */
 export function decisionWord(agent: Agent, key: string | null): Inline | null {
   if (key === null) return null;
@@ -44,14 +53,19 @@ function bandRows(agent: Agent, decisions: Fields): (Inline | null)[][] {
   const thresholds = decisions.entries("thresholds", "decision");
   const bands = thresholds.length === 0 ? decisions.known("preset", PRESETS) : null;
   if (bands) return presetRows(decisions.map("vocabulary"), bands);
-  const words = new Set(decisions.map("vocabulary")?.keys());
+  const vocabulary = decisions.map("vocabulary");
+  const used = new Set<string | null>();
   const rows = thresholds.map((threshold) => {
     const decision = threshold.text("decision");
-    words.delete(decision ?? "");
+    used.add(decision);
     const range = scoreRange(threshold.number("min_score"), threshold.number("max_score"));
     return [decisionWord(agent, decision), range, threshold.prose("label", "description")];
   });
-  const others = [...words].map((key) => [decisionWord(agent, key), null, prose(humanize(key))]);
+  const others = unusedKeys(vocabulary, used).map((key) => [
+    decisionWord(agent, key),
+    null,
+    prose(humanize(key)),
+  ]);
   return [...rows, ...others];
 }
 

@@ -5,6 +5,7 @@ import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { retries, yesNo } from "../phrases.ts";
+import { unusedKeys } from "./decision.ts";
 
 export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
   w.table(
@@ -89,7 +90,7 @@ export function writeCompletion(w: MarkdownWriter, completion: Fields): void {
     return { decision, row };
   });
   const used = new Set(criteria.map(({ decision }) => decision));
-  const unused = [...words].filter(([key]) => !used.has(key)).map(([, word]) => [word]);
+  const unused = unusedKeys(vocabulary, used).map((key) => [words.get(key) ?? null]);
   w.paragraph(criteria.length + unused.length > 0 ? md`End with exactly one of these words:` : null);
   w.table(["Word", "When", "Meaning"], [...criteria.map(({ row }) => row), ...unused]);
 }

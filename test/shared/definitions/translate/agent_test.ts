@@ -205,6 +205,29 @@ const CASES: readonly Case[] = [
       "Notify the people concerned when the decision is **NO**.\n\n- be fair\n\ng",
   ],
   [
+    "## Decision",
+    "validator",
+    {
+      process: PHASES,
+      decisions: {
+        vocabulary: { positive: "PASS", negative: "FAIL" },
+        thresholds: [{ decision: "PASS", min_score: 70 }, { decision: "negative" }],
+      },
+    },
+    "Decide with exactly one of these words:\n\n| Word | Score |\n| --- | --- |\n| **PASS** | 70 and above |\n| **FAIL** |  |",
+  ],
+  [
+    "## Completion",
+    "executor",
+    {
+      completion: {
+        vocabulary: { complete: "DONE", failed: "LOST" },
+        criteria: [{ condition: "all", decision: "DONE" }],
+      },
+    },
+    "End with exactly one of these words:\n\n| Word | When |\n| --- | --- |\n| **DONE** | all |\n| **LOST** |  |",
+  ],
+  [
     "## Completion",
     "executor",
     {
@@ -320,6 +343,16 @@ test.each([
     ["**P**", `${pass} and above`],
     ["**N**", `below ${pass}`],
   ]);
+});
+
+test("a word of the decision in a special case does not repeat the vocabulary", () => {
+  const decisions = { vocabulary: { positive: "PASS", negative: "FAIL" }, preset: "quality_gate" };
+  const edge_cases = [{ id: "e", condition: "c", decision_override: "negative" }];
+  const markdown = rendered("agent", agentBody("validator", { process: PHASES, decisions, edge_cases }));
+  expect(sectionOf(markdown, "## Special cases")).toBe(
+    "### E\n\nWhen: c\n\n- Decide **FAIL**, whatever the score",
+  );
+  expect(outline(markdown).filter((heading) => /Decisions|Vocabulary/.test(heading))).toEqual([]);
 });
 
 const EVERY_BLOCK = {
