@@ -12,7 +12,7 @@ export function correctionTable(compared: readonly Compared[]): Html | null {
       ({ field, validFrom, validTo, value, reason }) => html`<tr>
 ${isOfSeveral && html`<th scope="row">${model.name}</th>`}<th scope="row">${priceLabel(field)}</th>
 <td>${renderInstant(validFrom)}</td><td>${renderInstant(validTo)}</td>
-<td class="number">${value === null ? "unknown" : formatPrice(value)}</td><td>${reason}</td></tr>`,
+<td class="number">${value === null ? "unknown" : formatPrice(value)}</td><td class="reason">${reason}</td></tr>`,
     ),
   );
   if (rows.length === 0) return null;
