@@ -3,25 +3,19 @@
 import semver from "semver";
 import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
 import { writtenName } from "../../../shared/definitions/references.ts";
-import { pickVersion } from "../../../shared/definitions/version_range.ts";
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { listDependents, listReferencedRanges } from "../../../sql/definitions/dependents.ts";
 import { findYaml, type LineVersionRow, listLineVersions } from "../../../sql/definitions/versions.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
-import { filterRanges } from "../dependents.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import type { WrittenItem } from "./apply_batch.ts";
 import { type Batch, findInBatch } from "./order_and_cycles.ts";
 import type { Report } from "./schemas.ts";
 
-/** Further broken dependents are left out. */
-const MAX_BREAKS = 200;
-
 /** The version that a document is compared with. */
-interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
+export interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
   isPublished: boolean;
 }
 
@@ -80,31 +74,6 @@ export function reportReferences(references: WrittenItem["references"], batch: B
       resolvedVersion: target?.version ?? own?.version ?? null,
       organization: target?.organization ?? (own ? batch.orgSlug : null),
     };
-  });
-}
-
-/** Returns the published dependents, visible to the author, whose ranges accept the predecessor but not the version. */
-export async function reportBreaks(
-  sql: Sql,
-  { viewer }: Writer,
-  { document, predecessor }: { document: WrittenDocument; predecessor: Predecessor | null },
-): Promise<Report["breaks"]> {
-  const { type, name, version } = document;
-  if (!predecessor?.isPublished || semver.gte(predecessor.version, version)) return [];
-  const accepts = (range: string, candidate: string) =>
-    pickVersion(range, [{ version: candidate, status: "published" as const }]) !== null;
-  const { orgId, lineId } = predecessor;
-  const target = { orgId, lineId, type, name };
-  const ranges = await filterRanges(
-    await listReferencedRanges(sql, { target, viewer }),
-    (range) => accepts(range, predecessor.version) && !accepts(range, version),
-    { versions: 2 },
-  );
-  if (ranges.length === 0) return [];
-  const given = { target, ranges, viewer, limit: MAX_BREAKS, isPublished: true };
-  const { dependents } = await listDependents(sql, given);
-  return dependents.map(({ organization, type, name, version: own, range }) => {
-    return { organization, type, name, version: own, range };
   });
 }
 

@@ -11,14 +11,8 @@ import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
 import { applyBatch, batchOf, isRead, type WrittenItem } from "./apply_batch.ts";
-import {
-  type LineState,
-  readLineStates,
-  reportBreaks,
-  reportDiff,
-  reportReferences,
-  reportVersion,
-} from "./report.ts";
+import { listBreaks } from "./breaks.ts";
+import { type LineState, readLineStates, reportDiff, reportReferences, reportVersion } from "./report.ts";
 import type { Report } from "./schemas.ts";
 import { readSubmissions, type Submission, type SubmittedItem } from "./submission.ts";
 
@@ -99,19 +93,20 @@ export async function tryBatch(
   const tried = await deps.turns.publications(request, () =>
     withinTimeout(TOO_LONG, () => retryOnDeadlock(attempt)),
   );
+  const documents = items.filter(isRead).flatMap((item) => {
+    const found = tried.get(item);
+    return found ? [{ document: item.document, predecessor: found.line.predecessor }] : [];
+  });
+  const breaks = await listBreaks(deps, { writer, request }, documents);
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });
   const reports: { item: SubmittedItem; report: Report }[] = [];
   for (const item of items) {
-    const found = tried.get(item);
-    if (!isRead(item) || !found) {
-      reports.push({ item, report: reportOf(item, found, { diff: null, breaks: [] }) });
-      continue;
-    }
     const { document } = item;
-    const { predecessor } = found.line;
-    const diff = await reportDiff({ sql: deps.sql, work }, document, predecessor);
-    const breaks = await reportBreaks(deps.sql, writer, { document, predecessor });
-    reports.push({ item, report: reportOf(item, found, { diff, breaks }) });
+    const found = tried.get(item);
+    const diff =
+      document && found ? await reportDiff({ sql: deps.sql, work }, document, found.line.predecessor) : null;
+    const broken = (document && breaks.get(document)) ?? [];
+    reports.push({ item, report: reportOf(item, found, { diff, breaks: broken }) });
   }
   return reports;
 }

@@ -1,0 +1,13 @@
+/** References whose rows take long to read. */
+import type { TestDatabase } from "../postgres/database.ts";
+
+/** Lets the service's role read each reference to `name` only after some seconds. */
+export async function makeReferencesSlow(
+  { owner }: Pick<TestDatabase, "owner">,
+  { name, seconds }: { name: string; seconds: number },
+): Promise<void> {
+  await owner.unsafe(`
+    create policy slow on definition_references
+    using (case when name = '${name}' then pg_sleep(${seconds}) is not null else true end);
+    alter table definition_references enable row level security`);
+}
