@@ -4,6 +4,7 @@ import { deleteDefinition } from "../../../definitions/delete.ts";
 import { getDependents } from "../../../definitions/dependents.ts";
 import { archiveDefinition, deprecateDefinition } from "../../../definitions/deprecate_and_archive.ts";
 import { definitionPath } from "../../addresses.ts";
+import { nullIf } from "../../api_client.ts";
 import { type FormProblems, findProblems, inputField, textField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
@@ -105,8 +106,11 @@ async function renderAction(
 const DEPENDENTS_SHOWN = 20;
 
 async function renderDependents(page: SignedInPage, target: VersionPageAddress): Promise<Content> {
-  const { data } = await page.call(getDependents, { params: apiParams(target) });
-  const { dependents, totalCount: total } = data;
+  const called = page.call(getDependents, { params: apiParams(target) });
+  const found = await nullIf(["SERVICE_UNAVAILABLE", "RATE_LIMITED"], called);
+  // The action does not depend on them.
+  if (found === null) return html`<p>The dependents could not be listed now.</p>`;
+  const { dependents, totalCount: total } = found.data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
   const shown = dependents.slice(0, DEPENDENTS_SHOWN);
   return html`<p>${countOf(total, "definition")} may resolve to this version:</p>

@@ -7,6 +7,7 @@ import {
   definitionOf,
   publishAgent,
 } from "../../../../helpers/definitions/definitions.ts";
+import { makeReferencesSlow } from "../../../../helpers/definitions/slow_references.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
@@ -78,6 +79,29 @@ test("dependents are listed before a version is deprecated", async () => {
   const page = await (await openPage(api, `${base}/deprecate`, token)).text();
   expect(page).toContain("1 definition may resolve to this version");
   expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
+});
+
+test("a version whose dependents take too long to list can be deprecated and archived", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  for (const name of ["user-1", "user-2"]) {
+    await publishAgent(api, person, { name, yaml: agentNeeding(name, ["reviewer@^1.0.0"]) });
+  }
+  await makeReferencesSlow(api.db, { name: "reviewer", seconds: 3 });
+  for (const [action, fields] of [
+    ["deprecate", { reason: "Too slow" }],
+    ["archive", {}],
+  ] as const) {
+    const response = await openPage(api, `${base}/${action}`, token);
+    expect([action, response.status]).toEqual([action, 200]);
+    const page = await response.text();
+    expect(page).toContain("<p>The dependents could not be listed now.</p>");
+    expect(page).toContain("This cannot be undone.");
+    expect((await sendForm(api, `${base}/${action}`, fields, { token })).status).toBe(303);
+  }
+  const archived = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
+  expect(archived.status).toBe("archived");
 });
 
 test("a draft is deleted", async () => {
