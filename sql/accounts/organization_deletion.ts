@@ -68,13 +68,12 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     update projects
     set deleted_at = now(), updated_at = now()
     where org_id = ${orgId} and deleted_at is null`;
-  const lines = tx`select id from definition_lines where org_id = ${orgId}`;
-  await tx`delete from definitions where line_id in (${lines}) and status = 'draft'`;
+  await deleteDrafts(tx, orgId);
   const deprecated = await tx<{ id: string }[]>`
     update definitions
     set status = 'deprecated', deprecated_at = now(), updated_at = now(),
       deprecation_reason = 'The organization was deleted.'
-    where line_id in (${lines}) and status = 'published'
+    where line_id in (select id from definition_lines where org_id = ${orgId}) and status = 'published'
     returning id`;
   await insertDefinitionEvents(tx, {
     type: "definition.deprecated",
@@ -89,7 +88,31 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     returning id`;
   // Last, as writers lock what they change before their membership; otherwise the two could wait for each other.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
+  // Those of writers whose membership the last statement waited for.
+  await deleteDrafts(tx, orgId);
   return { jobIds: jobs.map(({ id }) => id), members, projects };
+}
+
+/** Deletes an organization's drafts and the lines that have no version then, which count no more as forks of their sources. */
+async function deleteDrafts(tx: Sql, orgId: string): Promise<void> {
+  await tx`
+    delete from definitions
+    where line_id in (select id from definition_lines where org_id = ${orgId}) and status = 'draft'`;
+  await tx`
+    with deleted as (
+      delete from definition_lines as l
+      where l.org_id = ${orgId} and not exists (select from definitions as d where d.line_id = l.id)
+      returning l.id
+    ), uncounted as (
+      select f.source_line_id, count(*) as forks
+      from deleted
+      join definition_forks as f on f.line_id = deleted.id
+      group by f.source_line_id
+    )
+    update definition_lines as s
+    set fork_count = s.fork_count - u.forks
+    from uncounted as u
+    where s.id = u.source_line_id`;
 }
 
 interface DeletionNotice {

@@ -43,7 +43,10 @@ export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]
   });
 }
 
-/** Updates a draft; false if it is no longer a draft. */
+/**
+ * Updates a draft; false if it is no longer a draft. `updated_at` always grows, because `expectedUpdatedAt` compares it: two
+ * writes may have begun in one millisecond, and a clock may be set back.
+ */
 export async function updateDraft(
   sql: Sql,
   draft: { id: string } & DefinitionContent & DraftSettings,
@@ -56,7 +59,8 @@ export async function updateDraft(
       visibility = ${draft.visibility}, tier = ${draft.tier}, provenance = ${jsonOrNull(sql, draft.provenance)},
       change_summary = ${draft.changeSummary}, change_type = ${draft.changeType}, runtime_md = ${draft.runtimeMd},
       prompt_hash = ${draft.promptHash}, translator_version = ${draft.translatorVersion},
-      translation_error = ${jsonOrNull(sql, draft.translationError)}, updated_at = now()
+      translation_error = ${jsonOrNull(sql, draft.translationError)},
+      updated_at = greatest(now(), updated_at + interval '1 millisecond')
     where id = ${draft.id} and status = 'draft'
     returning id`);
 }
@@ -70,7 +74,8 @@ export async function updateDefinitionRuntime(
     update definitions
     set runtime_md = ${row.runtimeMd}, prompt_hash = ${row.promptHash},
       translator_version = ${row.translatorVersion},
-      translation_error = ${jsonOrNull(sql, row.translationError)}, updated_at = now()
+      translation_error = ${jsonOrNull(sql, row.translationError)},
+      updated_at = greatest(now(), updated_at + interval '1 millisecond')
     where id = ${row.id}`;
 }
 

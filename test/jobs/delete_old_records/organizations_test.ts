@@ -10,7 +10,7 @@ import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { restoreElsewhere } from "../../helpers/postgres/database.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
-import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
+import { commitDuring, listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
@@ -92,6 +92,57 @@ test("published definitions stay for those who depend on them, deprecated; priva
     const hidden = `/definitions/agent/@${owner.org.slug}/a-private@1.0.0`;
     expect(await statusOf(api, hidden, key)).toBe(404);
   }
+});
+
+test("forks of a deleted organization that nobody can see count no more for their source", async () => {
+  await using api = await openTestApp();
+  const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
+  await makeDefinition(api.db.sql, other, { name: "source", status: "published", visibility: "public" });
+  const source = `/api/v1/definitions/agent/@${other.org.slug}/source`;
+  for (const [person, name] of [
+    [owner, "one"],
+    [owner, "two"],
+    [other, "three"],
+  ] as const) {
+    const headers = { "x-org-slug": person.org.slug };
+    const made = await api.request(`${source}@1.0.0/fork`, {
+      method: "POST",
+      key: person.key,
+      headers,
+      body: { name },
+    });
+    expect(made.status).toBe(201);
+  }
+  const forkCount = async () =>
+    ((await (await api.request(source)).json()) as { data: { forkCount: number } }).data.forkCount;
+  expect(await forkCount()).toBe(3);
+  await endNow(api, owner);
+  expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
+  expect(await forkCount()).toBe(1);
+  expect(await api.db.sql`select from definition_lines where org_id = ${owner.org.id}`).toHaveLength(0);
+});
+
+test("a draft that is being created goes with its organization", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ role: "owner" });
+  await makeDefinition(api.db.sql, owner, { name: "line", status: "published" });
+  await endNow(api, owner);
+  const deleted = await commitDuring(
+    api.db,
+    async (tx) => {
+      await tx`select from organization_members where org_id = ${owner.org.id} for share`;
+      await tx`
+        insert into definitions (
+          line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, author_id, change_type
+        )
+        select line_id, org_id, type, name, '1.1.0', 'draft', visibility, yaml, hash, display_name, author_id, change_type
+        from definitions`;
+    },
+    () => deleteOrganizations(api.deps, NEVER),
+  );
+  expect(deleted).toBe(1);
+  const left = await api.db.sql`select version, status from definitions where org_id = ${owner.org.id}`;
+  expect([...left]).toEqual([{ version: "1.0.0", status: "deprecated" }]);
 });
 
 test("a queued export ends, and the file of a ready one is deleted by the next sweep", async () => {

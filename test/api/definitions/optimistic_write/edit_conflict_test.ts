@@ -33,6 +33,19 @@ test("an update of a draft that has changed since it was read is refused, and wr
   expect(third.status).toBe(200);
 });
 
+test("updates that began in one millisecond, or before a clock was set back, have different times", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await createAgent(api, person, { name: "reviewer" });
+  const later = new Date(Date.now() + 3_600_000).toISOString();
+  await api.db.sql`update definitions set updated_at = ${later}`;
+  const put = (visibility: string) => ask(api, PATH, person, { method: "PUT", body: { visibility } });
+  const { updatedAt } = await definitionOf(await put("public"));
+  expect(updatedAt > later).toBe(true);
+  const second = await put("private");
+  expect((await definitionOf(second)).updatedAt > updatedAt).toBe(true);
+});
+
 test("of two updates that expect the same draft one wins, also as YAML bodies", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
