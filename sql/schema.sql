@@ -1065,7 +1065,7 @@ CREATE INDEX definition_listings_name_idx ON public.definition_listings USING bt
 CREATE INDEX definition_listings_org_id_idx ON public.definition_listings USING btree (org_id);
 CREATE INDEX definition_listings_updated_at_idx ON public.definition_listings USING btree (updated_at, definition_id) INCLUDE (is_public_latest) WHERE is_public;
 CREATE INDEX definition_listings_words_idx ON public.definition_listings USING gin (words, tags) WITH (fastupdate=off) WHERE is_public;
-CREATE INDEX definition_references_name_idx ON public.definition_references USING hash (name);
+CREATE INDEX definition_references_plain_name_idx ON public.definition_references USING btree (name, type) WHERE (length(name) <= 100);
 CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE INDEX definitions_drafts_idx ON public.definitions USING btree (org_id) WHERE (status = 'draft'::text);
 CREATE INDEX definitions_json_hash_idx ON public.definitions USING btree (id) WHERE (json_hash IS DISTINCT FROM hash);

@@ -35,8 +35,9 @@ function isDependent(
   sql: Sql,
   { target, viewer }: { target: Omit<DependencyTarget, "lineId">; viewer: DefinitionViewer },
 ) {
+  // The length is the condition of the index.
   return sql`
-    r.type = ${target.type} and r.name = ${target.name} and r.in_tree
+    r.type = ${target.type} and r.name = ${target.name} and length(r.name) <= 100 and r.in_tree
     and ${targetOrg(viewer)} = ${target.orgId} and ${isListed(viewer)}`;
 }
 
