@@ -63,7 +63,7 @@ export const exportDataset = operation(
     id: "exportDataset",
     path: "/api/v1/export/projects/{project}/{dataset}",
     summary: "Export a dataset of a project",
-    description: "Streams rows ordered by time, then id.",
+    description: "Rows ordered by time, then id.",
     params: { ...ProjectParams, dataset: Type.String() },
     uncheckedQuery: {},
     response: {

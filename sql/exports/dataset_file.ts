@@ -66,7 +66,7 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   /** RFC 4180 with a byte order mark; without rows, only the header. */
   csv: {
     title: "CSV",
-    description: "RFC 4180 in UTF-8 with a byte order mark and a header row; formulas are neutralized",
+    description: "RFC 4180 in UTF-8 with a byte order mark and a header; formulas are neutralized",
     contentType: "text/csv; charset=utf-8; header=present",
     isCompressed: false,
     sqlOf: csvValue,
@@ -77,7 +77,7 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   /** Without rows, the schema. */
   parquet: {
     title: "Parquet",
-    description: "Apache Parquet with typed columns; JSON columns are text of the logical type JSON",
+    description: "Apache Parquet; JSON columns are text of the logical type JSON",
     contentType: "application/vnd.apache.parquet",
     isCompressed: true,
     // Cast, because a tracker's view may have another type, with another binary form. JSON as text: binary jsonb begins
