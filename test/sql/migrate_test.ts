@@ -38,9 +38,13 @@ async function withOneMore(text: string): Promise<Migration[]> {
 }
 
 /** The error of `migrate`, on one line. */
-async function failureOf(db: TestDatabase, migrations?: readonly Migration[]): Promise<string> {
+async function failureOf(
+  db: TestDatabase,
+  migrations?: readonly Migration[],
+  patience = IMPATIENT,
+): Promise<string> {
   const failure = await migrate(db.owner, {
-    patience: IMPATIENT,
+    patience,
     ...(migrations ? { migrations } : {}),
   }).then(
     () => "none",
@@ -167,10 +171,10 @@ test("migrate() says who holds the lock that it never got", async () => {
     const [{ pid }] = await tx<
       [{ pid: number }]
     >`select pg_backend_pid() as pid, (select count(*) from runs)`;
-    expect(await failureOf(db, migrations)).toMatch(
-      new RegExp(
-        `^Cannot apply "${LATER}": .* locked in all of 2 tries of 0.3 s by process ${pid} \\("test"`,
-      ),
+    // Long enough that a busy machine looks at least once who holds the lock.
+    const patience = { timeoutMs: 2000, pauseMs: 10, attempts: 2 };
+    expect(await failureOf(db, migrations, patience)).toMatch(
+      new RegExp(`^Cannot apply "${LATER}": .* locked in all of 2 tries of 2 s by process ${pid} \\("test"`),
     );
   });
   expect(await listPending(db, migrations)).toEqual([LATER]);
