@@ -1,5 +1,4 @@
 /** Commands about the model catalog: doubtful changes that wait, and corrections of prices of the past. */
-
 import { isLongerThan } from "../../shared/characters.ts";
 import { parseInstant } from "../../shared/instant.ts";
 import { modelName, parseModelName } from "../../shared/models/model_name.ts";

@@ -1,5 +1,4 @@
 /** POST /models/cost: what usage costs, at the prices of the time. */
-
 import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
 import { TEXTS } from "../../shared/error_texts.ts";

@@ -1,5 +1,4 @@
 /** Query parameters that name models, as `provider/modelId`. */
-
 import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import { parseModelName } from "../../shared/models/model_name.ts";

@@ -1,5 +1,4 @@
 /** One model, by provider and id or by an alias; the lists of providers and aliases. */
-
 import { Type } from "@sinclair/typebox";
 import { modelName } from "../../shared/models/model_name.ts";
 import type { ModelKey } from "../../sql/models/models.ts";

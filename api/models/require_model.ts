@@ -1,5 +1,4 @@
 /** Finds a model by key or alias. A failure names similar ones. */
-
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";

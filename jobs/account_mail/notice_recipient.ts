@@ -5,8 +5,8 @@ import { findUser, type UserRow } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 
 /**
- * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the notice is for
- * members or owners and the user is none any more.
+ * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the user is no
+ * longer the member or owner whom the notice is for.
  */
 export async function findNoticeRecipient(
   sql: Sql,

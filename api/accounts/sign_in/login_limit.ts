@@ -1,7 +1,7 @@
 /**
  * How often one may try to sign in, whichever process the attempts reach: per address, per account and network, and more
- * and more slowly per account from networks that are new to it. Accounts that do not exist are counted alike, so that the
- * limits say nothing about them to networks that nobody has signed in from.
+ * and more slowly per account from networks that are new to it. Accounts that do not exist are counted alike, so a
+ * network that nobody has signed in from cannot tell them from others.
  */
 import { LRUCache } from "lru-cache";
 import type { Credential } from "../../../shared/policy.ts";

@@ -1,5 +1,4 @@
 /** GET /models/compare: up to four models side by side. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { modelName, parseModelName } from "../../../shared/models/model_name.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";

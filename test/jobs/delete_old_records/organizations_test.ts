@@ -94,7 +94,7 @@ test("published definitions stay for those who depend on them, deprecated; priva
   }
 });
 
-test("forks of a deleted organization that nobody can see count no more for their source", async () => {
+test("a source no longer counts forks that went with a deleted organization", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   await makeDefinition(api.db.sql, other, { name: "source", status: "published", visibility: "public" });

@@ -266,7 +266,7 @@ test("a signed-in user does not wait for the guesses of others, on their network
   }
 });
 
-test("guesses with a session are slowed down on a new network, and slow nobody else down", async () => {
+test("guesses with a session have to wait on a new network, and make nobody else wait", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
