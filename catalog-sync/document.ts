@@ -5,40 +5,18 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { isStorable } from "../shared/characters.ts";
+import { SourceCost } from "../shared/models/prices.ts";
 import { isRecord } from "../shared/plain_values.ts";
 
-/** Far above any real price; more is a mistake. */
-const MAX_USD_PER_MTOK = 1e9;
 const MAX_ID_LENGTH = 500;
 const MAX_MODALITIES = 50;
 /** `cost`, its tiers, a tier. */
 const COST_DEPTH = 3;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
-const Price = Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK });
-const TokenPrices = {
-  input: Type.Optional(Price),
-  output: Type.Optional(Price),
-  cache_read: Type.Optional(Price),
-  cache_write: Type.Optional(Price),
-  reasoning: Type.Optional(Price),
-  input_audio: Type.Optional(Price),
-  output_audio: Type.Optional(Price),
-};
-/** Unknown keys are allowed: the document grows. */
-const Cost = TypeCompiler.Compile(
-  Type.Object({
-    ...TokenPrices,
-    context_over_200k: Type.Optional(Type.Object(TokenPrices)),
-    tiers: Type.Optional(
-      Type.Array(
-        Type.Object({ ...TokenPrices, tier: Type.Object({ type: Type.String(), size: Type.Number() }) }),
-      ),
-    ),
-  }),
-);
+const Cost = TypeCompiler.Compile(SourceCost);
 /** `output` is missing where there is none to pay for, as of embeddings. */
-type Cost = Static<ReturnType<typeof Cost.Schema>> & { input: number };
+type Cost = SourceCost & { input: number };
 
 const Name = Type.String({
   pattern: "\\S",

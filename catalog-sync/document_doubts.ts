@@ -29,8 +29,10 @@ export function findDoubts(
   const found = new Map(mapped.models.map((model) => [modelKeyText(model), model]));
   const wasSkipped = createSkipTest(skipped);
   const isGone = (model: ModelRow) => !found.has(modelKeyText(model)) && !wasSkipped(model);
-  const losesPrice = (model: ModelRow) =>
-    model.inputUsdPerMtok !== null && found.get(modelKeyText(model))?.inputUsdPerMtok === null;
+  const losesPrice = (model: ModelRow) => {
+    const next = found.get(modelKeyText(model));
+    return next !== undefined && "input" in model.prices && !("input" in next.prices);
+  };
   const groups: { suffix: string; of: string; models: readonly ModelRow[]; maxShare: number }[] = [
     { suffix: "", of: "models", models: live, maxShare: isOldCopy ? MAX_SHARE_OF_OLD_COPY : MAX_SHARE },
   ];

@@ -6,7 +6,7 @@ import { createTiering } from "../shared/models/tiers.ts";
 import { isLoopbackHost } from "../shared/network/public_address.ts";
 import type { ModelCapability, ModelStatus } from "../shared/vocabulary.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
-import { type Model, toPriceColumns } from "../sql/models/models.ts";
+import type { Model } from "../sql/models/models.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
 
 /** Limits from here on mean "unknown", as 0 does. */
@@ -65,7 +65,7 @@ function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "fami
     capabilitiesStated: listStated(model),
     inputModalities: input,
     outputModalities: output,
-    ...toPriceColumns(readPrices(cost)),
+    prices: readPrices(cost),
     contextTokens: knownTokens(limit.context),
     inputTokens: knownTokens(limit.input),
     outputTokens: knownTokens(limit.output),

@@ -3,17 +3,9 @@ import type { CatalogRows } from "../sql/models/catalog_snapshot.ts";
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
 import { type HeldPrices, type HeldPricesRow, isDoubtfulChange } from "../sql/models/held_prices.ts";
 import type { ModelAlias } from "../sql/models/model_aliases.ts";
-import type { PriceChange } from "../sql/models/model_price_changes.ts";
-import { comparePrices, modelPrices } from "../sql/models/model_prices.ts";
+import { comparePrices, type PriceChange } from "../sql/models/model_price_changes.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
-import {
-  type Model,
-  type ModelKey,
-  type ModelRow,
-  modelKeyText,
-  type Prices,
-  toPriceColumns,
-} from "../sql/models/models.ts";
+import { type Model, type ModelKey, type ModelRow, modelKeyText, type Prices } from "../sql/models/models.ts";
 import { generateAliases } from "./aliases.ts";
 import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./map_catalog.ts";
@@ -77,7 +69,7 @@ export function planSync(
     added: [...inserted, ...updated.filter((model) => before(model)?.removedAt !== null)],
     priceChanges: updated.flatMap((model) => {
       const row = before(model);
-      return row ? comparePrices(model, modelPrices(row), modelPrices(model)) : [];
+      return row ? comparePrices(model, row.prices, model.prices) : [];
     }),
     aliases: planAliases(stored, [...models, ...kept]),
     stale: kept.filter((model) => model.staleSince === null).map(toKey),
@@ -110,13 +102,12 @@ function holdDoubtful(
   const models = mapped.models.map((model) => {
     const row = before(model);
     if (!row) return model;
-    const [currentPrices, prices] = [modelPrices(row), modelPrices(model)];
-    if (!isDoubtfulChange(currentPrices, prices)) return model;
+    const { prices, tier, tierSource } = model;
+    if (!isDoubtfulChange(row.prices, prices)) return model;
     const earlier = waiting.get(modelKeyText(model));
     if (earlier?.isDue && Bun.deepEquals(earlier.prices, prices, true)) return model;
-    const { tier, tierSource } = model;
-    held.push({ ...toKey(model), prices, tier, tierSource, currentPrices });
-    return { ...model, ...toPriceColumns(currentPrices), tier: row.tier, tierSource: row.tierSource };
+    held.push({ ...toKey(model), prices, tier, tierSource, currentPrices: row.prices });
+    return { ...model, prices: row.prices, tier: row.tier, tierSource: row.tierSource };
   });
   return { models, held };
 }

@@ -1,8 +1,7 @@
 /** The output of `--once` and `--dry-run`. */
 import { modelName } from "../shared/models/model_name.ts";
 import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
-import type { PriceChange } from "../sql/models/model_price_changes.ts";
-import { comparePrices } from "../sql/models/model_prices.ts";
+import { comparePrices, type PriceChange } from "../sql/models/model_price_changes.ts";
 import { describeHold } from "./document_doubts.ts";
 import { describeOrigin, describeServed, toNotes } from "./notes.ts";
 import type { PlannedSync } from "./store_document.ts";
@@ -12,8 +11,10 @@ import type { SyncReport } from "./sync.ts";
 const MAX_LISTED = 50;
 
 export interface Summary {
-  isGood: boolean;
-  text: string;
+  /** 0 if the sync succeeded or another process did it; 1 if it failed or its document waits. */
+  exitCode: 0 | 1;
+  stdout: string;
+  stderr: string;
   /** The result for scripts. */
   json: object;
 }
@@ -23,26 +24,30 @@ export function errorJson(code: "USAGE" | "FAILED", message: string) {
   return { error: { code, message } };
 }
 
+/** Describes a sync that failed for this reason. */
+export function describeFailure(label: string, reason: string): Summary {
+  const message = `Cannot sync the model catalog from ${label}: ${reason}`;
+  return { exitCode: 1, stdout: "", stderr: `${message}\n`, json: errorJson("FAILED", message) };
+}
+
 /** Describes a sync from the source with this label. The last line says which catalog is served. */
 export function summarize(
   report: SyncReport,
   { label, served }: { label: string; served: GoodSync | null },
 ): Summary {
   if (report.outcome === "busy") {
-    const text = `Another process has synced the model catalog. Nothing to do; ${describeServed(served)}.\n`;
-    return { isGood: true, text, json: { outcome: "busy" } };
+    const stdout = `Another process has synced the model catalog. Nothing to do; ${describeServed(served)}.\n`;
+    return { exitCode: 0, stdout, stderr: "", json: { outcome: "busy" } };
   }
-  if ("error" in report) {
-    const message = `Cannot sync the model catalog from ${label}: ${report.error}; ${describeServed(served)}`;
-    return { isGood: false, text: `${message}\n`, json: errorJson("FAILED", message) };
-  }
+  if ("error" in report) return describeFailure(label, `${report.error}; ${describeServed(served)}`);
   const { outcome, dataDate, counts, notes } = report;
   const origin = describeOrigin({ source: label, dataDate });
   const lines = notes.map((note) => `${note}\n`);
   if (counts.held > 0) lines.push("Prices that wait: `bun run admin catalog held` lists them\n");
   return {
-    isGood: true,
-    text: `${lines.join("")}Synced the model catalog with ${origin}: ${countsInWords(counts)}\n`,
+    exitCode: 0,
+    stdout: `${lines.join("")}Synced the model catalog with ${origin}: ${countsInWords(counts)}\n`,
+    stderr: "",
     json: { outcome, source: label, dataDate, ...counts, notes },
   };
 }

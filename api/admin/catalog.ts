@@ -2,6 +2,7 @@
 import { isLongerThan } from "../../shared/characters.ts";
 import { parseInstant } from "../../shared/instant.ts";
 import { modelName, parseModelName } from "../../shared/models/model_name.ts";
+import { MAX_USD_PER_MTOK } from "../../shared/models/prices.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -14,12 +15,12 @@ import {
   rejectHeldPrices,
   takeHeldPrices,
 } from "../../sql/models/held_prices.ts";
+import { comparePrices } from "../../sql/models/model_price_changes.ts";
 import {
   findCorrectionLimits,
   insertPriceCorrection,
   type PriceCorrection,
 } from "../../sql/models/model_price_corrections.ts";
-import { comparePrices } from "../../sql/models/model_prices.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import {
   AdminError,
@@ -149,8 +150,6 @@ function describeDecision(
 }
 
 const MAX_REASON_LENGTH = 2000;
-/** As in catalogs. */
-const MAX_USD_PER_MTOK = 1e9;
 const KIND = new RegExp(`^(?:tiers\\.[1-9]\\d{0,8}\\.)?(?:${PRICE_FIELDS.join("|")})$`);
 
 export const correctPriceCommand = defineCommand({

@@ -1,25 +1,25 @@
-/** The catalog in memory, serialized once: a response is a lookup and some concatenated JSON. */
+/** The catalog in memory. What responses contain is made once for each version. */
 import { LRUCache } from "lru-cache";
 import type { CatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
 import { type ModelKey, type ModelRow, modelKeyText } from "../../sql/models/models.ts";
 import { presentAlias, presentListItem, presentModel, presentOrigin, presentProvider } from "./model_json.ts";
+import type { Alias, CatalogOrigin, ModelSummary, Provider } from "./schemas.ts";
 
-/** A model and its JSON. */
+/** A model as responses have it. */
 export interface CatalogEntry {
   row: ModelRow;
   /** Name, line break and id in lower case. */
   searchText: string;
-  /** JSON of the item in lists. */
-  itemJson: string;
+  listItem: ModelSummary;
   /** JSON of the full model without `syncedAt`. */
   modelJson: string;
-  /** JSON of its aliases, joined by commas; may be empty. */
-  aliasesJson: string;
+  aliases: Alias[];
 }
 
 interface ResolvedAlias {
   row: ModelAliasRow;
+  alias: Alias;
   /** `undefined` if an operator's alias names a model that does not exist. */
   entry: CatalogEntry | undefined;
 }
@@ -34,12 +34,10 @@ export interface Catalog {
   find(key: ModelKey): CatalogEntry | undefined;
   /** Aliases by name, sorted. */
   aliases: ReadonlyMap<string, ResolvedAlias>;
-  /** Response bodies of the two lists without parameters. */
-  aliasesBody: string;
-  providersBody: string;
-  /** JSON of the data's source and age. */
-  originJson: string;
-  /** Pages of the list by query. */
+  /** Active ones, sorted by id. */
+  providers: readonly Provider[];
+  origin: CatalogOrigin;
+  /** JSON of pages of the list by query. */
   pages: LRUCache<string, string>;
 }
 
@@ -47,35 +45,30 @@ export interface Catalog {
 const MAX_CACHED = 8 * 2 ** 20;
 
 export function buildCatalog({ version, providers, models, aliases }: CatalogSnapshot): Catalog {
-  const entries = models.toSorted(compareKeys).map(toEntry);
+  const entries = models.map(toEntry);
   const byKey = new Map(entries.map((entry) => [modelKeyText(entry.row), entry]));
   const find = (key: ModelKey) => byKey.get(modelKeyText(key));
   const byAlias = new Map<string, ResolvedAlias>();
-  for (const row of aliases.toSorted((a, b) => compareTexts(a.alias, b.alias))) {
-    // An operator's alias overrides the generated one.
-    if (row.origin === "manual" || !byAlias.has(row.alias)) byAlias.set(row.alias, { row, entry: find(row) });
+  // An operator's alias comes after the generated one, and overrides it.
+  for (const row of aliases) {
+    const entry = find(row);
+    byAlias.set(row.alias, { row, alias: presentAlias(row, entry?.row), entry });
   }
-  const aliasTexts: string[] = [];
-  for (const { row, entry } of byAlias.values()) {
-    const text = JSON.stringify(presentAlias(row, entry?.row));
-    aliasTexts.push(text);
-    if (entry) entry.aliasesJson += entry.aliasesJson === "" ? text : `,${text}`;
-  }
-  const active = providers
-    .filter((provider) => provider.removedAt === null)
-    .toSorted((a, b) => compareTexts(a.id, b.id))
-    .map((provider) => JSON.stringify(presentProvider(provider)));
-  const aliasesBody = `{"data":{"aliases":[${aliasTexts.join(",")}],"total":${aliasTexts.length}}}`;
-  const providersBody = `{"data":{"providers":[${active.join(",")}],"total":${active.length}}}`;
-  const originJson = JSON.stringify(presentOrigin(version));
+  for (const { alias, entry } of byAlias.values()) entry?.aliases.push(alias);
+  const active = providers.filter((provider) => provider.removedAt === null).map(presentProvider);
+  const origin = presentOrigin(version);
   return {
-    etag: digest(entries, aliasesBody, providersBody, originJson),
+    etag: digest(
+      entries,
+      [...byAlias.values()].map(({ alias }) => alias),
+      active,
+      origin,
+    ),
     entries,
     find,
     aliases: byAlias,
-    aliasesBody,
-    providersBody,
-    originJson,
+    providers: active,
+    origin,
     pages: new LRUCache({
       maxSize: MAX_CACHED,
       sizeCalculation: (page, query) => page.length + query.length,
@@ -87,22 +80,18 @@ function toEntry(row: ModelRow): CatalogEntry {
   return {
     row,
     searchText: `${row.name}\n${row.modelId}`.toLowerCase(),
-    itemJson: JSON.stringify(presentListItem(row)),
+    listItem: presentListItem(row),
     modelJson: JSON.stringify(presentModel(row)),
-    aliasesJson: "",
+    aliases: [],
   };
 }
 
 /** Hashes everything that lists contain. The time of the last sync, which changes with every sync, is in no list. */
-function digest(entries: readonly CatalogEntry[], ...bodies: readonly string[]): string {
+function digest(entries: readonly CatalogEntry[], ...others: readonly object[]): string {
   const hasher = new Bun.CryptoHasher("sha256");
   for (const { row, modelJson } of entries) hasher.update(`${row.removedAt === null}${modelJson}\n`);
-  for (const body of bodies) hasher.update(`${body}\n`);
+  for (const other of others) hasher.update(`${JSON.stringify(other)}\n`);
   return `"${hasher.digest("hex").slice(0, 32)}"`;
-}
-
-function compareKeys(a: ModelKey, b: ModelKey): number {
-  return compareTexts(a.provider, b.provider) || compareTexts(a.modelId, b.modelId);
 }
 
 /** Compares by code units, which is the same on every machine. */

@@ -1,7 +1,6 @@
 /** POST /models/cost: what usage costs, at the prices of the time. */
 import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
-import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { modelName } from "../../shared/models/model_name.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/prices_as_of.ts";
@@ -9,19 +8,10 @@ import { operation, reply } from "../http/operation.ts";
 import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
-import {
-  priceUsage as computeItemCost,
-  formatAmount,
-  GENERAL_PRICES,
-  type TokenUsage,
-  UnpricedKind,
-  USAGE_FIELDS,
-} from "./cost_arithmetic.ts";
+import { formatAmount, priceUsage } from "./cost_arithmetic.ts";
 import { CostBody, ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } from "./cost_items.ts";
 import { PriceParts } from "./price_json.ts";
-import type { ListNames } from "./require_model.ts";
-import { type KnownPrices, requireCost, requirePrices } from "./require_prices.ts";
-import { indexNames, type NameIndex } from "./similar_names.ts";
+import { requireCost, requirePrices } from "./require_prices.ts";
 
 const AMOUNT = { pattern: "^\\d+(\\.\\d+)?$", examples: ["0.0125"] };
 
@@ -111,13 +101,11 @@ async function priceAll(
   prices: ReadonlyMap<ItemLookup, FoundPrices | undefined>,
   catalog: Catalog,
 ): Promise<UsageCosts> {
-  let index: NameIndex | null = null;
-  const names = () => (index ??= indexNames(catalog));
   let total = new Big(0);
   const items: UsageCosts["items"][number][] = [];
   for (const [position, item] of value.entries()) {
     if (position % ITEMS_PER_TURN === 0) await yieldEventLoop();
-    const priced = "error" in item ? item : priceItem(item, prices.get(item), { catalog, names });
+    const priced = "error" in item ? item : priceItem(item, prices.get(item), catalog);
     if (priced.error) items.push(priced);
     else {
       total = total.plus(priced.cost);
@@ -127,36 +115,15 @@ async function priceAll(
   return { items, total: formatAmount(total) };
 }
 
-function priceItem(
-  lookup: ItemLookup,
-  found: FoundPrices | undefined,
-  context: { catalog: Catalog; names: ListNames },
-) {
+function priceItem(lookup: ItemLookup, found: FoundPrices | undefined, catalog: Catalog) {
   try {
-    const model = requirePrices(found, lookup, context);
-    const { cost, prices } = computeUsageCost(model, lookup.usage);
+    const model = requirePrices(found, lookup, catalog);
+    const { cost, prices } = priceUsage(requireCost(model), lookup.usage, modelName(model));
     const resolved = lookup.isUndated ? { resolvedTo: modelName(model) } : {};
     return { cost, currency: "USD" as const, prices, pricesFrom: model.pricesFrom, ...resolved };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { code, message, details } = error;
     return { error: { code, message, details: details ?? {} } };
-  }
-}
-
-/** Throws NOT_FOUND with the reason `price`, and in `details.kind` the kind of tokens that has none. */
-function computeUsageCost(model: KnownPrices, usage: TokenUsage): ReturnType<typeof computeItemCost> {
-  try {
-    return computeItemCost(requireCost(model), usage);
-  } catch (error) {
-    if (!(error instanceof UnpricedKind)) throw error;
-    const { kind } = error;
-    const general = GENERAL_PRICES[kind];
-    const message = TEXTS.NOT_FOUND.priceKind({
-      model: modelName(model),
-      field: USAGE_FIELDS[kind],
-      general: general ? { kind: general, field: USAGE_FIELDS[general] } : null,
-    });
-    throw new ApiError("NOT_FOUND", { message, details: { reason: "price", kind } });
   }
 }

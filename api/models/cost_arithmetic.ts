@@ -1,31 +1,10 @@
 /** What a usage of tokens costs, computed with exact decimals. Pure. */
 import Big from "big.js";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
+import type { TokenUsage } from "./cost_items.ts";
 import type { Cost } from "./price_json.ts";
-
-/** Numbers of tokens. Every token counts in one field only. */
-export interface TokenUsage {
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens?: number;
-  cacheWriteTokens?: number;
-  reasoningTokens?: number;
-  inputAudioTokens?: number;
-  outputAudioTokens?: number;
-  /** Selects the tier; all tokens of the prompt when omitted. */
-  contextTokens?: number;
-}
-
-/** A kind of tokens that was used, and for which the model has no price. */
-export class UnpricedKind extends Error {
-  override readonly name = "UnpricedKind";
-  readonly kind: PriceField;
-
-  constructor(kind: PriceField) {
-    super(`the model has no price for ${kind}`);
-    this.kind = kind;
-  }
-}
 
 interface ChargedPrices extends Omit<Cost, "tiers"> {
   /** The tier they come from; omitted for the base prices. */
@@ -35,7 +14,7 @@ interface ChargedPrices extends Omit<Cost, "tiers"> {
 const USD_PER_TOKEN = new Big("0.000001");
 
 /** Fields of the usage by the price they are charged at. */
-export const USAGE_FIELDS = {
+const USAGE_FIELDS = {
   input: "inputTokens",
   output: "outputTokens",
   cacheRead: "cacheReadTokens",
@@ -46,7 +25,7 @@ export const USAGE_FIELDS = {
 } as const satisfies Record<PriceField, keyof TokenUsage>;
 
 /** The price of the tokens that each special kind is a part of. */
-export const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
+const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
   cacheRead: "input",
   cacheWrite: "input",
   inputAudio: "input",
@@ -54,8 +33,15 @@ export const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
   outputAudio: "output",
 };
 
-/** Returns the exact cost in USD and the prices that lead to it. Throws UnpricedKind. */
-export function priceUsage(cost: Cost, usage: TokenUsage): { cost: Big; prices: ChargedPrices } {
+/**
+ * Returns the exact cost in USD and the prices that lead to it. Throws NOT_FOUND with the reason `price`, and in
+ * `details.kind` the kind of tokens for which `model` has none.
+ */
+export function priceUsage(
+  cost: Cost,
+  usage: TokenUsage,
+  model: string,
+): { cost: Big; prices: ChargedPrices } {
   const prices = choosePrices(cost, usage);
   let sum = new Big(0);
   for (const kind of PRICE_FIELDS) {
@@ -63,10 +49,20 @@ export function priceUsage(cost: Cost, usage: TokenUsage): { cost: Big; prices: 
     if (!tokens) continue;
     // Reasoning is output, which a few models price apart. Caches and audio are cheaper or dearer everywhere.
     const price = prices[kind] ?? (kind === "reasoning" ? prices.output : undefined);
-    if (price === undefined) throw new UnpricedKind(kind);
+    if (price === undefined) throw unpricedError(kind, model);
     sum = sum.plus(new Big(price).times(tokens));
   }
   return { cost: sum.times(USD_PER_TOKEN), prices };
+}
+
+function unpricedError(kind: PriceField, model: string): ApiError {
+  const general = GENERAL_PRICES[kind];
+  const message = TEXTS.NOT_FOUND.priceKind({
+    model,
+    field: USAGE_FIELDS[kind],
+    general: general ? { kind: general, field: USAGE_FIELDS[general] } : null,
+  });
+  return new ApiError("NOT_FOUND", { message, details: { reason: "price", kind } });
 }
 
 /** Writes an amount without an exponent and without trailing zeros. */

@@ -1,5 +1,5 @@
 /** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
-import { type Static, Type } from "@sinclair/typebox";
+import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TEXTS } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
@@ -11,7 +11,6 @@ import { findUnstorable } from "../http/storable_text.ts";
 import { listSchemaProblems, type Problem } from "../http/validation_problems.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
-import type { TokenUsage } from "./cost_arithmetic.ts";
 import { readAsOf } from "./require_prices.ts";
 import { findUndated } from "./similar_names.ts";
 
@@ -21,6 +20,24 @@ const MAX_TOKENS = 1e12;
 const name = () => Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
 const tokens = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
 const moreTokens = (description: string) => Type.Optional(tokens(description));
+
+/** Numbers of tokens. Every token counts in one field only. */
+const USAGE = {
+  inputTokens: tokens("Text tokens of the prompt that no cache served"),
+  outputTokens: tokens("Text tokens of the response, without reasoning"),
+  cacheReadTokens: moreTokens("Prompt tokens read from a cache"),
+  cacheWriteTokens: moreTokens("Prompt tokens written to a cache"),
+  reasoningTokens: moreTokens(
+    "Reasoning tokens. They cost as much as output unless the model has a price for them",
+  ),
+  inputAudioTokens: moreTokens("Audio tokens of the prompt"),
+  outputAudioTokens: moreTokens("Audio tokens of the response"),
+  contextTokens: moreTokens(
+    "Size of the prompt, which selects the price tier; the sum of the item's prompt tokens when omitted. Set it " +
+      "when an item adds up several requests",
+  ),
+};
+export type TokenUsage = Static<TObject<typeof USAGE>>;
 
 const CostItem = Type.Object(
   {
@@ -41,19 +58,7 @@ const CostItem = Type.Object(
     knownAt: Type.Optional(
       Type.String({ maxLength: 50, description: "Leave out corrections that are newer; now when omitted" }),
     ),
-    inputTokens: tokens("Text tokens of the prompt that no cache served"),
-    outputTokens: tokens("Text tokens of the response, without reasoning"),
-    cacheReadTokens: moreTokens("Prompt tokens read from a cache"),
-    cacheWriteTokens: moreTokens("Prompt tokens written to a cache"),
-    reasoningTokens: moreTokens(
-      "Reasoning tokens. They cost as much as output unless the model has a price for them",
-    ),
-    inputAudioTokens: moreTokens("Audio tokens of the prompt"),
-    outputAudioTokens: moreTokens("Audio tokens of the response"),
-    contextTokens: moreTokens(
-      "Size of the prompt, which selects the price tier; the sum of the item's prompt tokens when omitted. Set it " +
-        "when an item adds up several requests",
-    ),
+    ...USAGE,
   },
   { additionalProperties: false, title: "Usage" },
 );

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { listRefusedDoubts, type RefusedDoubt } from "../../sql/models/catalog_syncs.ts";
 import { type HeldPricesRow, listHeldPrices as listHeldRows } from "../../sql/models/held_prices.ts";
-import { comparePrices } from "../../sql/models/model_prices.ts";
+import { comparePrices } from "../../sql/models/model_price_changes.ts";
 import { operation, reply } from "../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { compareTexts } from "./catalog.ts";

@@ -2,7 +2,6 @@
 import { MODEL_CAPABILITIES, type ModelCapability } from "../../shared/vocabulary.ts";
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
-import { modelPrices } from "../../sql/models/model_prices.ts";
 import type { ModelProvider } from "../../sql/models/model_providers.ts";
 import type { ModelRow } from "../../sql/models/models.ts";
 import { presentCost } from "./price_json.ts";
@@ -42,7 +41,7 @@ export function presentListItem(row: ModelRow): ModelSummary {
     capabilities: presentCapabilities(row),
     capabilitiesStated: row.capabilitiesStated,
     limits: presentLimits(row),
-    cost: presentCost(modelPrices(row)),
+    cost: presentCost(row.prices),
     releaseDate: row.releaseDate,
     // Only on models that the source no longer lists.
     ...(row.removedAt === null ? {} : { goneAt: row.removedAt }),

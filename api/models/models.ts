@@ -1,14 +1,14 @@
 /** One model, by provider and id or by an alias; the lists of providers and aliases. */
 import { Type } from "@sinclair/typebox";
-import { modelName } from "../../shared/models/model_name.ts";
-import type { ModelKey } from "../../sql/models/models.ts";
+import { modelName, parseModelName } from "../../shared/models/model_name.ts";
+import { modelKeyText } from "../../sql/models/models.ts";
 import { findPrices, type PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
+import { mapped, text } from "../http/query.ts";
 import { Count, data, listOf } from "../http/schemas.ts";
-import type { Catalog } from "./catalog.ts";
+import type { CatalogEntry } from "./catalog.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
-import { ALIASES_QUERY } from "./history_parameters.ts";
-import { presentAlias, presentModel } from "./model_json.ts";
+import { presentModel } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireAlias, requireModel } from "./require_model.ts";
 import { AS_OF_QUERY, requirePrices } from "./require_prices.ts";
@@ -26,8 +26,8 @@ export const listModelProviders = operation(
     response: { 200: data({ providers: listOf(Provider), total: Count }, "All active providers") },
   },
   async (_, { catalog }) => {
-    const { etag, providersBody } = (await catalog.current()).catalog;
-    return reply(200, jsonText(providersBody), { etag });
+    const { etag, providers } = (await catalog.current()).catalog;
+    return reply(200, { data: { providers, total: providers.length } }, { etag });
   },
 );
 
@@ -40,15 +40,18 @@ export const listModelAliases = operation(
     description:
       "Short names such as `sonnet` and the model each one currently stands for, sorted by alias. An unknown model returns " +
       "an empty list.",
-    query: ALIASES_QUERY,
+    query: {
+      model: mapped(text(500, "Aliases that stand for this model, as provider/modelId"), (value) =>
+        value === null ? null : parseModelName(value),
+      ),
+    },
     response: { 200: data({ aliases: listOf(Alias), total: Count }, "All aliases, or those of a model") },
   },
   async ({ query: { model } }, { catalog: cache }) => {
     const { catalog } = await cache.current();
-    const { etag } = catalog;
-    if (model === null) return reply(200, jsonText(catalog.aliasesBody), { etag });
-    const aliases = listAliases(catalog, model);
-    return reply(200, { data: { aliases, total: aliases.length } }, { etag });
+    const all = [...catalog.aliases.values()].map(({ alias }) => alias);
+    const aliases = model === null ? all : all.filter((alias) => modelKeyText(alias) === modelKeyText(model));
+    return reply(200, { data: { aliases, total: aliases.length } }, { etag: catalog.etag });
   },
 );
 
@@ -84,10 +87,11 @@ export const resolveModelAlias = operation(
   },
   async ({ params: { alias }, query }, { catalog: cache }) => {
     const current = await cache.current();
-    const past = isPast(query) ? await readPastModel(cache, { alias, ...query }) : null;
-    const { target, modelJson } = past ?? currentAlias(current, alias);
+    const { row, modelJson } = isPast(query)
+      ? await readPastModel(cache, { alias, ...query })
+      : requireAlias(current.catalog, alias);
     const model = withSyncTime(modelJson, current);
-    const names = `"alias":${JSON.stringify(alias)},"target":${JSON.stringify(target)}`;
+    const names = `"alias":${JSON.stringify(alias)},"target":${JSON.stringify(modelName(row))}`;
     return reply(200, jsonText(`{"data":{${names},"model":${model}}}`));
   },
 );
@@ -118,28 +122,17 @@ function isPast({ asOf, knownAt }: { asOf: string | null; knownAt: string | null
   return asOf !== null || knownAt !== null;
 }
 
-function listAliases(catalog: Catalog, { provider, modelId }: ModelKey): Alias[] {
-  return [...catalog.aliases.values()]
-    .filter(({ row }) => row.provider === provider && row.modelId === modelId)
-    .map(({ row, entry }) => presentAlias(row, entry?.row));
-}
-
-function currentAlias({ catalog }: CurrentCatalog, alias: string): { target: string; modelJson: string } {
-  const { target, entry } = requireAlias(catalog, alias);
-  return { target, modelJson: entry.modelJson };
-}
-
 /** Returns a model's JSON with the prices of an instant; everything else is current. Throws NOT_FOUND. */
 async function readPastModel(
   cache: CatalogCache,
   lookup: PriceLookup,
-): Promise<{ target: string; modelJson: string }> {
+): Promise<Pick<CatalogEntry, "row" | "modelJson">> {
   const [found] = await cache.read((sql) => findPrices(sql, [lookup]));
   const { catalog } = await cache.current();
-  const { prices, pricesFrom, ...key } = requirePrices(found, lookup, { catalog });
+  const { prices, pricesFrom, ...key } = requirePrices(found, lookup, catalog);
   const { row } = requireModel(catalog, key);
   const model = { ...presentModel(row), cost: presentCost(prices), pricesFrom };
-  return { target: modelName(key), modelJson: JSON.stringify(model) };
+  return { row, modelJson: JSON.stringify(model) };
 }
 
 /** Adds the time of the last sync, which is the same for all models. */

@@ -1,13 +1,15 @@
 /** The history of models' prices: of one model, and of several. */
 import { Type } from "@sinclair/typebox";
-import {
-  listPriceChanges,
-  listRecentPriceChanges as listRecentRows,
-} from "../../sql/models/model_price_changes.ts";
+import { parseInstant } from "../../shared/instant.ts";
+import { INSTANT } from "../../shared/json_schema.ts";
+import { parseModelName } from "../../shared/models/model_name.ts";
+import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
+import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
 import { listPriceCorrections } from "../../sql/models/model_price_corrections.ts";
+import type { ModelKey } from "../../sql/models/models.ts";
 import { operation, reply } from "../http/operation.ts";
+import { type AddProblem, limit, once, texts, words } from "../http/query.ts";
 import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
-import { HISTORY_QUERY } from "./history_parameters.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireModel } from "./require_model.ts";
 import { ModelKeyFields } from "./schemas.ts";
 
@@ -79,12 +81,44 @@ export const listModelPriceChanges = operation(
   },
   async ({ params }, { catalog: cache }) => {
     const { row } = requireModel((await cache.current()).catalog, params);
-    const [changes, corrections] = await cache.read((sql) =>
-      Promise.all([listPriceChanges(sql, row), listPriceCorrections(sql, row)]),
+    const [[changes = []], corrections] = await cache.read((sql) =>
+      Promise.all([listPriceChanges(sql, [row]), listPriceCorrections(sql, row)]),
     );
     return reply(200, { data: { changes, total: changes.length, corrections } });
   },
 );
+
+/** As many as a page of models has. */
+const MAX_MODELS = 200;
+
+const models = texts({ maxItems: MAX_MODELS, maxLength: 500 }, "A model as provider/modelId; repeatable");
+
+/** Parameters of GET /models/history. */
+const HISTORY_QUERY = {
+  model: {
+    ...models,
+    required: true as const,
+    example: ["openai/gpt-5"],
+    schema: { ...models.schema, minItems: 1 },
+    read(value: readonly string[], addProblem: AddProblem): ModelKey[] {
+      if (value.length === 0) addProblem("is required: provider/modelId, such as openai/gpt-5");
+      return models.read(value, addProblem).map(parseModelName);
+    },
+  },
+  field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
+  since: {
+    description: "Only changes at or after this instant, an ISO 8601 time with an offset",
+    schema: INSTANT,
+    read: once((value, addProblem): string | null => {
+      const since = value === null ? null : parseInstant(value);
+      if (value !== null && since === null) {
+        addProblem("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
+      }
+      return since;
+    }),
+  },
+  limit: limit({ max: 100, unset: 20 }, "Newest changes of each model"),
+};
 
 export const listRecentPriceChanges = operation(
   {
@@ -107,16 +141,14 @@ export const listRecentPriceChanges = operation(
     conditional: true,
   },
   async ({ query }, { catalog: cache }) => {
-    const { model: keys, field: fields, since, limit } = query;
     const { catalog } = await cache.current();
-    const known = keys.flatMap((key) => catalog.find(key)?.row ?? []);
-    const rows = await cache.read((sql) => listRecentRows(sql, known, { fields, since, limit }));
-    const byModel = Map.groupBy(rows, ({ position }) => position);
+    const known = query.model.flatMap((key) => catalog.find(key)?.row ?? []);
+    const lists = await cache.read((sql) => listPriceChanges(sql, known, { ...query, fields: query.field }));
     const models = known.map(({ provider, modelId, pricesKnownSince }, index) => ({
       provider,
       modelId,
       pricesKnownSince,
-      changes: (byModel.get(index) ?? []).map(({ position: _, ...change }) => change),
+      changes: lists[index] ?? [],
     }));
     return reply(200, { data: { models, total: models.length } });
   },

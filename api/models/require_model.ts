@@ -2,10 +2,10 @@
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { modelName } from "../../shared/models/model_name.ts";
+import { modelName, parseModelName } from "../../shared/models/model_name.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import type { Catalog, CatalogEntry } from "./catalog.ts";
-import { indexNames, type NameIndex } from "./similar_names.ts";
+import { namesOf } from "./similar_names.ts";
 
 export const ModelPath = {
   provider: Type.String({ description: "Provider id", examples: ["openai"] }),
@@ -15,42 +15,24 @@ export const ModelPath = {
 /** How operations of a model declare what `requireModel` throws. */
 export const MODEL_NOT_FOUND = ["NOT_FOUND", { reason: "model", suggestions: ["openai/gpt-5"] }] as const;
 
-/** Returns the index of a catalog's names. Requests with many unknown names pass one that makes it once. */
-export type ListNames = () => NameIndex;
-
 /** Throws NOT_FOUND, with similar ids in `details.suggestions`. */
-export function requireModel(
-  catalog: Catalog,
-  key: ModelKey,
-  names: ListNames = () => indexNames(catalog),
-): CatalogEntry {
+export function requireModel(catalog: Catalog, key: ModelKey): CatalogEntry {
   const entry = catalog.find(key);
   if (entry) return entry;
-  const suggestions = names().suggestModels(key);
+  const suggestions = namesOf(catalog).suggestModels(key);
   throw notFound({ reason: "model", message: TEXTS.NOT_FOUND.model(modelName(key)), suggestions });
 }
 
-interface AliasTarget {
-  /** provider/modelId */
-  target: string;
-  entry: CatalogEntry;
-}
-
-/** Throws NOT_FOUND, with similar aliases in `details.suggestions`. */
-export function requireAlias(
-  catalog: Catalog,
-  alias: string,
-  names: ListNames = () => indexNames(catalog),
-): AliasTarget {
+/** Returns the model that an alias stands for. Throws NOT_FOUND, with similar aliases in `details.suggestions`. */
+export function requireAlias(catalog: Catalog, alias: string): CatalogEntry {
   const found = catalog.aliases.get(alias);
-  const target = found && modelName(found.row);
-  if (target && found.entry) return { target, entry: found.entry };
-  const suggestions = names().suggestAliases(alias);
-  if (target) {
-    const message = TEXTS.NOT_FOUND.aliasOfGone({ alias, model: target });
+  if (found?.entry) return found.entry;
+  const suggestions = namesOf(catalog).suggestAliases(alias);
+  if (found) {
+    const message = TEXTS.NOT_FOUND.aliasOfGone({ alias, model: modelName(found.row) });
     throw notFound({ reason: "model", message, suggestions });
   }
-  const isModel = catalog.entries.some(({ row }) => modelName(row) === alias);
+  const isModel = catalog.find(parseModelName(alias)) !== undefined;
   const message = isModel ? TEXTS.NOT_FOUND.modelNotAlias(alias) : TEXTS.NOT_FOUND.alias(alias);
   throw notFound({ reason: "alias", message, suggestions });
 }

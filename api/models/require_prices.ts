@@ -10,7 +10,7 @@ import { notFound } from "../http/not_found.ts";
 import { once } from "../http/query.ts";
 import type { Catalog } from "./catalog.ts";
 import { presentCost } from "./price_json.ts";
-import { type ListNames, requireAlias, requireModel } from "./require_model.ts";
+import { requireAlias, requireModel } from "./require_model.ts";
 
 const pastInstant = (description: string) => ({
   description,
@@ -52,7 +52,7 @@ export type KnownPrices = NonNullable<FoundPrices["model"]>;
 export function requirePrices(
   found: FoundPrices | undefined,
   lookup: PriceLookup,
-  { catalog, names }: { catalog: Catalog; names?: ListNames },
+  catalog: Catalog,
 ): KnownPrices {
   if (!found) throw new Error("Cannot read prices: they were not looked up");
   const { model, aliasKnownSince } = found;
@@ -60,7 +60,7 @@ export function requirePrices(
   if ("alias" in lookup) {
     const { alias } = lookup;
     if (aliasKnownSince === null) {
-      requireAlias(catalog, alias, names);
+      requireAlias(catalog, alias);
       throw notFound("alias", TEXTS.NOT_FOUND.alias(alias));
     }
     if (asOf !== null && asOf < aliasKnownSince) {
@@ -73,7 +73,7 @@ export function requirePrices(
     }
     if (model === null) throw notFound("alias", TEXTS.NOT_FOUND.aliasOfNone(alias));
   } else if (model === null) {
-    requireModel(catalog, lookup, names);
+    requireModel(catalog, lookup);
     throw notFound("model", TEXTS.NOT_FOUND.model(modelName(lookup)));
   }
   if (asOf !== null && asOf < model.knownSince) {

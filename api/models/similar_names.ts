@@ -42,8 +42,17 @@ export interface NameIndex {
   suggestAliases(alias: string): string[];
 }
 
-/** Indexes the names of live models and usable aliases. A request with many unknown names needs one index. */
-export function indexNames(catalog: Catalog): NameIndex {
+const indexes = new WeakMap<Catalog, NameIndex>();
+
+/** Returns the index of a catalog's names, which is made when a name is first unknown. */
+export function namesOf(catalog: Catalog): NameIndex {
+  const index = indexes.get(catalog) ?? indexNames(catalog);
+  indexes.set(catalog, index);
+  return index;
+}
+
+/** Indexes the names of live models and usable aliases. */
+function indexNames(catalog: Catalog): NameIndex {
   const live = catalog.entries.flatMap(({ row }) => (row.removedAt === null ? row : []));
   const byProvider = Map.groupBy(live, ({ provider }) => provider);
   const ofProvider = new Map<string, Suggest>();

@@ -1,9 +1,14 @@
 /** Reads prices as models.dev writes them. Pure. */
+import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { PRICE_FIELDS, type PriceField } from "../vocabulary.ts";
+
+/** Far above any real price; more is a mistake. */
+export const MAX_USD_PER_MTOK = 1e9;
 
 /** Beyond these digits, prices have the noise of binary fractions, such as 0.04999999999999996. */
 const PRICE_DIGITS = 12;
 
+/** The names of prices in the source by their names in the API. */
 const SOURCE_NAMES = {
   input: "input",
   output: "output",
@@ -13,14 +18,27 @@ const SOURCE_NAMES = {
   inputAudio: "input_audio",
   outputAudio: "output_audio",
 } as const satisfies Record<PriceField, string>;
+type SourceName = (typeof SOURCE_NAMES)[PriceField];
 
-type SourcePrices = Partial<Record<(typeof SOURCE_NAMES)[PriceField], number | undefined>>;
+const Price = Type.Optional(Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK }));
+// Every name is there.
+const SourcePrices = Object.fromEntries(Object.values(SOURCE_NAMES).map((name) => [name, Price])) as Record<
+  SourceName,
+  typeof Price
+>;
+type SourcePrices = Static<TObject<typeof SourcePrices>>;
 
-/** The `cost` of a model in the source's document: USD per million tokens. */
-export interface SourceCost extends SourcePrices {
-  context_over_200k?: SourcePrices | undefined;
-  tiers?: readonly (SourcePrices & { tier: { type: string; size: number } })[] | undefined;
-}
+/** The `cost` of a model in the source's document: USD per million tokens. Unknown keys are allowed: the document grows. */
+export const SourceCost = Type.Object({
+  ...SourcePrices,
+  context_over_200k: Type.Optional(Type.Object(SourcePrices)),
+  tiers: Type.Optional(
+    Type.Array(
+      Type.Object({ ...SourcePrices, tier: Type.Object({ type: Type.String(), size: Type.Number() }) }),
+    ),
+  ),
+});
+export type SourceCost = Static<typeof SourceCost>;
 
 /** Returns the prices by their name in the API, such as `input` and `tiers.200000.input`, rounded. Empty without a cost. */
 export function readPrices(cost: SourceCost | null | undefined): Record<string, number> {

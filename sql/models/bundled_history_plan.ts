@@ -4,8 +4,7 @@ import { readPrices, type SourceCost } from "../../shared/models/prices.ts";
 import { createTiering } from "../../shared/models/tiers.ts";
 import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
 import { isDoubtfulChange } from "./held_prices.ts";
-import type { PriceChange } from "./model_price_changes.ts";
-import { comparePrices } from "./model_prices.ts";
+import { comparePrices, type PriceChange } from "./model_price_changes.ts";
 import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
 
 /** The source made a mistake if it took a doubtful price back within this time. */

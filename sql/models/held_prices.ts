@@ -4,9 +4,8 @@
  */
 import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
-import type { PriceChange } from "./model_price_changes.ts";
-import { comparePrices } from "./model_prices.ts";
-import type { ModelKey, Prices } from "./models.ts";
+import { comparePrices, type PriceChange } from "./model_price_changes.ts";
+import { isOneOf, type ModelKey, type Prices } from "./models.ts";
 
 /** A price that rises or falls by more than this factor is doubtful. */
 const MAX_FACTOR = 5;
@@ -70,10 +69,7 @@ export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): P
 /** Deletes held prices that the source no longer gives, or that are taken. */
 export async function deleteHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
-  await sql`
-    delete from held_prices as held
-    using ${tableRows(sql, "held_prices", keys)} as r
-    where held.provider = r.provider and held.model_id = r.model_id`;
+  await sql`delete from held_prices where ${isOneOf(sql, keys)}`;
 }
 
 /** Makes held prices those of their models, and returns what that changes. Call inside a transaction. */
@@ -81,10 +77,7 @@ export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promi
   if (keys.length === 0) return [];
   const rows = await sql<(ModelKey & { before: Prices; after: Prices })[]>`
     with taken as (
-      delete from held_prices as held
-      using ${tableRows(sql, "held_prices", keys)} as r
-      where held.provider = r.provider and held.model_id = r.model_id
-      returning held.*
+      delete from held_prices where ${isOneOf(sql, keys)} returning *
     ), changed as (
       update models
       set
@@ -110,9 +103,5 @@ export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promi
 /** Marks held prices as wrong: they wait for as long as the source gives them. */
 export async function rejectHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
-  await sql`
-    update held_prices as held
-    set rejected_at = now()
-    from ${tableRows(sql, "held_prices", keys)} as r
-    where held.provider = r.provider and held.model_id = r.model_id`;
+  await sql`update held_prices set rejected_at = now() where ${isOneOf(sql, keys)}`;
 }

@@ -16,12 +16,12 @@ export interface ModelAliasRow extends ModelAlias {
   scope: ModelAliasScope;
 }
 
-/** Lists all aliases, overridden ones included. */
+/** Lists all aliases by name; an operator's comes after the generated one that it overrides. */
 export async function listModelAliases(sql: Sql): Promise<ModelAliasRow[]> {
   return sql<ModelAliasRow[]>`
     select alias, origin, provider, model_id, scope, deprecated
     from model_aliases
-    order by alias, origin`;
+    order by alias collate "C", origin collate "C"`;
 }
 
 /** Inserts or updates generated aliases. An operator's aliases stay as they are. */

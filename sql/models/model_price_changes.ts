@@ -3,7 +3,7 @@
  * (sql/migrations/20261121140400_model_price_changes__create.sql).
  */
 import type { Sql } from "../connection/pool.ts";
-import type { ModelKey } from "./models.ts";
+import type { ModelKey, Prices } from "./models.ts";
 
 /** Prices are USD per million tokens; `null` means no price. */
 export interface PriceChange extends ModelKey {
@@ -13,32 +13,37 @@ export interface PriceChange extends ModelKey {
   newValue: number | null;
 }
 
+/** Lists what changes between all prices of a model before and after. */
+export function comparePrices({ provider, modelId }: ModelKey, before: Prices, after: Prices): PriceChange[] {
+  return Object.keys({ ...before, ...after })
+    .filter((field) => before[field] !== after[field])
+    .map((field) => {
+      const [oldValue = null, newValue = null] = [before[field], after[field]];
+      return { provider, modelId, field, oldValue, newValue };
+    });
+}
+
 export interface PriceChangeRow extends Omit<PriceChange, "provider" | "modelId"> {
   changedAt: string;
 }
 
-export interface RecentPriceChanges {
+export interface PriceChangeFilter {
   /** Names of prices; every price if empty. */
   fields: readonly string[];
   /** Changes at or after this instant; `null` for all. */
   since: string | null;
-  /** Newest changes of each model. */
-  limit: number;
+  /** Newest changes of each model; `null` for all. */
+  limit: number | null;
 }
 
-export interface RecentPriceChangeRow extends PriceChangeRow {
-  /** Index of the model in `keys`. */
-  position: number;
-}
-
-/** Lists the newest price changes of several models: in the order of `keys`, and newest first for each. */
-export async function listRecentPriceChanges(
+/** Lists the price changes of each model, newest first, in the order of `keys`. */
+export async function listPriceChanges(
   sql: Sql,
   keys: readonly ModelKey[],
-  { fields, since, limit }: RecentPriceChanges,
-): Promise<RecentPriceChangeRow[]> {
+  { fields, since, limit }: PriceChangeFilter = { fields: [], since: null, limit: null },
+): Promise<PriceChangeRow[][]> {
   const wanted = keys.map(({ provider, modelId }) => ({ provider, modelId }));
-  return sql<RecentPriceChangeRow[]>`
+  const rows = await sql<(PriceChangeRow & { position: number })[]>`
     select (model.position - 1)::int as position, change.field, change.old_value, change.new_value, change.changed_at
     from rows from (
       jsonb_to_recordset(${sql.json(wanted)}) as (provider text, "modelId" text)
@@ -53,13 +58,6 @@ export async function listRecentPriceChanges(
       limit ${limit}
     ) as change
     order by model.position, change.id desc`;
-}
-
-/** Lists the price changes of a model, newest first. */
-export async function listPriceChanges(sql: Sql, key: ModelKey): Promise<PriceChangeRow[]> {
-  return sql<PriceChangeRow[]>`
-    select field, old_value, new_value, changed_at
-    from model_price_changes
-    where provider = ${key.provider} and model_id = ${key.modelId}
-    order by id desc`;
+  const byModel = Map.groupBy(rows, ({ position }) => position);
+  return keys.map((_, index) => (byModel.get(index) ?? []).map(({ position: _, ...change }) => change));
 }

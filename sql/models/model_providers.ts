@@ -19,7 +19,7 @@ export async function listModelProviders(sql: Sql): Promise<ModelProviderRow[]> 
   return sql<ModelProviderRow[]>`
     select id, name, doc_url, api_url, removed_at
     from model_providers
-    order by id`;
+    order by id collate "C"`;
 }
 
 /** Inserts or updates providers; those that were gone are live again. */

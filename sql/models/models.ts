@@ -1,6 +1,6 @@
 /** Table `models`: the catalog's language models, including those that are gone. */
 import type { ModelCapability, ModelStatus, ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
-import { columnList, type Sql, tableRows } from "../connection/pool.ts";
+import { columnList, type Fragment, fragment, type Sql, tableRows } from "../connection/pool.ts";
 
 export interface ModelKey {
   provider: string;
@@ -18,7 +18,7 @@ export function modelKeyText({ provider, modelId }: ModelKey): string {
  */
 export type Prices = Readonly<Record<string, number>>;
 
-/** A model as the sync writes it. Prices are USD per million tokens. */
+/** A model as the sync writes it. */
 export interface Model extends ModelKey {
   name: string;
   /** The source's own; `null` if it has none. */
@@ -34,13 +34,7 @@ export interface Model extends ModelKey {
   capabilitiesStated: readonly ModelCapability[];
   inputModalities: readonly string[];
   outputModalities: readonly string[];
-  /** Null if the model has no price at all. */
-  inputUsdPerMtok: number | null;
-  outputUsdPerMtok: number | null;
-  cacheReadUsdPerMtok: number | null;
-  cacheWriteUsdPerMtok: number | null;
-  /** Prices without a column of their own; `null` without any. */
-  pricing: Prices | null;
+  prices: Prices;
   contextTokens: number | null;
   /** Largest prompt, where it is smaller than the context. */
   inputTokens: number | null;
@@ -63,13 +57,8 @@ export interface ModelRow extends Model {
   staleSince: string | null;
 }
 
-type PriceColumns = Pick<
-  Model,
-  "inputUsdPerMtok" | "outputUsdPerMtok" | "cacheReadUsdPerMtok" | "cacheWriteUsdPerMtok" | "pricing"
->;
-
-/** Distributes prices over the columns: the inverse of `modelPrices`. */
-export function toPriceColumns({ input, output, cacheRead, cacheWrite, ...others }: Prices): PriceColumns {
+/** Distributes prices over the columns: the inverse of the SQL function `model_prices`. */
+export function toPriceColumns({ input, output, cacheRead, cacheWrite, ...others }: Prices) {
   return {
     inputUsdPerMtok: input ?? null,
     outputUsdPerMtok: output ?? null,
@@ -82,49 +71,62 @@ export function toPriceColumns({ input, output, cacheRead, cacheWrite, ...others
 const COLUMNS = columnList(`
   provider, model_id, name, description, family, has_vision, has_tools, has_streaming, has_reasoning,
   has_structured_output, has_attachment, capabilities_stated, input_modalities, output_modalities,
-  input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing,
   context_tokens, input_tokens, output_tokens, tier, tier_source, status, release_date, knowledge_cutoff,
   is_open_weights
 `);
 
+const PRICE_COLUMNS = columnList(`
+  input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing
+`);
+
 const KEY = ["provider", "model_id"];
 
-/** Lists all models in no order, including those that are gone. */
+/** Lists all models by provider and id, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
-  return sql<ModelRow[]>`select ${sql(COLUMNS)}, prices_known_since, removed_at, stale_since from models`;
+  return sql<ModelRow[]>`
+    select ${sql(COLUMNS)}, model_prices(models) as prices, prices_known_since, removed_at, stale_since
+    from models
+    order by provider collate "C", model_id collate "C"`;
 }
 
 /** Inserts or updates models in one statement; those that were gone are live again. */
 export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<void> {
   if (models.length === 0) return;
+  const columns = [...COLUMNS, ...PRICE_COLUMNS];
+  const rows = models.map(({ prices, ...model }) => ({ ...model, ...toPriceColumns(prices) }));
   // The key stays out: setting it would make rows that refer to a model wait, even with the same value.
-  const changes = COLUMNS.filter((column) => !KEY.includes(column))
+  const changes = columns
+    .filter((column) => !KEY.includes(column))
     .map((column) => `${column} = excluded.${column}`)
     .join(", ");
   await sql`
-    insert into models (${sql(COLUMNS)})
-    select ${sql(COLUMNS)}
-    from ${tableRows(sql, "models", models)} as r
+    insert into models (${sql(columns)})
+    select ${sql(columns)}
+    from ${tableRows(sql, "models", rows)} as r
     on conflict (provider, model_id) do update
     set ${sql.unsafe(changes)}, updated_at = now(), removed_at = null, stale_since = null`;
+}
+
+/** Returns the condition that a row is about one of these models. */
+export function isOneOf(sql: Sql, keys: readonly ModelKey[]): Fragment {
+  const rows = keys.map(({ provider, modelId }) => ({ provider, modelId }));
+  return fragment`(provider, model_id) in (select provider, model_id from ${tableRows(sql, "models", rows)} as r)`;
 }
 
 /** Marks models whose rows cannot be read any more. */
 export async function markModelsStale(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`
-    update models as m
+    update models
     set stale_since = now(), updated_at = now()
-    from ${tableRows(sql, "models", keys)} as r
-    where m.provider = r.provider and m.model_id = r.model_id and m.stale_since is null`;
+    where ${isOneOf(sql, keys)} and stale_since is null`;
 }
 
 /** Deprecates models that the source no longer lists. */
 export async function markModelsGone(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`
-    update models as m
+    update models
     set status = 'deprecated', removed_at = now(), stale_since = null, updated_at = now()
-    from ${tableRows(sql, "models", keys)} as r
-    where m.provider = r.provider and m.model_id = r.model_id and m.removed_at is null`;
+    where ${isOneOf(sql, keys)} and removed_at is null`;
 }

@@ -43,7 +43,7 @@ export const listModels = operation(
     const { catalog } = await cache.current();
     if (query.format === "csv") return replyCsv(request, catalog, { query, downloads: cache.downloads });
     const { search } = new URL(request.url);
-    const page = catalog.pages.get(search) ?? makePage(catalog, query);
+    const page = catalog.pages.get(search) ?? JSON.stringify({ data: makePage(catalog, query) });
     catalog.pages.set(search, page);
     return reply(200, jsonText(page), { etag: catalog.etag });
   },
@@ -70,17 +70,18 @@ export const listModelsCsv = operation(
   },
 );
 
-function makePage(catalog: Catalog, parameters: ListParameters): string {
+function makePage(catalog: Catalog, parameters: ListParameters): ModelPage {
   const selected = selectModels(catalog, parameters);
   const { limit, offset } = parameters;
   const page = selected.slice(offset, offset + limit);
-  const models = page.map(({ itemJson }) => itemJson).join(",");
-  const aliases = page.flatMap(({ aliasesJson }) => aliasesJson || []).join(",");
-  const total = selected.length;
-  const hasMore = offset + page.length < total;
-  const facets = parameters.facets ? `,"facets":${JSON.stringify(countFacets(catalog, parameters))}` : "";
-  return (
-    `{"data":{"models":[${models}],"aliases":[${aliases}],"total":${total},"limit":${limit},"offset":${offset},` +
-    `"hasMore":${hasMore},"catalog":${catalog.originJson}${facets}}}`
-  );
+  return {
+    models: page.map(({ listItem }) => listItem),
+    aliases: page.flatMap(({ aliases }) => aliases),
+    total: selected.length,
+    limit,
+    offset,
+    hasMore: offset + page.length < selected.length,
+    catalog: catalog.origin,
+    ...(parameters.facets ? { facets: countFacets(catalog, parameters) } : {}),
+  };
 }

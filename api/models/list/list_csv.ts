@@ -3,10 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
 import { BYTE_ORDER_MARK, type CsvValue, csvCell } from "../../../shared/exports/csv_cell.ts";
 import { contentDisposition } from "../../../shared/exports/file_names.ts";
-import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import { MODEL_CAPABILITIES, PRICE_FIELDS } from "../../../shared/vocabulary.ts";
 import { FORMATS } from "../../../sql/exports/dataset_file.ts";
-import { modelPrices } from "../../../sql/models/model_prices.ts";
-import type { ModelRow } from "../../../sql/models/models.ts";
 import type { Slots } from "../../http/limits/slots.ts";
 import { reply } from "../../http/operation.ts";
 import { announceStream, requestContext } from "../../http/request_context.ts";
@@ -17,9 +15,8 @@ import {
   encodedTag,
 } from "../../http/response/content_encoding.ts";
 import { countBytes, responseStream, STREAM_RULES } from "../../http/response/stream.ts";
-import type { Catalog } from "../catalog.ts";
+import type { Catalog, CatalogEntry } from "../catalog.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
-import { presentCost } from "../price_json.ts";
 import type { ModelSelection } from "./list_parameters.ts";
 import { selectModels } from "./select_models.ts";
 
@@ -55,7 +52,7 @@ function openCsv(
 ): ReadableStream<Uint8Array> {
   const { caller, network } = requestContext(request);
   const permit = downloads.take({ holder: caller?.userId ?? network, group: null });
-  const lines = streamModelsCsv(selectModels(catalog, query).map(({ row }) => row));
+  const lines = streamModelsCsv(selectModels(catalog, query));
   const endStream = announceStream(request);
   let bytes = 0;
   const chunks = countBytes(encoding ? compress(lines, encoding) : lines, (length) => {
@@ -72,37 +69,33 @@ function openCsv(
 }
 
 /** Columns by the path of the value in JSON. */
-const COLUMNS: Readonly<Record<string, (row: ModelRow) => CsvValue>> = {
-  provider: (row) => row.provider,
-  modelId: (row) => row.modelId,
-  name: (row) => row.name,
-  family: (row) => row.family,
-  tier: (row) => row.tier,
-  status: (row) => row.status,
+const COLUMNS: Readonly<Record<string, (entry: CatalogEntry) => CsvValue>> = {
+  provider: ({ row }) => row.provider,
+  modelId: ({ row }) => row.modelId,
+  name: ({ row }) => row.name,
+  family: ({ row }) => row.family,
+  tier: ({ row }) => row.tier,
+  status: ({ row }) => row.status,
   ...Object.fromEntries(
     MODEL_CAPABILITIES.map((name) => [
       `capabilities.${name}`,
-      (row: ModelRow) => row[CAPABILITY_COLUMNS[name]],
+      ({ row }: CatalogEntry) => row[CAPABILITY_COLUMNS[name]],
     ]),
   ),
-  capabilitiesStated: (row) => JSON.stringify(row.capabilitiesStated),
-  "modalities.input": (row) => JSON.stringify(row.inputModalities),
-  "modalities.output": (row) => JSON.stringify(row.outputModalities),
-  "cost.input": (row) => formatPrice(row.inputUsdPerMtok),
-  "cost.output": (row) => formatPrice(row.outputUsdPerMtok),
-  "cost.cacheRead": (row) => formatPrice(row.cacheReadUsdPerMtok),
-  "cost.cacheWrite": (row) => formatPrice(row.cacheWriteUsdPerMtok),
-  "cost.reasoning": (row) => formatPrice(row.pricing?.["reasoning"]),
-  "cost.inputAudio": (row) => formatPrice(row.pricing?.["inputAudio"]),
-  "cost.outputAudio": (row) => formatPrice(row.pricing?.["outputAudio"]),
+  capabilitiesStated: ({ row }) => JSON.stringify(row.capabilitiesStated),
+  "modalities.input": ({ row }) => JSON.stringify(row.inputModalities),
+  "modalities.output": ({ row }) => JSON.stringify(row.outputModalities),
+  ...Object.fromEntries(
+    PRICE_FIELDS.map((field) => [`cost.${field}`, ({ row }: CatalogEntry) => formatPrice(row.prices[field])]),
+  ),
   "cost.tiers": formatTiers,
-  "limits.context": (row) => row.contextTokens,
-  "limits.input": (row) => row.inputTokens,
-  "limits.output": (row) => row.outputTokens,
-  releaseDate: (row) => row.releaseDate,
-  knowledgeCutoff: (row) => row.knowledgeCutoff,
-  openWeights: (row) => row.isOpenWeights,
-  goneAt: (row) => row.removedAt,
+  "limits.context": ({ row }) => row.contextTokens,
+  "limits.input": ({ row }) => row.inputTokens,
+  "limits.output": ({ row }) => row.outputTokens,
+  releaseDate: ({ row }) => row.releaseDate,
+  knowledgeCutoff: ({ row }) => row.knowledgeCutoff,
+  openWeights: ({ row }) => row.isOpenWeights,
+  goneAt: ({ row }) => row.removedAt,
 };
 
 const READERS = Object.values(COLUMNS);
@@ -110,24 +103,24 @@ const READERS = Object.values(COLUMNS);
 const ROWS_PER_CHUNK = 100;
 
 /** Yields the file: byte order mark and header first, then rows as the client reads them. */
-async function* streamModelsCsv(rows: readonly ModelRow[]): AsyncGenerator<Uint8Array, void, void> {
+async function* streamModelsCsv(entries: readonly CatalogEntry[]): AsyncGenerator<Uint8Array, void, void> {
   yield Buffer.from(BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS)));
-  for (let start = 0; start < rows.length; start += ROWS_PER_CHUNK) {
-    const lines = rows
+  for (let start = 0; start < entries.length; start += ROWS_PER_CHUNK) {
+    const lines = entries
       .slice(start, start + ROWS_PER_CHUNK)
-      .map((row) => csvLine(READERS.map((read) => read(row))));
+      .map((entry) => csvLine(READERS.map((read) => read(entry))));
     yield Buffer.from(lines.join(""));
     await setImmediate();
   }
 }
 
 /** Writes a price without an exponent: not every reader of CSV takes 1e-7 for a number. */
-function formatPrice(price: number | null | undefined): string | null {
-  return price === null || price === undefined ? null : new Big(price).toFixed();
+function formatPrice(price: number | undefined): string | null {
+  return price === undefined ? null : new Big(price).toFixed();
 }
 
-function formatTiers(row: ModelRow): string | null {
-  const tiers = row.pricing && presentCost(modelPrices(row))?.tiers;
+function formatTiers({ listItem }: CatalogEntry): string | null {
+  const tiers = listItem.cost?.tiers;
   return tiers ? JSON.stringify(tiers) : null;
 }
 

@@ -12,9 +12,9 @@ const SORT_KEYS: Readonly<
 > = {
   name: ({ row }) => row.name.toLowerCase(),
   releaseDate: ({ row }) => row.releaseDate,
-  inputCost: ({ row }) => row.inputUsdPerMtok,
-  outputCost: ({ row }) => row.outputUsdPerMtok,
-  cacheReadCost: ({ row }) => row.cacheReadUsdPerMtok,
+  inputCost: ({ row }) => row.prices["input"] ?? null,
+  outputCost: ({ row }) => row.prices["output"] ?? null,
+  cacheReadCost: ({ row }) => row.prices["cacheRead"] ?? null,
   contextLimit: ({ row }) => row.contextTokens,
 };
 
@@ -63,7 +63,7 @@ function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; o
     others: ({ row, searchText }) =>
       (row.removedAt === null || includeGone) &&
       (search === null || searchText.includes(search)) &&
-      isWithin(row.inputUsdPerMtok, { min: minInputCost, max: maxInputCost }) &&
+      isWithin(row.prices["input"] ?? null, { min: minInputCost, max: maxInputCost }) &&
       isWithin(row.contextTokens, { min: minContext, max: null }),
   };
 }
