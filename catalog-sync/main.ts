@@ -4,6 +4,7 @@ import { Counter } from "prom-client";
 import { toJsonLine } from "../shared/json_lines.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
+import { EXIT_USAGE } from "../shared/process/arguments.ts";
 import {
   type Host,
   openHost,
@@ -29,7 +30,6 @@ import { openSource } from "./source.ts";
 import { errorJson } from "./summary.ts";
 import type { SyncDeps, SyncReport } from "./sync.ts";
 
-const EXIT_USAGE = 2;
 /** One for the sync, one to record its failure. */
 const POOL_MAX = 2;
 /** Writing takes a few seconds at most; a download is cut off. */
@@ -68,12 +68,11 @@ async function main(): Promise<void> {
   const deps = { sql, log, shutdownSignal: stop.signal };
   if (mode !== "schedule") {
     onStdinEnd(process, () => process.exit(1));
-    const result = await runOnce(deps, { source, mode, force });
-    const { exitCode } = result;
-    process.stdout.write(json ? `${toJsonLine(result.json)}\n` : result.stdout);
-    process.stderr.write(result.stderr);
+    const summary = await runOnce(deps, { source, mode, force });
+    process.stdout.write(json ? `${toJsonLine(summary.json)}\n` : summary.stdout);
+    process.stderr.write(summary.stderr);
     await sql.end({ timeout: 1 });
-    process.exit(exitCode);
+    process.exit(summary.exitCode);
   }
 
   const { registry, onOutcome, respondReady } = createSyncMetrics(deps);

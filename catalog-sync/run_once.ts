@@ -1,64 +1,42 @@
-/** Runs one sync for a person or a script: its output and exit code. */
+/** Runs one sync for a person or a script. */
 import { findLastGoodSync } from "../sql/models/catalog_syncs.ts";
 import type { SyncMode } from "./command_line.ts";
 import { fillAndSync, fillIfEmpty } from "./first_catalog.ts";
 import type { CatalogSource } from "./source.ts";
-import { describePlan, errorJson, type Summary, summarize } from "./summary.ts";
+import { describeFailure, describePlan, type Summary, summarize } from "./summary.ts";
 import { dryRunSync, type SyncDeps } from "./sync.ts";
 
-export interface OnceOptions {
+const NOTHING_TO_DO: Summary = { exitCode: 0, stdout: "", stderr: "", json: { outcome: "unchanged" } };
+
+interface OnceOptions {
   source: CatalogSource;
   mode: Exclude<SyncMode, "schedule">;
   force: boolean;
 }
 
-export interface OnceResult {
-  /** 0 if the sync succeeded or another process did it; 1 if it failed. */
-  exitCode: 0 | 1;
-  stdout: string;
-  stderr: string;
-  /** The result for scripts. */
-  json: object;
-}
-
-/** Runs one sync. Never throws for a source that cannot be loaded. */
-export async function runOnce(deps: SyncDeps, { source, mode, force }: OnceOptions): Promise<OnceResult> {
+/** Runs one sync and describes it. Never throws for a source that cannot be loaded. */
+export async function runOnce(deps: SyncDeps, { source, mode, force }: OnceOptions): Promise<Summary> {
   if (mode === "dry-run") return runDry(deps, { source, force });
-  if (mode === "if-empty") return fill(deps, source);
-  const { report, bundled } = await fillAndSync(deps, { source, force });
+  const isFill = mode === "if-empty";
+  const filled = isFill ? await fillIfEmpty(deps, source) : await fillAndSync(deps, { source, force });
   const served = await findLastGoodSync(deps.sql);
-  const synced = summarize(report, { label: source.label, served });
-  if (!bundled) return printed(synced);
-  const first = summarize(bundled, { label: "bundled", served });
-  const { exitCode, stdout, stderr, json } = printed(synced);
-  return { exitCode, stdout: first.text + stdout, stderr, json };
+  const synced = filled?.report && summarize(filled.report, { label: source.label, served });
+  const standIn = filled?.bundled && summarize(filled.bundled, { label: "bundled", served });
+  // With the bundled copy, an empty database has what it needs.
+  const [first, last] = isFill ? [synced, standIn] : [standIn, synced];
+  if (!first || !last) return first ?? last ?? NOTHING_TO_DO;
+  return { ...last, stdout: first.stdout + last.stdout, stderr: first.stderr + last.stderr };
 }
 
-/** With the bundled copy, an empty database has what it needs. */
-async function fill(deps: SyncDeps, source: CatalogSource): Promise<OnceResult> {
-  const filled = await fillIfEmpty(deps, source);
-  const served = await findLastGoodSync(deps.sql);
-  const report = filled?.report && summarize(filled.report, { label: source.label, served });
-  const bundled = filled?.bundled && summarize(filled.bundled, { label: "bundled", served });
-  if (bundled) return printed(bundled, report?.text);
-  return report ? printed(report) : { exitCode: 0, stdout: "", stderr: "", json: { outcome: "unchanged" } };
-}
-
-async function runDry(deps: SyncDeps, { source, force }: Omit<OnceOptions, "mode">): Promise<OnceResult> {
+async function runDry(deps: SyncDeps, { source, force }: Omit<OnceOptions, "mode">): Promise<Summary> {
+  const { label } = source;
   try {
     const dry = await dryRunSync(deps, { source, force });
     const doubts = dry.hold?.doubts.map(({ reason }) => reason) ?? [];
-    const json = { outcome: "planned", source: source.label, ...dry.plan.counts, doubts };
+    const json = { outcome: "planned", source: label, ...dry.plan.counts, doubts };
     const exitCode = doubts.length === 0 || force ? 0 : 1;
-    return { exitCode, stdout: describePlan(dry, source.label), stderr: "", json };
+    return { exitCode, stdout: describePlan(dry, label), stderr: "", json };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const message = `Cannot sync the model catalog from ${source.label}: ${reason}`;
-    return printed({ isGood: false, text: `${message}\n`, json: errorJson("FAILED", message) });
+    return describeFailure(label, error instanceof Error ? error.message : String(error));
   }
-}
-
-function printed({ isGood, text, json }: Summary, warning = ""): OnceResult {
-  if (!isGood) return { exitCode: 1, stdout: "", stderr: warning + text, json };
-  return { exitCode: 0, stdout: text, stderr: warning, json };
 }

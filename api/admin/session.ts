@@ -16,7 +16,11 @@ export const createSessionCommand = defineCommand({
       const user = await requireUser(tx, values.user);
       return beginSession(tx, { user, ttlHours, device: null, secondFactor: "operator", actor: OPERATOR });
     });
-    if (!session) throw disabledUserError("create a session for", values.user);
+    if (!session) {
+      throw new AdminError(
+        `Cannot create a session for "${values.user}": the user is disabled. Run \`user enable --user ${values.user}\` first.`,
+      );
+    }
     const { sessionToken, expiresAt } = session;
     return {
       json: { sessionToken, expiresAt },
@@ -27,13 +31,6 @@ export const createSessionCommand = defineCommand({
     };
   },
 });
-
-/** Returns the error for giving a disabled user a credential. */
-function disabledUserError(attempt: string, username: string): AdminError {
-  return new AdminError(
-    `Cannot ${attempt} "${username}": the user is disabled. Run \`user enable --user ${username}\` first.`,
-  );
-}
 
 export function sessionTable(sessions: readonly SessionRow[]): string {
   return table(

@@ -1,6 +1,7 @@
 /** Command lines of programs that are configured by the environment alone. */
 
-const EXIT_USAGE = 2;
+/** The exit code for a wrong command line. */
+export const EXIT_USAGE = 2;
 
 /** Prints `usage` and exits on `--help`; rejects any other argument with exit code 2. `usage` begins with the command. */
 export function requireNoArguments(

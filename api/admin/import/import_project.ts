@@ -125,7 +125,7 @@ async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
     throw new AdminError(`Cannot import project "${target.name}": ${reason}`);
   };
   try {
-    const fault = await stageLines(tx, { dataset, file, source });
+    const fault = await stageLines(tx, file, { dataset, source });
     if (fault !== null) fail(`${name}: ${fault}`);
     const inserted = await insertStaged(tx, rows);
     if (inserted < file.rows) {
@@ -141,17 +141,15 @@ async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
   }
 }
 
-interface StagedFile {
-  dataset: ExportDataset;
-  file: ImportFile;
-  source: ImportSource;
-}
-
 /**
  * Stages the file's lines and compares the file with the manifest. Returns why the first invalid row would not survive a
  * round trip; `null` if all rows would.
  */
-async function stageLines(tx: Sql, { dataset, file, source }: StagedFile): Promise<string | null> {
+async function stageLines(
+  tx: Sql,
+  file: ImportFile,
+  { dataset, source }: { dataset: ExportDataset; source: ImportSource },
+): Promise<string | null> {
   const { entries, onRow } = source;
   const entry = entries.get(file.entryName);
   if (!entry) throw new ZipFileError(`entry "${file.entryName}" is missing`);
@@ -242,18 +240,13 @@ interface LineMeter {
   sha256: string;
 }
 
-interface LineReader {
-  meter: LineMeter;
-  maxLineBytes: number;
-}
-
 /**
  * Yields the lines that each chunk completes, without their line feeds, and updates `meter`. A line that is not UTF-8 is
  * empty: neither is JSON. Keeps one line in memory: throws RangeError if it is longer than `maxLineBytes`.
  */
 export async function* readLines(
   content: AsyncGenerator<Uint8Array, void, void>,
-  { meter, maxLineBytes }: LineReader,
+  { meter, maxLineBytes }: { meter: LineMeter; maxLineBytes: number },
 ): AsyncGenerator<string[], void, void> {
   const hasher = new Bun.CryptoHasher("sha256");
   let parts: Uint8Array[] = [];
