@@ -1,13 +1,7 @@
 /** The parts of the app: what main.ts makes, and what operations get. */
-import type { Config } from "../shared/process/config.ts";
-import type { Log } from "../shared/process/log.ts";
-import type { Tracing } from "../shared/tracing/tracing.ts";
-import type { Nodes } from "../sql/connection/nodes.ts";
-import type { Pool } from "../sql/connection/pool.ts";
-import type { Replica } from "../sql/connection/replica.ts";
 import type { ArtifactProblem } from "../sql/monitoring/artifact_status.ts";
 import type { DatabaseStatus } from "../sql/monitoring/readiness.ts";
-import type { Boss } from "../sql/queue.ts";
+import type { OpenProcess } from "../sql/open_process.ts";
 import type { SignInResources } from "./accounts/sign_in/sign_in_resources.ts";
 import type { DefinitionTurns } from "./definitions/definition_turns.ts";
 import type { Documents } from "./documents/documents.ts";
@@ -17,28 +11,14 @@ import type { Metrics } from "./http/metrics.ts";
 import type { StreamRules } from "./http/response/stream.ts";
 import type { CatalogCache } from "./models/catalog_cache.ts";
 
-export interface Deps {
-  config: Config;
-  /** For requests; exports have connections of their own. */
-  sql: Pool;
-  /** For exports: as many connections as `countExportConnections()` says. */
-  exportSql: Pool;
-  /** Where exports and the catalog are read while the replica is current; null without a replica. */
-  replica: Replica | null;
-  /** Where exports are read if the tracker tables are distributed; else null. */
-  nodes: Nodes | null;
-  /** Where background jobs are queued. */
-  boss: Boss;
+export interface Deps extends Omit<OpenProcess, "host" | "close"> {
   /** Where the texts of definitions are read. */
   documents: Documents;
   /** The model catalog. */
   catalog: CatalogCache;
   /** Who is calling. */
   callers: CredentialCache;
-  log: Log;
   metrics: Metrics;
-  /** Null if tracing is off. */
-  tracing: Tracing | null;
   /** Aborted when the process is about to stop. */
   shutdownSignal: AbortSignal;
   /** Milliseconds since the epoch, for the rate limits; the clock when left out. */

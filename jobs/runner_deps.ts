@@ -1,15 +1,11 @@
 /** What the jobs of a runner work with. */
 import type { ArtifactStore } from "../shared/artifacts/store.ts";
-import type { Config } from "../shared/process/config.ts";
 import type { OpenProcess } from "../sql/open_process.ts";
 import type { Mailer } from "./mailer.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
 import type { StoreOwner } from "./store_owner.ts";
 
-type Opened = "sql" | "exportSql" | "replica" | "nodes" | "boss" | "log" | "tracing";
-
-export interface RunnerDeps extends Pick<OpenProcess, Opened> {
-  config: Config;
+export interface RunnerDeps extends Omit<OpenProcess, "host" | "close"> {
   /** Where finished organization exports are. */
   store: ArtifactStore;
   owner: StoreOwner;

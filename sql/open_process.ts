@@ -46,10 +46,11 @@ export interface OpenProcess {
   sql: Pool;
   /** For exports, whose readers may be slow: they must not keep others waiting. */
   exportSql: Pool;
-  /** Null without a replica. */
+  /** Where exports and the catalog are read while the replica is current; null without a replica. */
   replica: Replica | null;
-  /** Null if the tracker tables are not distributed. */
+  /** Where exports are read if the tracker tables are distributed; else null. */
   nodes: Nodes | null;
+  /** Where background jobs are queued. */
   boss: Boss;
   /** Null if tracing is off. */
   tracing: Tracing | null;

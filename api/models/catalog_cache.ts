@@ -1,12 +1,11 @@
 /** The model catalog that this process serves: loaded whole, polled for a newer version, and replaced in one step. */
 
 import { TEXTS } from "../../shared/error_texts.ts";
-import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
-import type { Replica } from "../../sql/connection/replica.ts";
 import { readCatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import { type CatalogVersion, findCatalogVersion } from "../../sql/models/catalog_syncs.ts";
+import type { OpenProcess } from "../../sql/open_process.ts";
 import { Slots } from "../http/limits/slots.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
@@ -20,12 +19,8 @@ export interface CurrentCatalog {
   version: CatalogVersion;
 }
 
-interface CatalogCacheDeps {
-  /** Holds the version; the catalog is read here as well when there is no replica. */
-  sql: Pool;
-  replica: Replica | null;
-  log: Log;
-}
+/** `sql` holds the version; the catalog is read there as well when there is no replica. */
+type CatalogCacheDeps = Pick<OpenProcess, "sql" | "replica" | "log">;
 
 /** Empty until the first request or `start()` loads the catalog. */
 export class CatalogCache {
