@@ -29,7 +29,7 @@ import { EXPORT_PAGES } from "./pages/exports/routes.ts";
 import { HOME_PAGES } from "./pages/home.ts";
 import { MODEL_PAGES } from "./pages/models/routes.ts";
 import { ORGANIZATION_PAGES } from "./pages/organizations/routes.ts";
-import { type PageDeps, type PageRoute, toPageRoute } from "./pages/page.ts";
+import { type PageDeps, type PageRoute, toPageRoutes } from "./pages/page.ts";
 import { createAssetOperations } from "./pages/routes.ts";
 import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
 import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
@@ -86,8 +86,8 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
   if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);
   const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
   const pageDeps: PageDeps = { ...deps, listOrgSlugs: (ids) => listOrgSlugs(deps.sql, ids) };
-  const routes = (ownRoutes ?? listRoutes(deps)).map((entry) =>
-    isPage(entry) ? toPageRoute(entry, pageDeps) : toOperationRoute(entry, deps),
+  const routes = (ownRoutes ?? listRoutes(deps)).flatMap((entry) =>
+    isPage(entry) ? toPageRoutes(entry, pageDeps) : toOperationRoute(entry, deps),
   );
   const auditDenial = createAuditDenial({ ...deps, now });
   const dispatch = createRouter(

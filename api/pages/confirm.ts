@@ -1,7 +1,8 @@
 /** The step before something that cannot be undone: a page of its own, so that it works without JavaScript. */
-import { type FormSession, tokenField } from "./forms.ts";
+import { problemSummary, tokenField } from "./forms.ts";
 import { type Content, html } from "./html.ts";
 import type { PageContent, Section } from "./layout.ts";
+import type { SignedInPage } from "./page.ts";
 
 interface Confirmation {
   section: Section;
@@ -17,7 +18,7 @@ interface Confirmation {
 
 /** Returns the page. Its form posts to the page's own address. */
 export function confirmPage(
-  session: FormSession,
+  { session, problems }: Pick<SignedInPage, "session" | "problems">,
   { section, title, text, action, cancel }: Confirmation,
 ): PageContent {
   return {
@@ -25,6 +26,7 @@ export function confirmPage(
     section,
     main: html`<div class="card message">
   <h1>${title}</h1>
+  ${problemSummary(problems)}
   ${text}
   <form method="post">${tokenField(session)}
     <div class="actions"><button type="submit" class="danger">${action}</button> <a class="button" href="${cancel}">Cancel</a></div>

@@ -41,11 +41,6 @@ export function idempotencyKeyOf(form: URLSearchParams): string {
   return /^[ -~]*$/.test(key) ? key : "";
 }
 
-/** A response with a secret is not kept, so a form that is sent again cannot show it: `message` says what to do. */
-export function explainUsed(problems: FormProblems, message: string): FormProblems {
-  return problems.code === "IDEMPOTENCY_KEY_USED" ? { ...problems, message } : problems;
-}
-
 export type FormSession = Pick<PageSession, "formToken" | "org">;
 
 /** Not problems of a form: the session has ended, or what the page is about does not exist. */
@@ -73,20 +68,32 @@ export async function findProblems(write: () => Promise<unknown>): Promise<FormP
   return outcome.ok ? null : outcome.problems;
 }
 
+/** Waits for a call. Where `explain` has an error that says more on a page than the API's, throws that one. */
+export async function explained<T>(
+  called: Promise<T>,
+  explain: (error: ApiError) => ApiError | false,
+): Promise<T> {
+  try {
+    return await called;
+  } catch (error) {
+    throw (error instanceof ApiError && explain(error)) || error;
+  }
+}
+
+/** A response with a secret is not kept, so a form that is sent again cannot show it: `message` says what to do. */
+export function explainUsed<T>(called: Promise<T>, message: string): Promise<T> {
+  return explained(called, ({ code }) => code === "IDEMPOTENCY_KEY_USED" && new ApiError(code, { message }));
+}
+
 /**
- * As `findProblems`, for a form with the user's password in `field`. The session is valid, or there would be no form: only the
+ * Waits for a call with the user's password, which is in `field`. The session is valid, or there would be no form: only the
  * password is wrong. A page of status 401 would say otherwise.
  */
-export async function findPasswordProblems(
-  field: string,
-  write: () => Promise<unknown>,
-): Promise<FormProblems | null> {
-  try {
-    return await findProblems(write);
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
-    return fieldProblem(field, "is wrong", error.message);
-  }
+export function explainPassword<T>(called: Promise<T>, field: string): Promise<T> {
+  return explained(
+    called,
+    ({ code, message }) => code === "UNAUTHORIZED" && fieldProblem(field, "is wrong", message),
+  );
 }
 
 function toProblems(error: ApiError): FormProblems {
@@ -109,13 +116,9 @@ function fieldWords(path: string): string {
   return path.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Returns a problem of one field, as the API reports it. */
-export function fieldProblem(
-  path: string,
-  problem: string,
-  message = formMessage(path, problem),
-): FormProblems {
-  return { status: 400, code: "VALIDATION_ERROR", message, details: {}, fields: new Map([[path, problem]]) };
+/** Returns the error of one field, as the API reports it. Without a message, the page names the field. */
+export function fieldProblem(path: string, problem: string, message = "Check the form."): ApiError {
+  return new ApiError("VALIDATION_ERROR", { message, details: { errors: [{ path, message: problem }] } });
 }
 
 /**

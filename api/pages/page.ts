@@ -8,6 +8,7 @@ import { PAGE_HEADERS, PAGE_POLICY } from "../http/response/security_headers.ts"
 import type { Route } from "../http/route.ts";
 import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
+import { attempt, type FormProblems } from "./forms.ts";
 import { type PageContent, renderPage } from "./layout.ts";
 import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } from "./notice.ts";
 import {
@@ -32,6 +33,8 @@ export interface Page extends ApiClient {
   notice: Notice | null;
   /** The fields of a POST; its origin and token have been checked. Empty otherwise. */
   form: URLSearchParams;
+  /** What the API refused of the form, if its page is shown again. */
+  problems: FormProblems | null;
   deps: PageDeps;
 }
 
@@ -58,10 +61,21 @@ export interface PageRouteOptions {
   ignoresCookie?: true;
 }
 
-/** A row of a table of pages. A page of "signedIn" leads visitors without a session to the sign-in page. */
+/** Shows a page with a form, and does what its form says. */
+export type FormViews<P extends Page> = readonly [show: View<P>, submit: View<P>];
+
+/**
+ * A row of a table of pages. A page of "signedIn" leads visitors without a session to the sign-in page. A "FORM" is the GET and
+ * the POST of a page with a form: if the API refuses what the form says, the page is shown again, with `problems`.
+ */
 export type PageRoute =
   | readonly [method: "GET" | "POST", path: string, "all", View<Page>, PageRouteOptions?]
-  | readonly [method: "GET" | "POST", path: string, "signedIn", View<SignedInPage>, PageRouteOptions?];
+  | readonly [method: "GET" | "POST", path: string, "signedIn", View<SignedInPage>, PageRouteOptions?]
+  | readonly [method: "FORM", path: string, "all", FormViews<Page>, PageRouteOptions?]
+  | readonly [method: "FORM", path: string, "signedIn", FormViews<SignedInPage>, PageRouteOptions?];
+
+/** A view with the parameters that the router reads. The type of its row has checked its page. */
+type AnyView = (page: Page, params: Readonly<Record<string, string>>) => Promise<PageResult> | PageResult;
 
 /** The headers of every page, also of errors. */
 export const HTML_HEADERS = {
@@ -73,14 +87,40 @@ export const HTML_HEADERS = {
 
 const FORM_MAX_BYTES = 64 * 1024;
 
+/** Makes the routes of a row. */
+export function toPageRoutes(row: PageRoute, deps: PageDeps): Route[] {
+  const [method, pattern, visitors, view, options = {}] = row;
+  const toRoute = (routeMethod: "GET" | "POST", routeView: AnyView) =>
+    toPageRoute({ method: routeMethod, pattern, visitors, view: routeView, options }, deps);
+  if (method !== "FORM") return [toRoute(method, view as AnyView)];
+  const [show, submit] = view as readonly [AnyView, AnyView];
+  return [toRoute("GET", show), toRoute("POST", orShowAgain(submit, show))];
+}
+
+/** Returns the view of a form's POST. */
+function orShowAgain(submit: AnyView, show: AnyView): AnyView {
+  return async (page, params) => {
+    const outcome = await attempt(async () => submit(page, params));
+    if (outcome.ok) return outcome.value;
+    const { problems } = outcome;
+    const shown = await show({ ...page, problems }, params);
+    return shown instanceof Response ? shown : { ...shown, status: problems.status };
+  };
+}
+
+interface PageRouteParts {
+  method: "GET" | "POST";
+  pattern: string;
+  visitors: "all" | "signedIn";
+  view: AnyView;
+  options: PageRouteOptions;
+}
+
 /**
- * Makes the route of a row. Its caller comes from the session cookie only; its bodies are forms of our own pages; it calls
+ * Makes a route of a page. Its caller comes from the session cookie only; its bodies are forms of our own pages; it calls
  * the API and may read no more than that gives.
  */
-export function toPageRoute(
-  [method, pattern, visitors, view, options = {}]: PageRoute,
-  deps: PageDeps,
-): Route {
+function toPageRoute({ method, pattern, visitors, view, options }: PageRouteParts, deps: PageDeps): Route {
   return {
     method,
     pattern,
@@ -104,8 +144,7 @@ export function toPageRoute(
         return seeOther(addressIn(session.org, page.url), {
           "Set-Cookie": orgCookie(session.org, deps.config),
         });
-      const show = view as (page: Page, params: Readonly<Record<string, string>>) => ReturnType<typeof view>;
-      const result = await show(page, params);
+      const result = await view(page, params);
       return result instanceof Response ? result : respondPage(page, result, deps.config);
     },
   };
@@ -143,6 +182,7 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
     session: null,
     notice: null,
     form: formOf(context),
+    problems: null,
     ...createApiClient(callApi),
     deps,
   };

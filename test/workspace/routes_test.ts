@@ -179,8 +179,12 @@ function listPaths(text: string): string[] {
   const operations = text.includes("= operation(")
     ? text.matchAll(/^ {4}(?: {2})?path: "(\/[^"]*)",$/gm)
     : [];
-  const pages = text.matchAll(/\["(?:GET|POST)", "(\/[^"]*)", "(?:all|signedIn)", /gm);
-  return [...operations, ...pages].map((match) => match[1] ?? "");
+  const pages = [...text.matchAll(/\[\s*"(GET|POST|FORM)",\s*"(\/[^"]*)",\s*"(?:all|signedIn)",/g)];
+  return [
+    ...[...operations].map((match) => match[1] ?? ""),
+    // A form is a GET and a POST.
+    ...pages.flatMap(([, method, path = ""]) => (method === "FORM" ? [path, path] : [path])),
+  ];
 }
 
 /** What a test of the route must mention: the last fixed part of its path. */

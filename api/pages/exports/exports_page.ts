@@ -9,7 +9,7 @@ import type { PageOrg } from "../page_session.ts";
 import { renderJobs, type Target } from "./job_list.ts";
 import { listProjects, renderProjects } from "./project_list.ts";
 import { needsRole } from "./requirements.ts";
-import { FRESH, renderStart, type StartState, startExport } from "./start_form.ts";
+import { renderStart, type StartNote, startExport } from "./start_form.ts";
 
 /** Where the address leads. */
 interface Destination {
@@ -24,17 +24,16 @@ interface Destination {
 const UNKNOWN_JOB = "This export does not exist, or you are not a member of its organization.";
 const UNKNOWN_ORG = "The organization in this address does not exist, or you are not a member.";
 
-/** GET. */
-export async function showExports(page: SignedInPage): Promise<PageResult> {
-  return renderExports(page, FRESH, 200);
+export function showExports(page: SignedInPage): Promise<PageResult> {
+  return renderExports(page, {});
 }
 
-/** POST of the form. */
+/** POST of the form that starts an export. */
 export async function submitStart(page: SignedInPage): Promise<PageResult> {
   const { org } = page.session;
   if (!org) throw new ApiError("ORG_NOT_FOUND");
-  const result = await startExport(page, org);
-  return "state" in result ? renderExports(page, result.state, result.status) : result;
+  const started = await startExport(page, org);
+  return started instanceof Response ? started : renderExports(page, started);
 }
 
 async function readAddress(page: SignedInPage): Promise<Destination> {
@@ -58,9 +57,9 @@ async function readAddress(page: SignedInPage): Promise<Destination> {
   }
 }
 
-async function renderExports(page: SignedInPage, state: StartState, status: number): Promise<PageContent> {
+async function renderExports(page: SignedInPage, note: StartNote): Promise<PageContent> {
   const { org, target, problem, fileOf } = await readAddress(page);
-  const shown = { title: "Data exports", section: "exports", status, head: HEAD } as const;
+  const shown = { title: "Data exports", section: "exports", head: HEAD } as const;
   if (!org) {
     const text = "You are not a member of any organization.";
     return { ...shown, main: renderMain(html`<div id="problem" class="problem" role="alert">${text}</div>`) };
@@ -80,7 +79,7 @@ async function renderExports(page: SignedInPage, state: StartState, status: numb
   ${fileOf !== null && renderFileOffer(fileOf)}
   <div id="sections" class="sections">
     ${renderJobSection(org, jobs, isPaying)}
-    ${isPublisher && renderStart(session, org, state)}
+    ${isPublisher && renderStart({ ...page, session }, org, note)}
     ${renderProjects(org, projects, page.url.searchParams.get("projects") ?? "")}
   </div>`),
   };

@@ -5,8 +5,7 @@ import { cancelJob, showCanceled, showJobs } from "./job_list.ts";
 import { downloadFiltered, showProject } from "./project_page.ts";
 
 export const EXPORT_PAGES: readonly PageRoute[] = [
-  ["GET", "/dashboard/exports", "signedIn", showExports],
-  ["POST", "/dashboard/exports", "signedIn", submitStart],
+  ["FORM", "/dashboard/exports", "signedIn", [showExports, submitStart]],
   ["GET", "/dashboard/exports/jobs", "signedIn", showJobs],
   ["GET", "/dashboard/exports/jobs/:job/cancel", "signedIn", showCanceled],
   ["POST", "/dashboard/exports/jobs/:job/cancel", "signedIn", cancelJob],

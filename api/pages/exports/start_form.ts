@@ -5,8 +5,8 @@ import { EXPORTS_PATH, exportPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { attempt, choice, type FormProblems, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
-import type { PageOrg, PageSession } from "../page_session.ts";
+import { type SignedInPage, seeOther } from "../page.ts";
+import type { PageOrg } from "../page_session.ts";
 import { countOf } from "../parts.ts";
 import { FLAG_NAMES, FLAGS, FORMAT_NAMES, formatBytes } from "./format.ts";
 import { listProjects } from "./project_list.ts";
@@ -28,17 +28,11 @@ const FLAG_HINTS = {
   include_superseded: "Analysis rows replaced by a later run.",
 } as const;
 
-/** What surrounds the fields of the form. */
-export interface StartState {
-  /** As typed; null for the defaults. */
-  form: URLSearchParams | null;
-  problem: string | null;
-  /** The field that the problem is about. */
-  field: string | null;
-  estimate: string | null;
+/** What the form shows of its own answer. */
+export interface StartNote {
+  problem?: string;
+  estimate?: string;
 }
-
-export const FRESH: StartState = { form: null, problem: null, field: null, estimate: null };
 
 /** What a refused export is called in the page. */
 function describeProblem({ code, message, details, fields }: FormProblems, org: PageOrg): string {
@@ -54,29 +48,13 @@ function describeProblem({ code, message, details, fields }: FormProblems, org: 
 
 type Queued = ResponseOf<typeof queueExportJob> & { message?: string };
 
-/** POST: starts the export and leads to its row. Returns what the form shows instead, with the status of the page. */
-export async function startExport(
-  page: SignedInPage,
-  org: PageOrg,
-): Promise<PageResult | { state: StartState; status: number }> {
-  const { form } = page;
-  if (form.get("action") === "estimate") {
-    return { state: { ...FRESH, form, estimate: await estimate(page, org) }, status: 200 };
-  }
-  const started = await attempt(async () => {
-    const response = await page.send(queueExportJob, { org: org.slug, body: toBody(form) });
-    const { job, message } = (await response.json()) as Queued;
-    return { location: exportPath(job.id, response.status === 201 ? "started" : "running"), message };
-  });
-  if (started.ok) {
-    const { location, message } = started.value;
-    if (message === undefined) return seeOther(location);
-    return { state: { ...FRESH, form, problem: `${message}.` }, status: 200 };
-  }
-  const { problems } = started;
-  const field = problems.fields.has("as_of") ? "as_of" : null;
-  const problem = describeProblem(problems, org);
-  return { state: { form, problem, field, estimate: null }, status: problems.status };
+/** POST: starts the export and leads to its row, or returns what the form shows. */
+export async function startExport(page: SignedInPage, org: PageOrg): Promise<Response | StartNote> {
+  if (page.form.get("action") === "estimate") return { estimate: await estimate(page, org) };
+  const response = await page.send(queueExportJob, { org: org.slug, body: toBody(page.form) });
+  const { job, message } = (await response.json()) as Queued;
+  if (message !== undefined) return { problem: `${message}.` };
+  return seeOther(exportPath(job.id, response.status === 201 ? "started" : "running"));
 }
 
 /** The body of POST /export/jobs. */
@@ -120,19 +98,23 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
 }
 
 /** The section; it hides the form where the tier does not include exports. */
-export function renderStart(session: PageSession, org: PageOrg, state: StartState): Html {
+export function renderStart(page: SignedInPage, org: PageOrg, note: StartNote): Html {
   const isPaying = org.subscriptionTier !== "free";
   return html`<section class="start card stack" id="start" aria-labelledby="start-title" tabindex="-1">
   <h2 id="start-title">Start an export</h2>
-  ${isPaying ? renderForm(session, state) : html`<p class="notice">${tierNote("Exports require", org)}</p>`}
+  ${isPaying ? renderForm(page, org, note) : html`<p class="notice">${tierNote("Exports require", org)}</p>`}
 </section>`;
 }
 
-function renderForm(session: PageSession, { form, problem, field, estimate: size }: StartState): Html {
-  const format = form?.get("format") ?? "ndjson";
-  const isChecked = (name: string) => (form ? form.has(name) : name === "include_resolved");
-  const invalid = field === "as_of" && html` aria-invalid="true" autofocus`;
-  return html`<form id="start-form" method="post" action="${EXPORTS_PATH}"${form && html` data-typed`}>
+function renderForm({ session, form, problems }: SignedInPage, org: PageOrg, note: StartNote): Html {
+  const isTyped = form.size > 0;
+  const format = form.get("format") ?? "ndjson";
+  const isChecked = (name: string) => (isTyped ? form.has(name) : name === "include_resolved");
+  const hasInvalidTime = problems?.fields.has("as_of") ?? false;
+  const invalid = hasInvalidTime && html` aria-invalid="true" autofocus`;
+  const problem = problems ? describeProblem(problems, org) : note.problem;
+  const focus = problem !== undefined && !hasInvalidTime && html` tabindex="-1" autofocus`;
+  return html`<form id="start-form" method="post" action="${EXPORTS_PATH}"${isTyped && html` data-typed`}>
     ${tokenField(session)}
     <fieldset>
       <legend>Format</legend>
@@ -143,11 +125,11 @@ function renderForm(session: PageSession, { form, problem, field, estimate: size
       ${FLAGS.map((flag) => choice("checkbox", flag, ["true", hinted(FLAG_NAMES[flag], FLAG_HINTS[flag])], isChecked(flag)))}
     </fieldset>
     <label for="as-of">As of <span class="quiet">(optional)</span></label>
-    <input id="as-of" name="as_of" type="datetime-local" step="1" aria-describedby="as-of-help start-problem" value="${form?.get("as_of")}"${invalid}>
-    <input type="hidden" name="as_of_offset" value="${form?.get("as_of_offset")}">
+    <input id="as-of" name="as_of" type="datetime-local" step="1" aria-describedby="as-of-help start-problem" value="${form.get("as_of")}"${invalid}>
+    <input type="hidden" name="as_of_offset" value="${form.get("as_of_offset")}">
     <small id="as-of-help" class="quiet">In <span data-zone>UTC</span>. Excludes rows created later. Default: now.</small>
-    <div id="start-problem" class="problem" role="alert"${problem !== null && field === null && html` tabindex="-1" autofocus`}>${problem}</div>
-    ${size !== null && html`<p id="estimate" class="notice" role="status" tabindex="-1">${size}</p>`}
+    <div id="start-problem" class="problem" role="alert"${focus}>${problem}</div>
+    ${note.estimate !== undefined && html`<p id="estimate" class="notice" role="status" tabindex="-1">${note.estimate}</p>`}
     <div class="actions">
       <button type="submit" class="primary">Start export</button>
       <button type="submit" name="action" value="estimate">Estimate size</button>

@@ -5,9 +5,8 @@ import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
-import { type FormProblems, findProblems, inputField, problemSummary, tokenField } from "../forms.ts";
+import { inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
@@ -20,39 +19,27 @@ const NOTICES = {
 };
 
 /** Does what the hidden field `action` says. */
-export async function changeEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { form, call } = page;
+export async function changeEnd(
+  { form, call }: SignedInPage,
+  { slug }: { slug: string },
+): Promise<PageResult> {
+  const params = { slug };
   const isRestore = form.get("action") === "restore";
-  const body = { confirm: (form.get("confirm") ?? "").trim() };
-  const problems = await findProblems(() =>
-    isRestore
-      ? call(restoreOrganization, { params: { slug } })
-      : call(deleteOrganization, { params: { slug }, body }),
-  );
-  if (!problems) return seeOtherWith(orgPath(slug, "end"), isRestore ? "restored" : "deleted");
-  return showEnd(page, { slug }, problems);
+  if (isRestore) await call(restoreOrganization, { params });
+  else await call(deleteOrganization, { params, body: { confirm: (form.get("confirm") ?? "").trim() } });
+  return seeOtherWith(orgPath(slug, "end"), isRestore ? "restored" : "deleted");
 }
 
 /** Shows the form to owners. Throws the error that the API has for all others. */
-export async function showEnd(
-  page: SignedInPage,
-  { slug }: { slug: string },
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+export async function showEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { data: org } = await page.call(getOrganization, { params: { slug } });
   requireAllowed(hasOrgRole(org.role, "owner"));
-  const token = tokenField(page.session);
-  return orgPage(page, {
-    slug,
-    tab: "edit",
-    subject: "Delete",
-    status: problems?.status,
-    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
-${renderForm(org, token, problems)}`,
-  });
+  const body = renderForm(page, org);
+  return orgPage(page, { slug, tab: "edit", subject: "Delete", notices: NOTICES, body });
 }
 
-function renderForm({ slug, isPersonal, deletesAt }: Org, token: Html, problems: FormProblems | null): Html {
+function renderForm({ session, problems }: SignedInPage, { slug, isPersonal, deletesAt }: Org): Html {
+  const token = tokenField(session);
   if (isPersonal) {
     const text = "This is your personal organization. It belongs to your account and cannot be deleted.";
     return html`<section class="card form-card" aria-labelledby="end-title">

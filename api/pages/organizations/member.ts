@@ -5,7 +5,7 @@ import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.t
 import { notFound } from "../../http/not_found.ts";
 import { orgPath } from "../addresses.ts";
 import { confirmPage } from "../confirm.ts";
-import { type FormProblems, findProblems, problemSummary, tokenField } from "../forms.ts";
+import { tokenField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
@@ -20,15 +20,13 @@ interface MemberAddress {
 
 export async function changeMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const body = { role: page.form.get("role") ?? "" };
-  const problems = await findProblems(() => page.call(updateMember, { params: { ...address }, body }));
-  if (!problems) return seeOtherWith(orgPath(address.slug, "members"), "role");
-  return showMember(page, address, problems);
+  await page.call(updateMember, { params: { ...address }, body });
+  return seeOtherWith(orgPath(address.slug, "members"), "role");
 }
 
 export async function removeMemberOf(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { slug, userId } = address;
-  const problems = await findProblems(() => page.call(removeMember, { params: { ...address } }));
-  if (problems) return confirmRemoval(page, address, problems);
+  await page.call(removeMember, { params: { ...address } });
   if (userId === page.session.user.id) return seeOtherWith(orgPath(slug), "left");
   return seeOtherWith(orgPath(slug, "members"), "remove");
 }
@@ -44,11 +42,7 @@ async function loadMember(
   return { member, org };
 }
 
-export async function showMember(
-  page: SignedInPage,
-  address: MemberAddress,
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+export async function showMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { member, org } = await loadMember(page, address);
   const { slug, userId } = address;
   const { username, name, role } = member;
@@ -59,15 +53,13 @@ export async function showMember(
     slug,
     tab: "members",
     subject: username,
-    status: problems?.status,
-    body: html`${problemSummary(problems)}
-<p class="crumbs"><a href="${orgPath(slug, "members")}">Members</a></p>
+    body: html`<p class="crumbs"><a href="${orgPath(slug, "members")}">Members</a></p>
 <section class="card form-card" aria-labelledby="member-title">
   <h2 id="member-title">${name ?? username} <small>${username}</small></h2>
   ${
     mayChange
       ? html`<form method="post">${tokenField(page.session)}
-  ${roleChoice(org, page.form.get("role") ?? role, problems)}
+  ${roleChoice(page, org, role)}
   <div class="actions"><button type="submit" class="primary">Save role</button> ${removal}</div>
   </form>`
       : html`<p>The role is ${role}. Only an owner${role === "owner" ? "" : " or admin"} can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`
@@ -76,25 +68,20 @@ export async function showMember(
   });
 }
 
-export async function confirmRemoval(
-  page: SignedInPage,
-  address: MemberAddress,
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+export async function confirmRemoval(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { member, org } = await loadMember(page, address);
   const { username } = member;
   const isSelf = member.userId === page.session.user.id;
   const [title, action, whose] = isSelf
     ? [`Leave ${org.name}?`, "Leave organization", "Your"]
     : [`Remove ${username} from ${org.name}?`, "Remove member", "Their"];
-  const content = confirmPage(page.session, {
+  const content = confirmPage(page, {
     section: "organization",
     title,
-    text: html`${problemSummary(problems)}
-  <p>Access ends within a second, and running downloads stop. ${whose} API keys for this organization are revoked.</p>
+    text: html`<p>Access ends within a second, and running downloads stop. ${whose} API keys for this organization are revoked.</p>
   <p>Definitions, projects, exports and webhooks stay with the organization. Rejoining requires a new invitation.</p>`,
     action,
     cancel: orgPath(address.slug, "members"),
   });
-  return { ...content, org, status: problems?.status };
+  return { ...content, org };
 }

@@ -9,17 +9,13 @@ import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import {
   choiceGroup,
-  type FormProblems,
   type FormSession,
-  findProblems,
   idempotencyKeyOf,
   inputField,
   onceField,
-  problemSummary,
   tokenField,
 } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, renderDay, renderInstant } from "../parts.ts";
@@ -44,41 +40,21 @@ const NOTICES = {
   remove: "Member removed.",
 };
 
-export async function showMembers(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  return renderPage(page, slug, { email: "", role: "viewer", problems: null });
-}
-
 /** Invites or revokes, as the button says. */
-export async function changeInvitations(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { form, call } = page;
+export async function changeInvitations(
+  { form, call }: SignedInPage,
+  { slug }: { slug: string },
+): Promise<PageResult> {
   const revoked = form.get("revoke");
-  const email = (form.get("email") ?? "").trim();
-  const role = form.get("role") ?? "";
-  const problems = await findProblems(() =>
-    revoked === null
-      ? call(createInvitation, {
-          params: { slug },
-          body: { email, role },
-          idempotencyKey: idempotencyKeyOf(form),
-        })
-      : call(revokeInvitation, { params: { slug, id: revoked } }),
-  );
-  if (!problems) return seeOtherWith(orgPath(slug, "members"), revoked === null ? "invite" : "revoke");
-  return renderPage(page, slug, { email, role, problems });
+  if (revoked === null) {
+    const body = { email: (form.get("email") ?? "").trim(), role: form.get("role") ?? "" };
+    const idempotencyKey = idempotencyKeyOf(form);
+    await call(createInvitation, { params: { slug }, body, idempotencyKey });
+  } else await call(revokeInvitation, { params: { slug, id: revoked } });
+  return seeOtherWith(orgPath(slug, "members"), revoked === null ? "invite" : "revoke");
 }
 
-/** The roles that the user can give in an organization. A personal one has one owner. */
-function assignableRoles({ role, isPersonal }: Pick<PageOrg, "role" | "isPersonal">): OrgRole[] {
-  return ORG_ROLES.filter((value) => mayManageMembers(role, value).ok && !(isPersonal && value === "owner"));
-}
-
-interface InviteForm {
-  email: string;
-  role: string;
-  problems: FormProblems | null;
-}
-
-async function renderPage(page: SignedInPage, slug: string, form: InviteForm): Promise<PageResult> {
+export async function showMembers(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const org = findOwnOrg(page, slug);
   const isManager = org !== null && hasOrgRole(org.role, "admin").ok;
   const { data } = await page.call(listOrganizationMembers, { params: { slug } });
@@ -89,13 +65,17 @@ async function renderPage(page: SignedInPage, slug: string, form: InviteForm): P
   return orgPage(page, {
     slug,
     tab: "members",
-    status: form.problems?.status,
-    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(form.problems)}
-${isAlone && html`<p class="notice">You are the only member. Invite the people you work with.</p>`}
+    notices: NOTICES,
+    body: html`${isAlone && html`<p class="notice">You are the only member. Invite the people you work with.</p>`}
 ${renderMembers(page, slug, { members: data.members, isManager })}
 ${isManager && renderInvitations(page.session, invitations)}
-${isManager && renderInviteForm(page, org, form)}`,
+${isManager && renderInviteForm(page, org)}`,
   });
+}
+
+/** The roles that the user can give in an organization. A personal one has one owner. */
+function assignableRoles({ role, isPersonal }: PageOrg): OrgRole[] {
+  return ORG_ROLES.filter((value) => mayManageMembers(role, value).ok && !(isPersonal && value === "owner"));
 }
 
 /** Renders the table of members. Avatars are not loaded: they are addresses of strangers. */
@@ -146,31 +126,24 @@ function renderInvitations(session: FormSession, invitations: readonly Invitatio
 </section>`;
 }
 
-function renderInviteForm(
-  { session }: SignedInPage,
-  org: PageOrg,
-  { email, role, problems }: InviteForm,
-): Html {
+function renderInviteForm(page: SignedInPage, org: PageOrg): Html {
+  const { session, form, problems } = page;
   const hint = "The invitation link works once, for seven days.";
   return html`<section class="card form-card" aria-labelledby="invite-title">
   <h2 id="invite-title">Invite a member</h2>
   <form method="post">${tokenField(session)}${onceField()}
-  ${inputField({ name: "email", label: "Email", hint, problems }, html`type="email" maxlength="${EMAIL_MAX_LENGTH}" required autocomplete="off" value="${email}"`)}
-  ${roleChoice(org, role, problems)}
+  ${inputField({ name: "email", label: "Email", hint, problems }, html`type="email" maxlength="${EMAIL_MAX_LENGTH}" required autocomplete="off" value="${form.get("email")}"`)}
+  ${roleChoice(page, org, "viewer")}
   <div class="actions"><button type="submit" class="primary">Send invitation</button></div>
   </form>
 </section>`;
 }
 
 /** The roles that the user can give, each with what it allows. The meanings would not fit into a list on a phone. */
-export function roleChoice(
-  org: Pick<PageOrg, "role" | "isPersonal">,
-  chosen: string,
-  problems: FormProblems | null,
-): Html {
+export function roleChoice({ form, problems }: SignedInPage, org: PageOrg, current: OrgRole): Html {
   const roles = assignableRoles(org).map(
     (role) => [role, html`<b>${role}</b> <small>${ROLE_MEANINGS[role]}</small>`] as const,
   );
   const problem = problems?.fields.get("role");
-  return choiceGroup("radio", { name: "role", label: "Role", problem }, roles, [chosen]);
+  return choiceGroup("radio", { name: "role", label: "Role", problem }, roles, [form.get("role") ?? current]);
 }

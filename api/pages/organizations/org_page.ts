@@ -1,9 +1,11 @@
-/** What the pages of an organization have in common: its name, the caller's role, tabs. */
+/** What the pages of an organization have in common: its name, the caller's role, tabs, what a form has done or the API refused. */
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { orgPath } from "../addresses.ts";
+import { problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
+import { renderNotice } from "../notice.ts";
 import type { Page } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { badge, renderInstant, tabBar } from "../parts.ts";
@@ -34,14 +36,16 @@ interface OrgContent {
   tab: string;
   /** What the page is about, where several pages have the tab. */
   subject?: string;
+  /** What forms have done, by the name of the notice. */
+  notices?: Readonly<Record<string, string>>;
   body: Content;
   head?: Content;
-  status?: number | undefined;
+  status?: number;
 }
 
 /** Returns a page of an organization. */
-export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageContent {
-  const { slug, tab, subject, body, head, status } = content;
+export function orgPage(page: Page, content: OrgContent): PageContent {
+  const { slug, tab, subject, notices = {}, body, head, status } = content;
   const org = findOwnOrg(page, slug);
   const name = content.name ?? org?.name ?? slug;
   const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok)).map(
@@ -58,6 +62,7 @@ export function orgPage(page: Pick<Page, "session">, content: OrgContent): PageC
     main: html`<div class="title"><h1>${name}</h1>${org && badge(org.role)}</div>
 ${tabs.length > 1 && tabBar("Organization", tabs)}
 ${org?.deletesAt && renderEnd(slug, org.role, org.deletesAt)}
+${renderNotice(page.notice, notices)}${problemSummary(page.problems)}
 ${body}`,
   };
 }

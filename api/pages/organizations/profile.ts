@@ -6,7 +6,6 @@ import { orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
 import { type Html, html, webUrl } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import {
@@ -45,7 +44,8 @@ export async function showProfile(page: Page, { slug }: { slug: string }): Promi
     name: profile.name,
     tab: "",
     head: html`<meta name="description" content="${profile.description ?? `${profile.name} on ulr`}">`,
-    body: html`${renderNotice(page.notice, NOTICES)}${renderProfile(profile)}
+    notices: NOTICES,
+    body: html`${renderProfile(profile)}
 <section class="stack" aria-labelledby="definitions-title">
   <h2 id="definitions-title">${title}</h2>
   ${renderDefinitions(definitions, { path: orgPath(slug), title })}

@@ -14,17 +14,8 @@ import {
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { EXPORTS_PATH, orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import {
-  type FormProblems,
-  findProblems,
-  idempotencyKeyOf,
-  inputField,
-  onceField,
-  problemSummary,
-  tokenField,
-} from "../forms.ts";
+import { idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageSession } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, pager, readOffset, renderDay } from "../parts.ts";
@@ -36,11 +27,6 @@ type Projects = (typeof ProjectList.static)["data"];
 
 type DeletedProject = ResponseOf<typeof listDeletedProjects>["data"]["projects"][number];
 
-interface Typed {
-  name: string;
-  slug: string;
-}
-
 const NOTICES = {
   created: "Organization created. Create its first project.",
   added: "Project created.",
@@ -49,26 +35,24 @@ const NOTICES = {
 };
 
 /** Creates a project, or restores the one in the hidden field `restore`. */
-export async function changeProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { form, call } = page;
+export async function changeProjects(
+  { form, call }: SignedInPage,
+  { slug }: { slug: string },
+): Promise<PageResult> {
   const restored = form.get("restore");
-  const typed = { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim() };
-  const body = { name: typed.name, ...(typed.slug === "" ? {} : { slug: typed.slug }) };
-  const problems = await findProblems(() =>
-    restored === null
-      ? call(createProject, { params: { slug }, body, idempotencyKey: idempotencyKeyOf(form) })
-      : call(restoreProject, { params: { slug, project: restored } }),
-  );
-  if (!problems) return seeOtherWith(orgPath(slug, "projects"), restored === null ? "added" : "restored");
-  return showProjects(page, { slug }, typed, problems);
+  if (restored === null) {
+    const { slug: wanted, ...named } = readProject(form);
+    const body = wanted === "" ? named : { ...named, slug: wanted };
+    await call(createProject, { params: { slug }, body, idempotencyKey: idempotencyKeyOf(form) });
+  } else await call(restoreProject, { params: { slug, project: restored } });
+  return seeOtherWith(orgPath(slug, "projects"), restored === null ? "added" : "restored");
 }
 
-export async function showProjects(
-  page: SignedInPage,
-  { slug }: { slug: string },
-  typed: Typed = { name: "", slug: "" },
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+function readProject(form: URLSearchParams): { name: string; slug: string } {
+  return { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim() };
+}
+
+export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { data } = await page.call(listOrganizationProjects, { params: { slug } });
   const org = findOwnOrg(page, slug);
   const isAdmin = org !== null && hasOrgRole(org.role, "admin").ok;
@@ -76,10 +60,9 @@ export async function showProjects(
   return orgPage(page, {
     slug,
     tab: "projects",
-    status: problems?.status,
-    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
-${renderProjects(data, { slug, isAdmin, offset: readOffset(page.url) })}
-${isAdmin && renderForm(page.session, typed, problems)}
+    notices: NOTICES,
+    body: html`${renderProjects(data, { slug, isAdmin, offset: readOffset(page.url) })}
+${isAdmin && renderForm(page)}
 ${deleted.length > 0 && renderDeleted(page.session, deleted)}`,
   });
 }
@@ -107,29 +90,30 @@ function renderProjects(
 </section>`;
 }
 
-function renderForm(session: PageSession, { name, slug }: Typed, problems: FormProblems | null): Html {
+function renderForm(page: SignedInPage): Html {
+  const slugHint = "Used in URLs. Leave it empty to derive it from the name.";
   return html`<section class="card form-card" aria-labelledby="new-title">
   <h2 id="new-title">New project</h2>
-  <form method="post">${tokenField(session)}${onceField()}
-  ${projectFields({ name, slug }, { problems, slugHint: "Used in URLs. Leave it empty to derive it from the name." })}
+  <form method="post">${tokenField(page.session)}${onceField()}
+  ${projectFields(page, { name: "", slug: "", slugHint })}
   <div class="actions"><button type="submit" class="primary">Create project</button></div>
   </form>
 </section>`;
 }
 
-/** Renders the fields of a project's names. */
+/** Renders the fields of a project's names, as given or as typed. */
 function projectFields(
-  { name, slug }: Typed,
-  { problems, slugHint }: { problems: FormProblems | null; slugHint: string },
+  { form, problems }: SignedInPage,
+  { name, slug, slugHint }: { name: string; slug: string; slugHint: string },
 ): Content {
   return [
     inputField(
       { name: "name", label: "Name", problems },
-      html`type="text" maxlength="200" required value="${name}"`,
+      html`type="text" maxlength="200" required value="${form.get("name") ?? name}"`,
     ),
     inputField(
       { name: "slug", label: "Slug", hint: slugHint, problems },
-      html`type="text" maxlength="60" autocapitalize="none" spellcheck="false" value="${slug}"`,
+      html`type="text" maxlength="60" autocapitalize="none" spellcheck="false" value="${form.get("slug") ?? slug}"`,
     ),
   ];
 }
@@ -164,17 +148,13 @@ export async function changeProject(page: SignedInPage, address: ProjectAddress)
     await call(deleteProject, { params });
     return seeOtherWith(orgPath(address.slug, "projects"), "deleted");
   }
-  const typed = { name: form.get("name") ?? "", slug: (form.get("slug") ?? "").trim() };
-  const problems = await findProblems(() => call(updateProject, { params, body: typed }));
-  if (!problems) return seeOtherWith(orgPath(address.slug, "projects", address.project), "saved");
-  return showProject(page, address, typed, problems);
+  await call(updateProject, { params, body: readProject(form) });
+  return seeOtherWith(orgPath(address.slug, "projects", address.project), "saved");
 }
 
 export async function showProject(
   page: SignedInPage,
   { slug, project: id }: ProjectAddress,
-  typed: Typed | null = null,
-  problems: FormProblems | null = null,
 ): Promise<PageResult> {
   const { data: org } = await page.call(getOrganization, { params: { slug } });
   requireAllowed(hasOrgRole(org.role, "admin"));
@@ -182,17 +162,17 @@ export async function showProject(
   const project = data.projects.find((listed) => listed.id === id);
   if (!project) throw new ApiError("PROJECT_NOT_FOUND");
   const token = tokenField(page.session);
+  const slugHint = "Exports no longer find the project by its old slug or name.";
   return orgPage(page, {
     slug,
     tab: "projects",
     subject: project.name,
-    status: problems?.status,
-    body: html`${renderNotice(page.notice, { saved: "Project saved." })}${problemSummary(problems)}
-<p class="crumbs"><a href="${orgPath(slug, "projects")}">Projects</a></p>
+    notices: { saved: "Project saved." },
+    body: html`<p class="crumbs"><a href="${orgPath(slug, "projects")}">Projects</a></p>
 <section class="card form-card" aria-labelledby="rename-title">
   <h2 id="rename-title">${project.name}</h2>
   <form method="post">${token}<input type="hidden" name="action" value="save">
-  ${projectFields(typed ?? project, { problems, slugHint: "Exports no longer find the project by its old slug or name." })}
+  ${projectFields(page, { ...project, slugHint })}
   <div class="actions"><button type="submit" class="primary">Save project</button></div>
   </form>
 </section>

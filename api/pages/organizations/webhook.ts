@@ -5,23 +5,13 @@ import { deleteWebhook as deleteOperation, getWebhook, updateWebhook } from "../
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import {
-  attempt,
-  explainUsed,
-  type FormProblems,
-  findProblems,
-  idempotencyKeyOf,
-  onceField,
-  problemSummary,
-  tokenField,
-} from "../forms.ts";
+import { explainUsed, idempotencyKeyOf, onceField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { badge, dataTable, emptyState, numberHeading, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
-import { readWebhookForm, renderState, type WebhookForm, webhookForm } from "./webhooks.ts";
+import { readWebhookForm, renderState, webhookForm } from "./webhooks.ts";
 
 const NOTICES = {
   save: "Webhook saved.",
@@ -40,8 +30,8 @@ interface WebhookAddress {
   id: string;
 }
 
-export async function showWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  return renderPage(page, address, { webhook: await loadWebhook(page, address) });
+export function showWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
+  return renderPage(page, address, null);
 }
 
 /** Does what the hidden field `action` says. */
@@ -50,31 +40,19 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
   const action = toAction(form.get("action"));
   const params = { ...address };
   if (action === "rotate") return rotateSecret(page, address);
-  const problems = await findProblems(() => {
-    if (action === "test") {
-      return call(testWebhook, { params, idempotencyKey: idempotencyKeyOf(form) });
-    }
+  if (action === "test") await call(testWebhook, { params, idempotencyKey: idempotencyKeyOf(form) });
+  else {
     const body = action === "save" ? readWebhookForm(form) : { enabled: action === "enable" };
-    return call(updateWebhook, { params, body });
-  });
-  if (!problems) return seeOtherWith(webhookPath(address), action);
-  const webhook = await loadWebhook(page, address);
-  const typed = action === "save" ? { form: readWebhookForm(form) } : {};
-  return renderPage(page, address, { webhook, problems, ...typed });
+    await call(updateWebhook, { params, body });
+  }
+  return seeOtherWith(webhookPath(address), action);
 }
 
 /** Shows the new secret. The same form sent twice replaces it once: the second response says so. */
 async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  const idempotencyKey = idempotencyKeyOf(page.form);
-  const outcome = await attempt(() =>
-    page.call(rotateWebhookSecret, { params: { ...address }, idempotencyKey }),
-  );
-  return renderPage(page, address, {
-    webhook: await loadWebhook(page, address),
-    ...(outcome.ok
-      ? { rotated: outcome.value.data }
-      : { problems: explainUsed(outcome.problems, SENT_TWICE) }),
-  });
+  const input = { params: { ...address }, idempotencyKey: idempotencyKeyOf(page.form) };
+  const { data } = await explainUsed(page.call(rotateWebhookSecret, input), SENT_TWICE);
+  return renderPage(page, address, data);
 }
 
 const SENT_TWICE =
@@ -82,7 +60,7 @@ const SENT_TWICE =
 
 export async function confirmDelete(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const webhook = await loadWebhook(page, address);
-  return confirmPage(page.session, {
+  return confirmPage(page, {
     section: "organization",
     title: "Delete this webhook?",
     text: html`<p><b>${webhook.url}</b></p>
@@ -109,31 +87,22 @@ async function loadWebhook({ call }: SignedInPage, address: WebhookAddress): Pro
   return (await call(getWebhook, { params: { ...address } })).data;
 }
 
-interface WebhookView {
-  webhook: Webhook;
-  /** What was typed, if it could not be saved. */
-  form?: WebhookForm;
-  problems?: FormProblems | null;
-  /** With the secret that was just made. */
-  rotated?: Rotated | null;
-}
-
+/** `rotated` has the secret that was just made. */
 async function renderPage(
   page: SignedInPage,
   address: WebhookAddress,
-  view: WebhookView,
+  rotated: Rotated | null,
 ): Promise<PageResult> {
-  const { webhook, form = webhook, problems = null, rotated = null } = view;
+  const webhook = await loadWebhook(page, address);
   const { data } = await page.call(listWebhookDeliveries, { params: { ...address } });
   const { slug } = address;
   return orgPage(page, {
     slug,
     tab: "webhooks",
     subject: new URL(webhook.url).host,
+    notices: NOTICES,
     head: rotated && COPY_SCRIPT,
-    status: problems?.status,
-    body: html`${renderNotice(page.notice, NOTICES)}${problemSummary(problems)}
-<p class="crumbs"><a href="${orgPath(slug, "webhooks")}">Webhooks</a></p>
+    body: html`<p class="crumbs"><a href="${orgPath(slug, "webhooks")}">Webhooks</a></p>
 <section class="stack" aria-labelledby="webhook-title">
   <h2 id="webhook-title">${webhook.url}</h2>
   <p>${renderState(webhook)} <span class="quiet">Created ${renderInstant(webhook.createdAt)}</span></p>
@@ -146,7 +115,7 @@ ${rotated && renderRotated(rotated)}
 </section>
 <section class="card form-card" aria-labelledby="edit-title">
   <h2 id="edit-title">Change</h2>
-  ${webhookForm(page.session, { form, problems, action: "Save webhook" })}
+  ${webhookForm(page, webhook, "Save webhook")}
 </section>`,
   });
 }

@@ -3,20 +3,8 @@ import { EVENT_TYPES, type EventType } from "../../../shared/vocabulary.ts";
 import * as webhookOperations from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import {
-  attempt,
-  choiceGroup,
-  explainUsed,
-  type FormProblems,
-  type FormSession,
-  idempotencyKeyOf,
-  inputField,
-  onceField,
-  problemSummary,
-  tokenField,
-} from "../forms.ts";
+import { choiceGroup, explainUsed, idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
@@ -25,60 +13,43 @@ import { orgPage } from "./org_page.ts";
 type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];
 type Created = ResponseOf<typeof webhookOperations.createWebhook>["data"];
 
-export async function showWebhooks(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  return renderPage(page, slug, { webhooks: await loadWebhooks(page, slug) });
+export function showWebhooks(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  return renderPage(page, slug, null);
 }
 
 /** Creates a webhook and shows its secret. The same form sent twice creates one webhook: the second response says so. */
 export async function createWebhook(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const form = readWebhookForm(page.form);
-  const outcome = await attempt(() =>
-    page.call(webhookOperations.createWebhook, {
-      params: { slug },
-      body: form,
-      idempotencyKey: idempotencyKeyOf(page.form),
-    }),
-  );
-  const webhooks = await loadWebhooks(page, slug);
-  const view = outcome.ok
-    ? { created: outcome.value.data }
-    : { form, problems: explainUsed(outcome.problems, SENT_TWICE) };
-  return renderPage(page, slug, { webhooks, ...view });
-}
-
-async function loadWebhooks({ call }: SignedInPage, slug: string): Promise<readonly Webhook[]> {
-  return (await call(webhookOperations.listWebhooks, { params: { slug } })).data.webhooks;
+  const input = {
+    params: { slug },
+    body: readWebhookForm(page.form),
+    idempotencyKey: idempotencyKeyOf(page.form),
+  };
+  const { data } = await explainUsed(page.call(webhookOperations.createWebhook, input), SENT_TWICE);
+  return renderPage(page, slug, data);
 }
 
 const SENT_TWICE =
   "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
 
-interface WebhooksView {
-  webhooks: readonly Webhook[];
-  created?: Created | null;
-  form?: WebhookForm;
-  problems?: FormProblems;
-}
-
-function renderPage(page: SignedInPage, slug: string, view: WebhooksView): PageResult {
-  const { webhooks, created, form = { url: "", types: [] }, problems = null } = view;
+/** Renders the webhooks, and below them the form, or above them the webhook that it has created. */
+async function renderPage(page: SignedInPage, slug: string, created: Created | null): Promise<PageResult> {
+  const { data } = await page.call(webhookOperations.listWebhooks, { params: { slug } });
   return orgPage(page, {
     slug,
     tab: "webhooks",
-    head: created && COPY_SCRIPT,
-    status: created ? 201 : problems?.status,
-    body: html`${renderNotice(page.notice, { deleted: "Webhook deleted." })}${problemSummary(problems)}
-${created && renderCreated(created, slug)}
+    ...(created && { head: COPY_SCRIPT, status: 201 }),
+    notices: { deleted: "Webhook deleted." },
+    body: html`${created && renderCreated(created, slug)}
 <section class="stack" aria-labelledby="webhooks-title">
   <h2 id="webhooks-title">Webhooks</h2>
   <p class="quiet">Deliver events of the organization, and of models, to your own address, signed as Standard Webhooks.</p>
-  ${renderWebhooks(webhooks, slug)}
+  ${renderWebhooks(data.webhooks, slug)}
 </section>
 ${
   !created &&
   html`<section class="card form-card" aria-labelledby="new-webhook-title">
   <h2 id="new-webhook-title">New webhook</h2>
-  ${webhookForm(page.session, { form, problems, action: "Create webhook" })}
+  ${webhookForm(page, { url: "", types: [] }, "Create webhook")}
 </section>`
 }`,
   });
@@ -129,11 +100,10 @@ export function readWebhookForm(value: URLSearchParams): WebhookForm {
   return { url: value.get("url")?.trim() ?? "", types: value.getAll("types") };
 }
 
-/** Renders the form. `action` is the text of its button. */
-export function webhookForm(
-  session: FormSession,
-  { form, problems, action }: { form: WebhookForm; problems: FormProblems | null; action: string },
-): Html {
+/** Renders the form as typed, or with the webhook as it is. `action` is the text of its button. */
+export function webhookForm(page: SignedInPage, current: WebhookForm, action: string): Html {
+  const { session, problems } = page;
+  const form = page.form.has("url") ? readWebhookForm(page.form) : current;
   const problem = problems?.fields.has("types") ? "Choose at least one event." : undefined;
   const types = EVENT_TYPES.map(
     (type) => [type, html`${type} <small>${EVENT_MEANINGS[type]}</small>`] as const,

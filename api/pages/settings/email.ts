@@ -2,57 +2,50 @@
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/change_email.ts";
-import { type FormProblems, findPasswordProblems, inputField } from "../forms.ts";
+import { explainPassword, inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import type { Page, PageResult, SignedInPage } from "../page.ts";
-import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField } from "../sign_in/mail_form.ts";
+import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
+import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/mail_form.ts";
 
 const CONFIRM_EMAIL_PATH = "/confirm-email";
 
-/** Asks for the change. Returns what is wrong with the form, or null. */
-export async function changeEmail({ call, form }: SignedInPage): Promise<FormProblems | null> {
+/** Asks for the change. */
+export async function changeEmail({ call, form }: SignedInPage): Promise<Response> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
-  return findPasswordProblems("password", () => call(requestEmailChange, { body }));
+  await explainPassword(call(requestEmailChange, { body }), "password");
+  return seeOtherWith("/settings/profile", "email");
 }
 
-export function emailForm(
-  token: Html,
-  { email, wanted, problems }: { email: string; wanted: string; problems: FormProblems | null },
-): Html {
-  return html`<form method="post">${token}<input type="hidden" name="form" value="email">
-  <p>Your address is <strong>${email}</strong>. A new address takes effect once you confirm it with the link we send there.</p>
-  ${inputField({ name: "email", label: "New address", problems }, html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required value="${wanted}"`)}
+export function emailForm({ session, form, problems }: SignedInPage): Html {
+  return html`<form method="post">${tokenField(session)}<input type="hidden" name="form" value="email">
+  <p>Your address is <strong>${session.user.email}</strong>. A new address takes effect once you confirm it with the link we send there.</p>
+  ${inputField({ name: "email", label: "New address", problems }, html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required value="${form.get("email")}"`)}
   ${inputField({ name: "password", label: "Password", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required`)}
   <div class="actions"><button type="submit" class="primary">Send link</button></div>
 </form>`;
 }
 
 /** Following the link changes nothing: mail scanners do that too. */
-export function showConfirmEmail({ url }: Page): PageResult {
-  return confirmPage(url.searchParams.get("token") ?? "", null);
-}
-
-export async function confirmEmail({ form, call }: Page): Promise<PageResult> {
-  const token = form.get("token") ?? "";
-  const problems = await findLimitedProblems(() => call(confirmEmailChange, { body: { token } }));
+export function showConfirmEmail({ url, form, problems }: Page): PageResult {
   if (problems?.fields.has("token")) {
     return deadLinkPage(html`Your <a href="/settings/profile">settings</a> show your current address.`);
   }
-  if (problems) return confirmPage(token, problems);
-  return cardPage({
-    title: "Your email address has changed",
-    body: html`<p role="status">From now on, you sign in with the new address.</p>
-  <p><a class="button" href="/settings/profile">Go to the settings</a></p>`,
-  });
-}
-
-function confirmPage(token: string, problems: FormProblems | null): PageResult {
   return cardPage({
     title: "Confirm your new email address",
     problems,
     body: html`<p>After you confirm, you sign in with this address.</p>
-  <form method="post" action="${CONFIRM_EMAIL_PATH}">${linkTokenField(token)}
+  <form method="post" action="${CONFIRM_EMAIL_PATH}">${linkTokenField(url.searchParams.get("token") ?? form.get("token") ?? "")}
     <div class="actions"><button type="submit" class="primary">Confirm address</button></div>
   </form>`,
+  });
+}
+
+export async function confirmEmail({ form, call }: Page): Promise<PageResult> {
+  const body = { token: form.get("token") ?? "" };
+  await explainLimit(call(confirmEmailChange, { body }));
+  return cardPage({
+    title: "Your email address has changed",
+    body: html`<p role="status">From now on, you sign in with the new address.</p>
+  <p><a class="button" href="/settings/profile">Go to the settings</a></p>`,
   });
 }

@@ -14,9 +14,8 @@ import { notFound } from "../../http/not_found.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
-import { attempt, type FormProblems, inputField, problemSummary, tokenField } from "../forms.ts";
+import { explained, inputField, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../page.ts";
 import { countOf, emptyState } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
@@ -41,13 +40,15 @@ const URI_MAX_LENGTH = 1500;
 type Factors = ResponseOf<typeof listFactors>["data"];
 
 interface Shown {
-  problems?: FormProblems | null;
   codes?: readonly string[] | null;
   secret?: { secret: string; uri: string } | null;
 }
 
-export async function showFactors(page: SignedInPage): Promise<PageResult> {
-  return render(page, {});
+/** A mistyped code needs no new secret. */
+export function showFactors(page: SignedInPage): Promise<PageResult> {
+  const { form, problems } = page;
+  const isOpen = form.get("form") === "confirm" && problems?.message !== GONE;
+  return render(page, { secret: isOpen ? secretOf(form) : null });
 }
 
 /** Does what the form's hidden field says. */
@@ -72,25 +73,17 @@ export async function changeFactors(page: SignedInPage): Promise<PageResult> {
   const kind = form.get("form") ?? "";
   const change = Object.hasOwn(forms, kind) ? forms[kind] : undefined;
   if (!change) throw new ApiError("VALIDATION_ERROR");
-  const outcome = await attempt(async () => {
-    try {
-      return await change();
-    } catch (error) {
-      // The session is valid, or there would be no form: only the password or the code is wrong.
-      if (!(error instanceof ApiError) || ![401, 404].includes(error.status)) throw error;
-      throw new ApiError("VALIDATION_ERROR", { message: error.status === 404 ? GONE : error.message });
-    }
-  });
-  if (!outcome.ok) {
-    const { problems } = outcome;
-    const isOpen = kind === "confirm" && problems.message !== GONE;
-    return render(page, { problems, secret: isOpen ? secretOf(form) : null });
-  }
-  const { codes, secret } = outcome.value;
-  return codes || secret ? render(page, outcome.value) : seeOtherWith(PATH, kind);
+  // The session is valid, or there would be no form: only the password or the code is wrong.
+  const done = await explained(
+    change(),
+    ({ status, message }) =>
+      [401, 404].includes(status) &&
+      new ApiError("VALIDATION_ERROR", { message: status === 404 ? GONE : message }),
+  );
+  return done.codes || done.secret ? render(page, done) : seeOtherWith(PATH, kind);
 }
 
-/** The secret comes back with its own form, so that a mistyped code needs no new one. */
+/** The secret comes back with its own form. */
 function secretOf(form: URLSearchParams): { secret: string; uri: string } | null {
   const uri = form.get("uri") ?? "";
   return uri.startsWith("otpauth:") && uri.length < URI_MAX_LENGTH
@@ -111,7 +104,7 @@ export async function confirmRemoval(page: SignedInPage, { id }: { id: string })
   if (!factor) throw notFound("factor");
   if (!isRecent(provenAt)) return seeOther(PATH);
   const isLast = factors.length === 1;
-  return confirmPage(page.session, {
+  return confirmPage(page, {
     section: "settings",
     title: "Remove this second factor?",
     text: html`<p><b>${factor.name}</b></p>
@@ -134,21 +127,18 @@ function isRecent(provenAt: string | null): boolean {
   return provenAt !== null && Date.now() - Date.parse(provenAt) < RECENT_MS;
 }
 
-async function render(page: SignedInPage, { problems = null, codes, secret }: Shown): Promise<PageResult> {
-  const { url, notice } = page;
+async function render(page: SignedInPage, { codes, secret }: Shown): Promise<PageResult> {
   const own = await load(page);
   const { factors, recoveryCodesLeft, provenAt } = own;
   const mayChange = factors.length === 0 || isRecent(provenAt);
   const forms = mayChange
     ? html`${addForms(page, { isFirst: factors.length === 0 })}${factors.length > 0 && renewForm(page, recoveryCodesLeft)}`
-    : verifyForms(page, own, problems);
-  return settingsPage({
-    url,
+    : verifyForms(page, own);
+  return settingsPage(page, {
     head: PASSKEY_SCRIPT,
-    status: problems?.status,
-    body: html`${renderNotice(notice, NOTICES)}${problemSummary(problems)}
-${codes && renderCodes(codes)}
-${secret && renderSecret(page, secret, problems)}
+    notices: NOTICES,
+    body: html`${codes && renderCodes(codes)}
+${secret && renderSecret(page, secret)}
 <section class="stack" aria-labelledby="factors-title">
   <h2 id="factors-title">Second factor</h2>
   <p class="quiet">With a second factor, signing in requires your password and either a code from an app or a passkey.</p>
@@ -180,16 +170,15 @@ function renderCodes(codes: readonly string[]): Html {
 }
 
 function renderSecret(
-  page: SignedInPage,
+  { session, problems }: SignedInPage,
   { secret, uri }: { secret: string; uri: string },
-  problems: FormProblems | null,
 ): Html {
   return html`<section class="card form-card" aria-labelledby="secret-title">
   <h2 id="secret-title">Add an authenticator app</h2>
   <p>Scan the code with the app, or type the secret into it.</p>
   ${renderQrCode(uri)}
   <p>Secret: <code>${secret}</code></p>
-  <form method="post">${tokenField(page.session)}<input type="hidden" name="form" value="confirm">
+  <form method="post">${tokenField(session)}<input type="hidden" name="form" value="confirm">
     <input type="hidden" name="secret" value="${secret}"><input type="hidden" name="uri" value="${uri}">
     ${inputField({ name: "name", label: "Name", problems }, html`value="Phone" maxlength="100" required`)}
     ${inputField({ name: "code", label: "Code from the app", problems }, html`inputmode="numeric" autocomplete="one-time-code" maxlength="16" required`)}
@@ -226,11 +215,7 @@ function renewForm({ session }: SignedInPage, codesLeft: number): Html {
 }
 
 /** Offers what the user has: a passkey, and codes of an app or for recovery. */
-function verifyForms(
-  { session }: SignedInPage,
-  { factors, recoveryCodesLeft }: Factors,
-  problems: FormProblems | null,
-): Html {
+function verifyForms({ session, problems }: SignedInPage, { factors, recoveryCodesLeft }: Factors): Html {
   const kinds = factors.map(({ kind }) => kind);
   const label = codeLabel(recoveryCodesLeft > 0 ? [...kinds, "recovery_code"] : kinds);
   const hidden = html`${tokenField(session)}<input type="hidden" name="form" value="verify">`;

@@ -5,30 +5,25 @@ import { notFound } from "../../http/not_found.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import {
-  attempt,
   choiceGroup,
   explainUsed,
-  type FormProblems,
   idempotencyKeyOf,
   inputField,
   onceField,
-  problemSummary,
   selectField,
   tokenField,
 } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import type { PageOrg, PageSession } from "../page_session.ts";
+import type { PageOrg } from "../page_session.ts";
 import { ACTION_HEADING, badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/keys";
 
-/** What was typed, as it was. */
-const EMPTY_FORM = { name: "", organization: "", scope: "read", expiresAt: "" };
-type KeyForm = typeof EMPTY_FORM;
+/** The fields of the form, as the API names them. */
+const FIELDS = ["name", "organization", "scope", "expiresAt"] as const;
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -41,26 +36,22 @@ type Key = ResponseOf<typeof keyOperations.listKeys>["data"]["keys"][number];
 type Created = ResponseOf<typeof keyOperations.createKey>["data"];
 
 /** Shows the keys and the form for a new one. */
-export async function showKeys(page: SignedInPage): Promise<PageResult> {
-  return renderPage(page, await loadKeys(page), {});
+export function showKeys(page: SignedInPage): Promise<PageResult> {
+  return renderPage(page, null);
 }
 
 /** Creates a key and shows it. The same form sent twice creates one key: the second response says so. */
 export async function createKey(page: SignedInPage): Promise<PageResult> {
-  const { form, body } = readKeyForm(page.form);
-  const idempotencyKey = idempotencyKeyOf(page.form);
-  const outcome = await attempt(() => page.call(keyOperations.createKey, { body, idempotencyKey }));
-  const keys = await loadKeys(page);
-  return outcome.ok
-    ? renderPage(page, keys, { created: outcome.value.data })
-    : renderPage(page, keys, { form, problems: explainUsed(outcome.problems, SENT_TWICE) });
+  const input = { body: readKeyForm(page.form), idempotencyKey: idempotencyKeyOf(page.form) };
+  const { data } = await explainUsed(page.call(keyOperations.createKey, input), SENT_TWICE);
+  return renderPage(page, data);
 }
 
 /** Asks before a key is revoked. */
 export async function confirmRevoke(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const key = (await loadKeys(page)).find((candidate) => candidate.id === id);
   if (!key) throw notFound("key");
-  return confirmPage(page.session, {
+  return confirmPage(page, {
     section: "settings",
     title: "Revoke this API key?",
     text: html`<p><b>${nameOf(key)}</b> <code>${key.prefix}…</code></p>
@@ -79,42 +70,29 @@ async function loadKeys({ call }: SignedInPage): Promise<readonly Key[]> {
   return (await call(keyOperations.listKeys)).data.keys;
 }
 
-/** Reads the form: what was typed, and the body for the API. A day stands for its end, in UTC. */
-function readKeyForm(text: URLSearchParams): { form: KeyForm; body: Partial<KeyForm> } {
-  const names = Object.keys(EMPTY_FORM) as (keyof KeyForm)[];
-  const form = Object.fromEntries(names.map((name) => [name, text.get(name)?.trim() ?? ""])) as KeyForm;
-  const expiresAt = DAY.test(form.expiresAt) ? `${form.expiresAt}T23:59:59Z` : form.expiresAt;
-  const body = Object.fromEntries(Object.entries({ ...form, expiresAt }).filter(([, value]) => value !== ""));
-  return { form, body };
+/** Returns the body for the API: what was filled in. A day stands for its end, in UTC. */
+function readKeyForm(form: URLSearchParams): Partial<Record<(typeof FIELDS)[number], string>> {
+  const filled = FIELDS.map((name) => [name, form.get(name)?.trim() ?? ""]).filter(([, text]) => text !== "");
+  const body = Object.fromEntries(filled);
+  return DAY.test(body.expiresAt) ? { ...body, expiresAt: `${body.expiresAt}T23:59:59Z` } : body;
 }
 
 const SENT_TWICE =
   "This form was sent before, and its key was created. It cannot be shown again. If you have not copied it, revoke it and create another.";
 
-interface KeysView {
-  created?: Created | null;
-  form?: KeyForm;
-  problems?: FormProblems;
-}
-
-function renderPage(
-  { url, session, notice }: SignedInPage,
-  keys: readonly Key[],
-  view: KeysView,
-): PageResult {
-  const { created, form = EMPTY_FORM, problems = null } = view;
-  return settingsPage({
-    url,
-    head: created && COPY_SCRIPT,
-    status: created ? 201 : problems?.status,
-    body: html`${renderNotice(notice, { revoked: "API key revoked." })}${problemSummary(problems)}
-${created && renderCreated(created)}
+/** Renders the keys, and below them the form, or above them the key that it has created. */
+async function renderPage(page: SignedInPage, created: Created | null): Promise<PageResult> {
+  const keys = await loadKeys(page);
+  return settingsPage(page, {
+    ...(created && { head: COPY_SCRIPT, status: 201 }),
+    notices: { revoked: "API key revoked." },
+    body: html`${created && renderCreated(created)}
 <section class="stack" aria-labelledby="keys-title">
   <h2 id="keys-title">API keys</h2>
   <p class="quiet">Programs send a key as <code>Authorization: Bearer …</code> and act as you.</p>
-  ${renderKeys(keys, session.organizations)}
+  ${renderKeys(keys, page.session.organizations)}
 </section>
-${!created && keyForm(session, { form, problems })}`,
+${!created && keyForm(page)}`,
   });
 }
 
@@ -158,10 +136,7 @@ function renderExpiry(expiresAt: string | null): Content {
 }
 
 /** Renders the form with what was typed. */
-function keyForm(
-  session: PageSession,
-  { form, problems }: { form: KeyForm; problems: FormProblems | null },
-): Html {
+function keyForm({ session, form, problems }: SignedInPage): Html {
   const organizations = session.organizations.map(({ slug, name }) => [slug, name] as const);
   const scopes = KEY_SCOPES.map(
     (scope) => [scope, html`<b>${scope}</b> <small>${SCOPE_HINTS[scope]}</small>`] as const,
@@ -171,10 +146,10 @@ function keyForm(
   return html`<section class="card form-card" aria-labelledby="new-key-title">
   <h2 id="new-key-title">New API key</h2>
   <form method="post">${tokenField(session)}${onceField()}
-    ${inputField({ name: "name", label: "Name", hint: "What the key is for.", problems }, html`type="text" maxlength="200" required autocomplete="off" value="${form.name}"`)}
-    ${selectField({ name: "organization", label: "Organization", hint: whose, problems }, [["", "All my organizations"], ...organizations], form.organization)}
-    ${choiceGroup("radio", { name: "scope", label: "Scope", problem: problems?.fields.get("scope") }, scopes, [form.scope])}
-    ${inputField({ name: "expiresAt", label: "Last day", hint: until, problems }, html`type="date" value="${form.expiresAt}"`)}
+    ${inputField({ name: "name", label: "Name", hint: "What the key is for.", problems }, html`type="text" maxlength="200" required autocomplete="off" value="${form.get("name")}"`)}
+    ${selectField({ name: "organization", label: "Organization", hint: whose, problems }, [["", "All my organizations"], ...organizations], form.get("organization"))}
+    ${choiceGroup("radio", { name: "scope", label: "Scope", problem: problems?.fields.get("scope") }, scopes, [form.get("scope") ?? "read"])}
+    ${inputField({ name: "expiresAt", label: "Last day", hint: until, problems }, html`type="date" value="${form.get("expiresAt")}"`)}
     <div class="actions"><button type="submit" class="primary">Create key</button></div>
   </form>
 </section>`;

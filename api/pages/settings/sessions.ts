@@ -5,7 +5,6 @@ import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { notFound } from "../../http/not_found.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
-import { renderNotice } from "../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { ACTION_HEADING, badge, dataTable, renderInstant } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
@@ -18,10 +17,9 @@ type Session = typeof SessionSchema.static;
 
 export async function showSessions(page: SignedInPage): Promise<PageResult> {
   const sessions = await loadSessions(page);
-  return settingsPage({
-    url: page.url,
-    body: html`${renderNotice(page.notice, NOTICES)}
-<section class="stack" aria-labelledby="sessions-title">
+  return settingsPage(page, {
+    notices: NOTICES,
+    body: html`<section class="stack" aria-labelledby="sessions-title">
   <h2 id="sessions-title">Sessions</h2>
   <p class="quiet">Where you are signed in. If you do not recognize one, end it and change your password.</p>
   ${renderSessions(sessions)}
@@ -33,7 +31,7 @@ export async function showSessions(page: SignedInPage): Promise<PageResult> {
 export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const session = (await loadSessions(page)).find((candidate) => candidate.id === id);
   if (!session) throw notFound("session");
-  return confirmPage(page.session, {
+  return confirmPage(page, {
     section: "settings",
     title: session.isCurrent ? "End this session? You will be signed out." : "End this session?",
     text: html`<p>${deviceOf(session.userAgent)} · ${addressOf(session)}</p>
@@ -48,8 +46,8 @@ export async function endSession({ call }: SignedInPage, { id }: { id: string })
   return seeOtherWith(PATH, "ended");
 }
 
-export function confirmEndOthers({ session }: SignedInPage): PageResult {
-  return confirmPage(session, {
+export function confirmEndOthers(page: SignedInPage): PageResult {
+  return confirmPage(page, {
     section: "settings",
     title: "End all other sessions?",
     text: html`<p>You stay signed in here. All other browsers and programs that signed in are signed out within a second. API keys stay valid.</p>`,

@@ -1,6 +1,9 @@
-/** What the pages of a user's own settings have in common: heading and tabs. */
+/** What the pages of a user's own settings have in common: heading, tabs, what a form has done, and what the API refused of it. */
+import { problemSummary } from "../forms.ts";
 import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
+import { renderNotice } from "../notice.ts";
+import type { SignedInPage } from "../page.ts";
 import { tabBar } from "../parts.ts";
 
 const TABS = [
@@ -12,15 +15,18 @@ const TABS = [
 ] as const;
 
 interface SettingsContent {
-  /** Of the page that is shown, to know its tab. */
-  url: URL;
   body: Content;
+  /** What forms have done, by the name of the notice. */
+  notices?: Readonly<Record<string, string>>;
   head?: Content;
-  status?: number | undefined;
+  status?: number;
 }
 
 /** Returns a page of the settings. `url.pathname` is one of the tabs. */
-export function settingsPage({ url, body, head, status }: SettingsContent): PageContent {
+export function settingsPage(
+  { url, notice, problems }: SignedInPage,
+  { body, notices = {}, head, status }: SettingsContent,
+): PageContent {
   const current = TABS.find(({ path }) => path === url.pathname);
   const tabs = TABS.map(({ path, label }) => [path, label, path === url.pathname] as const);
   return {
@@ -30,6 +36,7 @@ export function settingsPage({ url, body, head, status }: SettingsContent): Page
     status,
     main: html`<h1>Settings</h1>
 ${tabBar("Settings", tabs)}
+${renderNotice(notice, notices)}${problemSummary(problems)}
 ${body}`,
   };
 }

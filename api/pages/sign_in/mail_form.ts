@@ -2,7 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { describeWait } from "../explain_error.ts";
-import { type FormProblems, findProblems, problemSummary } from "../forms.ts";
+import { explained, type FormProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 
@@ -11,19 +11,23 @@ export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not
 interface CardContent {
   title: string;
   problems?: FormProblems | null;
-  /** Without problems; 200 when left out. */
-  status?: number;
+  /** Whether the body says what the API refused. */
+  isRefused?: boolean;
+  status?: number | undefined;
+  head?: Content;
   /** Below the heading. */
   body: Content;
 }
 
 /** A page with one thing to do, in a card. */
-export function cardPage({ title, problems = null, status, body }: CardContent): PageContent {
+export function cardPage(content: CardContent): PageContent {
+  const { title, problems = null, isRefused = problems !== null, status, head, body } = content;
   return {
-    title: problems ? `Error: ${title}` : title,
+    title: isRefused ? `Error: ${title}` : title,
     section: null,
     hidesAccount: true,
-    status: problems?.status ?? status,
+    status,
+    head,
     main: html`<div class="card message narrow">
   <h1>${title}</h1>
   ${problemSummary(problems)}
@@ -37,7 +41,7 @@ export function deadLinkPage(advice: Content, links: Content = null): PageConten
   const title = "This link no longer works";
   const text = "It has been used, has expired, or was replaced by a newer email.";
   const body = html`<p role="alert">${text} ${advice}</p>${links && html`<p>${links}</p>`}`;
-  return cardPage({ title, status: 400, body });
+  return cardPage({ title, body });
 }
 
 /** The token of a link goes from the address into the form. Following the link changes nothing: mail scanners do that too. */
@@ -45,19 +49,15 @@ export function linkTokenField(token: string): Html {
   return html`<input type="hidden" name="token" value="${token}">`;
 }
 
-/** As `findProblems`, with the wait of a limit in words. */
-export async function findLimitedProblems(write: () => Promise<unknown>): Promise<FormProblems | null> {
-  return findProblems(async () => {
-    try {
-      await write();
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 429) throw error;
-      throw new ApiError(error.code, { message: tooManyAttempts(error), headers: error.headers });
-    }
-  });
+/** Waits for a call. Says how long to wait after too many attempts. */
+export function explainLimit<T>(called: Promise<T>): Promise<T> {
+  return explained(
+    called,
+    (error) => error.status === 429 && new ApiError(error.code, { message: describeRefusal(error) }),
+  );
 }
 
-/** Says how long to wait after too many attempts. */
-export function tooManyAttempts({ headers }: ApiError): string {
-  return `Too many attempts. ${describeWait(Number(headers["Retry-After"]))}`;
+/** Says why an attempt to sign in was refused, or how long to wait after too many. */
+export function describeRefusal({ status, headers, message }: ApiError): string {
+  return status === 429 ? `Too many attempts. ${describeWait(Number(headers["Retry-After"]))}` : message;
 }

@@ -5,33 +5,30 @@ import {
   requestPasswordReset,
   resetPassword as resetOperation,
 } from "../../accounts/sign_up/reset_password.ts";
-import { type FormProblems, inputField } from "../forms.ts";
+import { inputField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
+import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
 import { SIGN_IN_PATH } from "./next_path.ts";
 
 const FORGOTTEN_PATH = "/forgot-password";
 const RESET_PATH = "/reset-password";
 
-export function showForgotten({ url }: Page): PageResult {
-  return url.searchParams.has("sent") ? sentPage() : forgottenPage({ email: "", problems: null });
-}
-
 /** Says the same for every address. */
 export async function requestReset({ form, call }: Page): Promise<PageResult> {
   const email = (form.get("email") ?? "").trim();
-  const problems = await findLimitedProblems(() => call(requestPasswordReset, { body: { email } }));
-  return problems ? forgottenPage({ email, problems }) : seeOther(`${FORGOTTEN_PATH}?sent`);
+  await explainLimit(call(requestPasswordReset, { body: { email } }));
+  return seeOther(`${FORGOTTEN_PATH}?sent`);
 }
 
-function forgottenPage({ email, problems }: { email: string; problems: FormProblems | null }): PageResult {
+export function showForgotten({ url, form, problems }: Page): PageResult {
+  if (url.searchParams.has("sent")) return sentPage();
   return cardPage({
     title: "Forgot your password?",
     problems,
     body: html`<p>Enter your account's email address. We will send you a link to choose a new password.</p>
   <form method="post" action="${FORGOTTEN_PATH}">
-    ${inputField({ name: "email", label: "Email", problems }, html`type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required autofocus value="${email}"`)}
+    ${inputField({ name: "email", label: "Email", problems }, html`type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required autofocus value="${form.get("email")}"`)}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
   <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
@@ -47,24 +44,21 @@ function sentPage(): PageResult {
   });
 }
 
-export function showReset({ url }: Page): PageResult {
-  const token = url.searchParams.get("token");
-  return token === null ? seeOther(FORGOTTEN_PATH) : resetPage({ token, problems: null });
-}
-
 export async function resetPassword({ form, call }: Page): Promise<PageResult> {
-  const token = form.get("token") ?? "";
-  const newPassword = form.get("newPassword") ?? "";
-  const problems = await findLimitedProblems(() => call(resetOperation, { body: { token, newPassword } }));
-  if (!problems) return seeOther(`${SIGN_IN_PATH}?reset`);
-  if (!problems.fields.has("token")) return resetPage({ token, problems });
-  return deadLinkPage(
-    "Your password has not changed.",
-    html`<a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
-  );
+  const body = { token: form.get("token") ?? "", newPassword: form.get("newPassword") ?? "" };
+  await explainLimit(call(resetOperation, { body }));
+  return seeOther(`${SIGN_IN_PATH}?reset`);
 }
 
-function resetPage({ token, problems }: { token: string; problems: FormProblems | null }): PageResult {
+export function showReset({ url, form, problems }: Page): PageResult {
+  const token = url.searchParams.get("token") ?? form.get("token");
+  if (token === null) return seeOther(FORGOTTEN_PATH);
+  if (problems?.fields.has("token")) {
+    return deadLinkPage(
+      "Your password has not changed.",
+      html`<a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
+    );
+  }
   return cardPage({
     title: "Choose a new password",
     problems,

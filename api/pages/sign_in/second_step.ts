@@ -6,7 +6,7 @@ import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../fact
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { tooManyAttempts } from "./mail_form.ts";
+import { cardPage, describeRefusal } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 interface SecondStep {
@@ -42,15 +42,12 @@ export function renderSecondStep({ url }: Page, { loginToken, methods, problem }
     <input type="hidden" name="methods" value="${methods.join(" ")}">`;
   const label = codeLabel(methods);
   const invalid = problem && html` aria-invalid="true" aria-describedby="problem"`;
-  return {
-    title: problem ? "Error: Second factor" : "Second factor",
-    section: null,
-    hidesAccount: true,
-    head: PASSKEY_SCRIPT,
+  return cardPage({
+    title: "Second factor",
+    isRefused: problem !== null,
     status: problem?.status,
-    main: html`<div class="card message narrow">
-  <h1>Second factor</h1>
-  <div id="problem" class="problem" role="alert">${problem && describe(problem)}</div>
+    head: PASSKEY_SCRIPT,
+    body: html`<div id="problem" class="problem" role="alert">${problem && describeRefusal(problem)}</div>
   ${
     label !== null &&
     html`<form class="stacked" method="post" action="${action}">${hidden}
@@ -60,11 +57,6 @@ export function renderSecondStep({ url }: Page, { loginToken, methods, problem }
   </form>`
   }
   ${methods.includes("passkey") && html`${PASSKEY_MISSING}${passkeyForm({ does: "get", options: "/login/second-factor/options", action }, hidden, "Use a passkey")}`}
-  <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Back to sign in</a></p>
-</div>`,
-  };
-}
-
-function describe(problem: ApiError): string {
-  return problem.status === 429 ? tooManyAttempts(problem) : problem.message;
+  <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Back to sign in</a></p>`,
+  });
 }

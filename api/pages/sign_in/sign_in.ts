@@ -7,7 +7,7 @@ import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { CLEARED_ORG } from "../page_session.ts";
-import { tooManyAttempts } from "./mail_form.ts";
+import { cardPage, describeRefusal } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
 
@@ -15,7 +15,7 @@ import { renderSecondStep } from "./second_step.ts";
 export function showSignIn(page: Page): PageResult {
   const { url, session } = page;
   if (session) return seeOther(nextPath(url.searchParams.get("next")));
-  return renderSignIn(page, { email: "", problem: null });
+  return renderSignIn(page, null);
 }
 
 /** Signs in and goes on to the next page. Shows the form again for a wrong pair or after too many attempts. */
@@ -32,7 +32,7 @@ export async function signIn(page: Page): Promise<PageResult> {
       const { loginToken, methods } = error.details as { loginToken: string; methods: readonly string[] };
       return renderSecondStep(page, { loginToken, methods, problem: null });
     }
-    return renderSignIn(page, { email, problem: error });
+    return renderSignIn(page, error);
   }
 }
 
@@ -50,12 +50,8 @@ export async function endSession({ send }: Page, location: string): Promise<Resp
   return response;
 }
 
-interface Attempt {
-  email: string;
-  problem: ApiError | null;
-}
-
-function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageContent {
+function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): PageContent {
+  const email = (form.get("email") ?? "").trim();
   const next = url.searchParams.get("next");
   const action = withQuery(SIGN_IN_PATH, { next });
   const hasEnded = url.searchParams.has("ended") && !problem;
@@ -65,14 +61,11 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
   // The password has to be typed again; the email does not.
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
   const describedBy = problem && html` aria-describedby="problem"`;
-  return {
-    title: problem ? "Error: Sign in" : "Sign in",
-    section: null,
-    hidesAccount: true,
+  return cardPage({
+    title: "Sign in",
+    isRefused: problem !== null,
     status: problem?.status,
-    main: html`<div class="card message narrow">
-  <h1>Sign in</h1>
-  ${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}
+    body: html`${hasEnded && html`<p class="notice">Your session has expired. Sign in to continue.</p>`}
   ${isNew && html`<p class="notice" role="status">Your account is ready. Sign in to continue.</p>`}
   ${isReset && html`<p class="notice" role="status">Your password has been changed. Sign in with the new one.</p>`}
   <form id="sign-in" class="stacked" method="post" action="${action}">
@@ -84,12 +77,10 @@ function renderSignIn({ url, deps }: Page, { email, problem }: Attempt): PageCon
     <button type="submit" class="primary">Sign in</button>
   </form>
   <p><a href="/forgot-password">Forgot your password?</a></p>
-  ${deps.config.signUp !== "off" && html`<p>No account? <a href="${withQuery("/sign-up", { next })}">Sign up</a></p>`}
-</div>`,
-  };
+  ${deps.config.signUp !== "off" && html`<p>No account? <a href="${withQuery("/sign-up", { next })}">Sign up</a></p>`}`,
+  });
 }
 
 function describe(problem: ApiError): string {
-  if (problem.status === 401) return "Wrong email or password.";
-  return problem.status === 429 ? tooManyAttempts(problem) : problem.message;
+  return problem.status === 401 ? "Wrong email or password." : describeRefusal(problem);
 }

@@ -5,11 +5,11 @@ import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
 import { readCookie, setCookie } from "../../http/cookies.ts";
 import { withQuery } from "../addresses.ts";
-import { type FormProblems, inputField } from "../forms.ts";
+import { inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, deadLinkPage, findLimitedProblems, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
+import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 const SIGN_UP_PATH = "/sign-up";
@@ -36,11 +36,6 @@ function readNext({ request }: Page): string | null {
   }
 }
 
-export function showSignUp(page: Page): PageResult {
-  if (page.deps.config.signUp === "off") return disabledPage();
-  return page.url.searchParams.has("sent") ? sentPage() : signUpPage(page, null);
-}
-
 /** Says the same for every address. */
 export async function signUp(page: Page): Promise<PageResult> {
   if (page.deps.config.signUp === "off") return disabledPage();
@@ -53,12 +48,13 @@ export async function signUp(page: Page): Promise<PageResult> {
     password: form.get("password") ?? "",
     ...(name === "" ? {} : { name }),
   };
-  const problems = await findLimitedProblems(() => call(signUpOperation, { body }));
-  if (problems) return signUpPage(page, problems);
+  await explainLimit(call(signUpOperation, { body }));
   return seeOther(`${SIGN_UP_PATH}?sent`, nextCookie(page, url.searchParams.get("next")));
 }
 
-function signUpPage({ url, form, deps }: Page, problems: FormProblems | null): PageContent {
+export function showSignUp({ url, form, problems, deps }: Page): PageResult {
+  if (deps.config.signUp === "off") return disabledPage();
+  if (url.searchParams.has("sent")) return sentPage();
   const next = url.searchParams.get("next");
   const field = (name: string, label: string, attributes: Html, hint?: string) =>
     inputField(
@@ -104,17 +100,24 @@ function sentPage(): PageContent {
   });
 }
 
-export function showConfirm({ url }: Page): PageResult {
-  const token = url.searchParams.get("token");
-  return token === null ? seeOther(SIGN_UP_PATH) : confirmPage({ token, username: null, problems: null });
+export async function confirm(page: Page): Promise<PageResult> {
+  const { form, call } = page;
+  const username = form.get("username")?.trim() ?? null;
+  const body = {
+    token: form.get("token") ?? "",
+    password: form.get("password") ?? "",
+    ...(username === null ? {} : { username }),
+  };
+  await explainLimit(call(confirmSignUp, { body }));
+  const next = readNext(page);
+  const query = new URLSearchParams({ ...(next === null ? {} : { next }), "signed-up": "" });
+  return seeOther(`${SIGN_IN_PATH}?${query}`, nextCookie(page, null));
 }
 
-export async function confirm(page: Page): Promise<PageResult> {
-  const token = page.form.get("token") ?? "";
-  const username = page.form.get("username")?.trim() ?? null;
-  const password = page.form.get("password") ?? "";
-  const body = { token, password, ...(username === null ? {} : { username }) };
-  const problems = await findLimitedProblems(() => page.call(confirmSignUp, { body }));
+/** Asks for another username if the chosen one is taken. */
+export function showConfirm({ url, form, problems }: Page): PageResult {
+  const token = url.searchParams.get("token") ?? form.get("token");
+  if (token === null) return seeOther(SIGN_UP_PATH);
   if (problems?.code === "SIGN_UP_DISABLED") return disabledPage();
   if (problems?.fields.has("token")) {
     return deadLinkPage(
@@ -122,28 +125,12 @@ export async function confirm(page: Page): Promise<PageResult> {
       html`<a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a>`,
     );
   }
-  if (problems) return confirmPage({ token, username: username ?? "", problems });
-  const next = readNext(page);
-  const query = new URLSearchParams({ ...(next === null ? {} : { next }), "signed-up": "" });
-  return seeOther(`${SIGN_IN_PATH}?${query}`, nextCookie(page, null));
-}
-
-/** Asks for another username if the chosen one is taken. */
-function confirmPage({
-  token,
-  username,
-  problems,
-}: {
-  token: string;
-  username: string | null;
-  problems: FormProblems | null;
-}): PageContent {
-  const isAsked = username !== null || problems?.fields.has("username");
+  const isAsked = form.has("username") || problems?.fields.has("username");
   return cardPage({
     title: "Create your account",
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
-    ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${username}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
+    ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${form.get("username")}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
     ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required`)}
     <div class="actions"><button type="submit" class="primary">Create account</button></div>
   </form>`,

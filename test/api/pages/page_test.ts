@@ -4,7 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Caller } from "../../../api/http/caller.ts";
 import { unavailable } from "../../../api/http/error_handler.ts";
 import { operation, reply } from "../../../api/http/operation.ts";
-import { findProblems, formField, problemSummary } from "../../../api/pages/forms.ts";
+import { formField, problemSummary } from "../../../api/pages/forms.ts";
 import { type Content, html } from "../../../api/pages/html.ts";
 import type { PageContent } from "../../../api/pages/layout.ts";
 import { type Page, type PageRoute, type SignedInPage, seeOther } from "../../../api/pages/page.ts";
@@ -79,16 +79,18 @@ async function writeOnRead(page: Page) {
   return seeOther("/");
 }
 
-async function sendNote(page: Page) {
-  const text = page.form.get("text") ?? "";
-  const to = page.form.get("to") ?? "/notes";
-  const problems = await findProblems(() => page.call(writeNote(to), { body: { text } }));
-  if (!problems) return seeOther("/?sent");
+function showNote({ form, problems }: Page) {
   const field = formField(
     { name: "text", label: "Text", problems },
-    (attributes) => html`<input ${attributes} value="${text}">`,
+    (attributes) => html`<input ${attributes} value="${form.get("text")}">`,
   );
-  return content("Note", [problemSummary(problems), field], problems.status);
+  return content("Note", [problemSummary(problems), field]);
+}
+
+async function sendNote({ form, call }: Page) {
+  const body = { text: form.get("text") ?? "" };
+  await call(writeNote(form.get("to") ?? "/notes"), { body });
+  return seeOther("/?sent");
 }
 
 const PAGES: readonly PageRoute[] = [
@@ -96,7 +98,7 @@ const PAGES: readonly PageRoute[] = [
   ["GET", "/show", "all", showResponse],
   ["GET", "/writes", "all", writeOnRead],
   ["GET", "/own", "signedIn", ({ session }: SignedInPage) => content(session.user.username)],
-  ["POST", "/notes", "signedIn", sendNote],
+  ["FORM", "/notes", "signedIn", [showNote, sendNote]],
 ];
 
 /** Opens an app with these routes, and a session. */

@@ -1,43 +1,43 @@
 /** Pages that say what an action will do before it is done: one form with one button. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormProblems, type FormSession, problemSummary, tokenField } from "../../forms.ts";
+import { type FormSession, problemSummary, tokenField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
+import { renderNotice } from "../../notice.ts";
+import type { SignedInPage } from "../../page.ts";
 import type { PageAddress } from "../page_address.ts";
 
 interface ActionForm {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
   title: string;
   target: PageAddress;
-  session: FormSession;
   /** What the action does, and what follows from it. */
   effects: Content;
   /** Fields of the form, if it has any. */
   fields?: Content;
-  /** Label of the button; null if the action is not possible now, which `effects` explains. */
-  button: string | null;
-  problems: FormProblems | null;
-  /** What the form that led here has done. */
-  notice?: Content;
-  /** The status without problems; 200 when left out. */
+  /** Label of the button; left out if the action is not possible now, which `effects` explains. */
+  button?: string | null;
+  head?: Content;
+  /** 200 when left out. */
   status?: number;
 }
 
 /** Returns the page. */
-export function actionPage(form: ActionForm): PageContent {
-  const { title, target, problems, notice, status } = form;
+export function actionPage({ session, notice, problems }: SignedInPage, form: ActionForm): PageContent {
+  const { title, target, head, status } = form;
   return {
     title,
     section: "definitions",
-    status: problems?.status ?? status,
-    main: html`${renderBreadcrumb(target)}${notice}<h1>${title}</h1>
+    head,
+    status,
+    main: html`${renderBreadcrumb(target)}${renderNotice(notice, NOTICES)}<h1>${title}</h1>
 ${problemSummary(problems)}
-${renderForm(form)}`,
+${renderForm(session, form)}`,
   };
 }
 
-function renderForm({ target, session, effects, fields, button }: ActionForm): Html {
+function renderForm(session: FormSession, { target, effects, fields, button = null }: ActionForm): Html {
   const back = html`<a class="button" href="${definitionPath(target)}">Cancel</a>`;
   if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
   return html`<form method="post" class="card stack">

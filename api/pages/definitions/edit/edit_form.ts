@@ -9,13 +9,14 @@ import type { Report } from "../../../definitions/batch/schemas.ts";
 import {
   type Field,
   type FormProblems,
-  type FormSession,
   inputField,
   selectField,
   textField,
   tokenField,
 } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
+import type { PageContent } from "../../layout.ts";
+import type { SignedInPage } from "../../page.ts";
 import { renderReport } from "./check_report.ts";
 import { type DocumentProblem, renderProblems } from "./document_problems.ts";
 
@@ -31,20 +32,22 @@ export interface EditFields {
   expectedUpdatedAt: string;
 }
 
-export interface EditForm {
+type StoredDraft = Pick<Definition, "yaml" | "visibility">;
+
+interface EditForm {
   title: string;
+  /** Above the title. */
+  before?: Content;
   /** What saving does. */
   lead: Content;
   fields: EditFields;
-  session: FormSession;
   /** Whether the type can be chosen; else it is fixed. */
   choosesType: boolean;
   /** The version of the draft that is edited; null if saving adds a version. */
   own: string | null;
   report: Report | null;
-  problems: FormProblems | null;
   /** The draft as it is stored, if it has changed since the form was loaded. */
-  stored: Pick<Definition, "yaml" | "visibility"> | null;
+  stored?: StoredDraft | null;
   /** Links to other actions, below the form. */
   after?: Content;
 }
@@ -55,37 +58,41 @@ export const SAVED_HEAD = html`<script type="module" src="/dashboard/assets/unsa
 export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>
 ${SAVED_HEAD}`;
 
-/** Renders the content of the page. */
-export function renderEditForm(form: EditForm): Html {
-  const { title, lead, fields, session, report, own, choosesType, problems, after } = form;
-  return html`<h1>${title}</h1>
+/** Returns the page of the form. */
+export function editPage({ session, problems }: SignedInPage, form: EditForm): PageContent {
+  const { title, before, lead, fields, report, stored, own, choosesType, after } = form;
+  return {
+    title,
+    section: "definitions",
+    head: EDITOR_HEAD,
+    main: html`${before}<h1>${title}</h1>
 <p class="lead">${lead}</p>
-${renderSaveProblems(form)}
+${problems && renderSaveProblems(problems, fields.yaml)}
+${stored && renderConflict(stored, fields)}
 ${report && renderReport(report, { yaml: fields.yaml, own })}
 <form method="post" class="card stack">
   ${tokenField(session)}
   <input type="hidden" name="expectedUpdatedAt" value="${fields.expectedUpdatedAt}">
   ${own !== null && html`<input type="hidden" name="savedSummary" value="${fields.savedSummary}">`}
-  ${choosesType ? renderType(form) : html`<input type="hidden" name="type" value="${fields.type}">`}
+  ${choosesType ? renderType(fields.type, problems) : html`<input type="hidden" name="type" value="${fields.type}">`}
   ${yamlField({ hint: "Name and version are those in the YAML. At most 150 KiB.", problems }, fields.yaml)}
   ${renderVisibility(fields.visibility, problems)}
-  ${own !== null && renderSummary(form)}
+  ${own !== null && renderSummary(fields.changeSummary, problems)}
   <p class="actions">
     <button type="submit" name="action" value="check">Check</button>
     <button type="submit" name="action" value="save" class="primary">Save draft</button>
     <button type="submit" name="action" value="publish">Save and publish…</button>
   </p>
 </form>
-${after}`;
+${after}`,
+  };
 }
 
 /** What the API refused: in the document at its lines, else in one sentence. */
-function renderSaveProblems({ problems, fields, stored }: EditForm): Content {
-  if (!problems) return null;
+function renderSaveProblems(problems: FormProblems, yaml: string): Content {
   const found = documentProblems(problems);
   return html`<div class="problem" role="alert" tabindex="-1" id="problems"><p>${problems.message}</p></div>
-${found.length > 0 && renderProblems(found, fields.yaml)}
-${stored && renderConflict(stored, fields)}`;
+${found.length > 0 && renderProblems(found, yaml)}`;
 }
 
 /** Returns the problems that the API found in the document. */
@@ -94,7 +101,7 @@ export function documentProblems({ details }: FormProblems): DocumentProblem[] {
   return Array.isArray(errors) ? (errors as DocumentProblem[]) : [];
 }
 
-function renderConflict({ yaml, visibility }: NonNullable<EditForm["stored"]>, fields: EditFields): Html {
+function renderConflict({ yaml, visibility }: StoredDraft, fields: EditFields): Html {
   return html`<section class="card stack" aria-labelledby="stored-title">
   <h2 id="stored-title">Saved text</h2>
   <p>This is the saved draft. Your text is in the form below, unchanged. Copy what you need from one to the other.
@@ -104,9 +111,9 @@ function renderConflict({ yaml, visibility }: NonNullable<EditForm["stored"]>, f
 </section>`;
 }
 
-function renderType({ fields, problems }: EditForm): Html {
+function renderType(chosen: DefinitionType, problems: FormProblems | null): Html {
   const types = DEFINITION_TYPES.map((type) => [type, type] as const);
-  return selectField({ name: "type", label: "Type", problems }, types, fields.type);
+  return selectField({ name: "type", label: "Type", problems }, types, chosen);
 }
 
 /** The text area of a document, after the offer of a text that was not saved, which a script shows. */
@@ -137,9 +144,9 @@ export function renderVisibility(chosen: string, problems: FormProblems | null):
   return selectField({ name: "visibility", label: "Visibility once published", problems }, options, chosen);
 }
 
-function renderSummary({ fields, problems }: EditForm): Html {
+function renderSummary(typed: string, problems: FormProblems | null): Html {
   return inputField(
     { name: "changeSummary", label: "Summary of the changes (optional)", problems },
-    html`maxlength="2000" value="${fields.changeSummary}"`,
+    html`maxlength="2000" value="${typed}"`,
   );
 }

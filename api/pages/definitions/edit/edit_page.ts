@@ -5,7 +5,6 @@ import type { Definition, Version } from "../../../../sql/definitions/fields.ts"
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { listVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
-import { attempt, type FormProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
@@ -13,7 +12,7 @@ import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { NOTICES, renderBreadcrumb } from "./action_page.ts";
 import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
-import { EDITOR_HEAD, type EditFields, type EditForm, renderEditForm } from "./edit_form.ts";
+import { type EditFields, editPage } from "./edit_form.ts";
 import { withVersion } from "./templates.ts";
 
 /** Versions in which the next free one is looked for. */
@@ -29,32 +28,30 @@ export async function showEdit(page: SignedInPage, address: PageAddress): Promis
   }
   const target = { ...line, version };
   const definition = await loadDefinition(page, target, { withTexts: true });
-  const fields = startFields(definition, versions);
+  const fields = page.problems ? typedFields(page, definition) : startFields(definition, versions);
   return renderEdit(page, { target, definition, fields });
 }
 
 /** Checks the document, or saves it: as this draft, or as a new version. Saving may lead on to publishing. */
 export async function submitEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
-  const { version, ...line } = address;
-  const target = { ...line, version: version ?? "" };
-  const definition = await loadDefinition(page, { ...line, version }, { withTexts: true });
-  const sent = { ...readEditFields(page), type: line.type };
-  // If somebody has published the draft meanwhile, the form adds a version from now on.
-  const fields = definition.status === "draft" ? sent : { ...sent, expectedUpdatedAt: "" };
+  const target = { ...address, version: address.version ?? "" };
   if (page.form.get("action") === "check") {
-    const { organization, name } = line;
+    const definition = await loadDefinition(page, address, { withTexts: true });
+    const fields = typedFields(page, definition);
+    const { organization, name } = address;
     const own = editedVersion(target, fields);
-    const checked = await attempt(() => checkDocument(page, { organization, name, fields, own }));
-    const outcome = checked.ok ? { report: checked.value } : { problems: checked.problems };
-    return renderEdit(page, { target, definition, fields, ...outcome });
+    const report = await checkDocument(page, { organization, name, fields, own });
+    return renderEdit(page, { target, definition, fields, report });
   }
-  const write = editedVersion(target, sent) === null ? createNextDraft : saveDraft;
-  const saved = await attempt(() => write(page, { target, fields: sent }));
-  if (saved.ok) return seeSaved(page, saved.value);
-  const { problems } = saved;
-  const stored =
-    problems.code === "EDIT_CONFLICT" ? await loadDefinition(page, target, { withTexts: true }) : definition;
-  return renderEdit(page, { target, definition: stored, fields, problems });
+  const fields = { ...readEditFields(page), type: address.type };
+  const write = editedVersion(target, fields) === null ? createNextDraft : saveDraft;
+  return seeSaved(page, await write(page, { target, fields }));
+}
+
+/** What was typed. If somebody has published the draft meanwhile, the form adds a version from now on. */
+function typedFields(page: SignedInPage, { type, status }: Definition): EditFields {
+  const sent = { ...readEditFields(page), type };
+  return status === "draft" ? sent : { ...sent, expectedUpdatedAt: "" };
 }
 
 /** The draft that saving changes; null if it adds a version. */
@@ -87,36 +84,25 @@ interface EditPage {
   /** As it is stored. */
   definition: Definition;
   fields: EditFields;
-  report?: Report | null;
-  problems?: FormProblems | null;
+  report?: Report;
 }
 
 function renderEdit(page: SignedInPage, options: EditPage): PageResult {
-  const { target, definition, fields, report = null, problems = null } = options;
+  const { target, definition, fields, report = null } = options;
   const own = editedVersion(target, fields);
-  const isConflict = problems?.code === "EDIT_CONFLICT";
-  const title = own === null ? `New version of ${definition.name}` : `Edit ${definition.name} ${own}`;
-  const form: EditForm = {
-    title,
+  const isConflict = page.problems?.code === "EDIT_CONFLICT";
+  return editPage(page, {
+    title: own === null ? `New version of ${definition.name}` : `Edit ${definition.name} ${own}`,
+    before: html`${renderBreadcrumb(target)}${renderNotice(page.notice, NOTICES)}`,
     lead: own === null ? leadOfNext(definition) : leadOfDraft(definition),
     // The user has seen the stored text, so the next save may replace it.
     fields: isConflict ? { ...fields, expectedUpdatedAt: definition.updatedAt } : fields,
-    session: page.session,
     choosesType: false,
     own,
     report,
-    problems,
     stored: isConflict ? definition : null,
     after: renderAfter(target, definition),
-  };
-  const notice = renderNotice(page.notice, NOTICES);
-  return {
-    title,
-    section: "definitions",
-    head: EDITOR_HEAD,
-    status: problems?.status,
-    main: html`${renderBreadcrumb(target)}${notice}${renderEditForm(form)}`,
-  };
+  });
 }
 
 function leadOfDraft({ namespace, version }: Definition): Content {

@@ -5,7 +5,7 @@ import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
 import { getForkable } from "../../../definitions/forks/forkable.ts";
 import { definitionPath } from "../../addresses.ts";
-import { attempt, type FormProblems, inputField } from "../../forms.ts";
+import { inputField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import type { PageOrg } from "../../page_session.ts";
@@ -15,11 +15,7 @@ import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
 
 /** Shows what forking will do. */
-export async function showFork(
-  page: SignedInPage,
-  target: PageAddress,
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+export async function showFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireOrg(page);
   const [definition, forkable] = await Promise.all([
     loadDefinition(page, target),
@@ -27,24 +23,25 @@ export async function showFork(
   ]);
   const { reason } = forkable.data;
   const source = `${definition.namespace}@${definition.version}`;
-  const form = { title: `Fork ${definition.displayName}`, target, session: page.session, problems };
+  const title = `Fork ${definition.displayName}`;
   if (reason) {
     const effects = html`<p>${source} cannot be forked into ${org.name}. ${DENIALS[reason]}</p>`;
-    return actionPage({
-      ...form,
+    return actionPage(page, {
+      title,
+      target,
       effects,
-      button: null,
       status: reason === "INSUFFICIENT_ORG_ROLE" ? 403 : 200,
     });
   }
-  return actionPage({
-    ...form,
+  return actionPage(page, {
+    title,
+    target,
     effects: effectList([
       html`Copies the YAML of ${source} into ${org.name} as draft 1.0.0 of a new ${target.type}.`,
       "References to definitions of the source's organization keep pointing there.",
       "The fork names its source. Later changes of the source do not reach it.",
     ]),
-    fields: renderFields(page, definition, problems),
+    fields: renderFields(page, definition),
     button: `Fork into ${org.name}`,
   });
 }
@@ -52,11 +49,8 @@ export async function showFork(
 /** Forks the definition into the current organization. */
 export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireOrg(page);
-  const forked = await attempt(() =>
-    page.call(forkDefinition, { params: apiParams(target), org: org.slug, body: bodyOf(page) }),
-  );
-  if (!forked.ok) return showFork(page, target, forked.problems);
-  const { definition, warnings } = forked.value.data;
+  const input = { params: apiParams(target), org: org.slug, body: bodyOf(page) };
+  const { definition, warnings } = (await page.call(forkDefinition, input)).data;
   const made = { organization: org.slug, ...definition };
   return seeOtherWith(definitionPath(made, "edit"), "forked", warnings);
 }
@@ -83,7 +77,7 @@ const DENIALS: Readonly<Record<ForkDenial, string>> = {
     "Your role in this organization does not allow it. Forking needs the role publisher.",
 };
 
-function renderFields({ form }: SignedInPage, source: Definition, problems: FormProblems | null): Html {
+function renderFields({ form, problems }: SignedInPage, source: Definition): Html {
   const name = form.get("name") ?? source.name;
   const hint = "Not yet used in the organization: a-z, 0-9 and hyphens, starting with a letter";
   const shown = {

@@ -6,19 +6,18 @@ import type { Report } from "../../../definitions/batch/schemas.ts";
 import { notFound } from "../../../http/not_found.ts";
 import { requireAllowed } from "../../../http/require_allowed.ts";
 import { withQuery } from "../../addresses.ts";
-import { attempt, type FormProblems } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
+import type { PageContent } from "../../layout.ts";
 import type { PageResult, SignedInPage } from "../../page.ts";
 import { findOwnOrg, type PageOrg } from "../../page_session.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
-import { EDITOR_HEAD, type EditFields, renderEditForm } from "./edit_form.ts";
+import { type EditFields, editPage } from "./edit_form.ts";
 import { templateOf } from "./templates.ts";
 
 /** Shows a form with a small document to start from. */
 export function showNew(page: SignedInPage): PageResult {
-  const org = requireCurrentOrg(page);
   const type = DEFINITION_TYPES.find((word) => word === page.url.searchParams.get("type")) ?? "agent";
-  const fields = {
+  const start = {
     type,
     yaml: templateOf(type),
     visibility: "private",
@@ -26,24 +25,19 @@ export function showNew(page: SignedInPage): PageResult {
     savedSummary: "",
     expectedUpdatedAt: "",
   };
-  return renderNew(page, { org, fields });
+  return renderNew(page, requireCurrentOrg(page), { fields: page.problems ? readEditFields(page) : start });
 }
 
 /** Checks the document, or saves it as a draft. */
 export async function submitNew(page: SignedInPage): Promise<PageResult> {
   const org = requireCurrentOrg(page);
   const fields = readEditFields(page);
-  const isCheck = page.form.get("action") === "check";
   const organization = org.slug;
-  const outcome = await attempt(async () => {
-    const report = await checkDocument(page, { organization, name: null, fields, own: null });
-    // A batch, which saves, takes the type from the document.
-    return isCheck || !report.valid ? { report } : createNewDraft(page, { organization, fields });
-  });
-  if (!outcome.ok) return renderNew(page, { org, fields, problems: outcome.problems, isCheck });
-  if ("report" in outcome.value)
-    return renderNew(page, { org, fields, report: outcome.value.report, isCheck });
-  return seeSaved(page, outcome.value);
+  const report = await checkDocument(page, { organization, name: null, fields, own: null });
+  const isCheck = page.form.get("action") === "check";
+  // A batch, which saves, takes the type from the document.
+  if (!isCheck && report.valid) return seeSaved(page, await createNewDraft(page, { organization, fields }));
+  return { ...renderNew(page, org, { fields, report }), status: isCheck ? 200 : 422 };
 }
 
 function requireCurrentOrg(page: SignedInPage): PageOrg {
@@ -64,30 +58,20 @@ export function requirePublisher(page: SignedInPage, organization: string): Page
   return org;
 }
 
-interface NewPage {
-  org: PageOrg;
-  fields: EditFields;
-  report?: Report | null;
-  problems?: FormProblems | null;
-  isCheck?: boolean;
-}
-
-function renderNew(page: SignedInPage, options: NewPage): PageResult {
-  const { org, fields, report = null, problems = null, isCheck = true } = options;
-  const status = problems?.status ?? (isCheck ? 200 : 422);
-  const main = renderEditForm({
+function renderNew(
+  page: SignedInPage,
+  org: PageOrg,
+  { fields, report = null }: { fields: EditFields; report?: Report | null },
+): PageContent {
+  return editPage(page, {
     title: "New definition",
     lead: html`Saves a draft in ${org.name}. Only members can see it until it is published.`,
     fields,
-    session: page.session,
     choosesType: true,
     own: null,
     report,
-    problems,
-    stored: null,
     after: renderTemplates(),
   });
-  return { title: "New definition", section: "definitions", head: EDITOR_HEAD, status, main };
 }
 
 function renderTemplates(): Html {

@@ -5,57 +5,45 @@ import { diffVersions } from "../../../definitions/diff.ts";
 import { publishDefinition } from "../../../definitions/publish.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
-import { type FormProblems, findProblems } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
-import { renderNotice } from "../../notice.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { countOf } from "../../parts.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { renderDiff } from "../diff_view.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
-import { actionPage, effectList, NOTICES, notPossible } from "./action_page.ts";
+import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
 import { SAVED_HEAD } from "./edit_form.ts";
 
 /** Shows what publishing will do. */
-export async function showPublish(
-  page: SignedInPage,
-  target: VersionPageAddress,
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+export async function showPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, target, { withTexts: true });
   const { name, version, status, updatedAt } = definition;
-  const notice = renderNotice(page.notice, NOTICES);
-  const form = { title: `Publish ${name} ${version}`, target, session: page.session, problems, notice };
+  const title = `Publish ${name} ${version}`;
   if (status !== "draft") {
-    return actionPage({
-      ...form,
-      effects: notPossible(definition, "Only drafts can be published."),
-      button: null,
-    });
+    const effects = notPossible(definition, "Only drafts can be published.");
+    return actionPage(page, { title, target, effects });
   }
   const { organization } = target;
   const report = await checkDocument(page, { organization, name, fields: definition, own: version });
   const patch = await loadPatch(page, target, report);
-  const content = actionPage({
-    ...form,
+  return actionPage(page, {
+    title,
+    target,
     effects: renderEffects(definition, { report, patch }),
     fields: html`<input type="hidden" name="expectedUpdatedAt" value="${updatedAt}">`,
     button: report.valid ? `Publish ${version}` : null,
+    head: SAVED_HEAD,
   });
-  return { ...content, head: SAVED_HEAD };
 }
 
 /** Publishes the draft as it was shown; shows it again if it has changed since. */
 export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  const expectedUpdatedAt = page.form.get("expectedUpdatedAt") ?? "";
-  const problems = await findProblems(() =>
-    page.call(publishDefinition, { params: apiParams(target), body: { expectedUpdatedAt } }),
-  );
-  if (!problems) return seeOtherWith(definitionPath(target), "published");
-  return showPublish(page, target, problems);
+  const body = { expectedUpdatedAt: page.form.get("expectedUpdatedAt") ?? "" };
+  await page.call(publishDefinition, { params: apiParams(target), body });
+  return seeOtherWith(definitionPath(target), "published");
 }
 
 const READERS: Readonly<Record<Definition["visibility"], string>> = {

@@ -5,7 +5,7 @@ import { getDependents } from "../../../definitions/dependents.ts";
 import { archiveDefinition, deprecateDefinition } from "../../../definitions/deprecate_and_archive.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
-import { type FormProblems, findProblems, inputField, textField } from "../../forms.ts";
+import { inputField, textField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
 import { countOf } from "../../parts.ts";
@@ -56,50 +56,48 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
   },
 };
 
-/** Returns the page that shows what an action will do. */
-export function showStatusAction(action: StatusAction) {
-  return (page: SignedInPage, target: VersionPageAddress) =>
-    renderAction(page, { target, action, problems: null });
+/** Returns what shows an action and does it. */
+export function statusAction(action: StatusAction) {
+  return [
+    (page: SignedInPage, target: VersionPageAddress) => showAction(page, target, action),
+    (page: SignedInPage, target: VersionPageAddress) => doAction(page, target, action),
+  ] as const;
 }
 
-/** Returns the page that does it. */
-export function submitStatusAction(action: StatusAction) {
-  return async (page: SignedInPage, target: VersionPageAddress): Promise<PageResult> => {
-    const { form, call } = page;
-    const params = apiParams(target);
-    const successor = (form.get("successor") ?? "").trim();
-    const deprecation = { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
-    const actions = {
-      deprecate: () => call(deprecateDefinition, { params, body: deprecation }),
-      archive: () => call(archiveDefinition, { params, body: {} }),
-      delete: () => call(deleteDefinition, { params }),
-    };
-    const problems = await findProblems(actions[action]);
-    if (problems) return renderAction(page, { target, action, problems });
-    return action === "delete"
-      ? seeOther("/definitions")
-      : seeOtherWith(definitionPath(target), `${action}d`);
-  };
-}
-
-async function renderAction(
+async function showAction(
   page: SignedInPage,
-  options: { target: VersionPageAddress; action: StatusAction; problems: FormProblems | null },
+  target: VersionPageAddress,
+  action: StatusAction,
 ): Promise<PageResult> {
-  const { target, action, problems } = options;
   const { verb, from, possible, effects } = ACTIONS[action];
   const definition = await loadDefinition(page, target);
   const { name, version, status } = definition;
-  const form = { title: `${verb} ${name} ${version}`, target, session: page.session, problems };
-  if (status !== from) {
-    return actionPage({ ...form, effects: notPossible(definition, possible), button: null });
-  }
-  return actionPage({
-    ...form,
+  const title = `${verb} ${name} ${version}`;
+  if (status !== from) return actionPage(page, { title, target, effects: notPossible(definition, possible) });
+  return actionPage(page, {
+    title,
+    target,
     effects: html`${effectList(effects)}${action !== "delete" && (await renderDependents(page, target))}`,
-    fields: action === "deprecate" && renderReason(page, problems),
+    fields: action === "deprecate" && renderReason(page),
     button: `${verb} ${version}`,
   });
+}
+
+async function doAction(
+  { form, call }: SignedInPage,
+  target: VersionPageAddress,
+  action: StatusAction,
+): Promise<PageResult> {
+  const params = apiParams(target);
+  if (action === "delete") {
+    await call(deleteDefinition, { params });
+    return seeOther("/definitions");
+  }
+  const successor = (form.get("successor") ?? "").trim();
+  const deprecation = { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
+  if (action === "deprecate") await call(deprecateDefinition, { params, body: deprecation });
+  else await call(archiveDefinition, { params, body: {} });
+  return seeOtherWith(definitionPath(target), `${action}d`);
 }
 
 /** Further dependents are counted only. */
@@ -121,7 +119,7 @@ async function renderDependents(page: SignedInPage, target: VersionPageAddress):
 ${total > shown.length && html`<p>and <a href="${definitionPath(target, "dependents")}">${total - shown.length} more</a></p>`}`;
 }
 
-function renderReason({ form }: SignedInPage, problems: FormProblems | null): Html {
+function renderReason({ form, problems }: SignedInPage): Html {
   const reason = { name: "reason", label: "Reason", hint: "Readers see it.", problems };
   const successor = {
     name: "successor",

@@ -1,11 +1,9 @@
 /** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
-import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { getTranslatorVersion, retranslateDefinition } from "../../../definitions/retranslate.ts";
 import { upgradeDefinition } from "../../../definitions/upgrade.ts";
 import { definitionPath } from "../../addresses.ts";
 import type { ResponseOf } from "../../api_client.ts";
-import { attempt, type FormProblems } from "../../forms.ts";
-import { type Content, html } from "../../html.ts";
+import { html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { loadDefinition, renderTranslationError } from "../definition_frame.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
@@ -14,20 +12,16 @@ import { renderProblems } from "./document_problems.ts";
 import { documentProblems, EDITOR_HEAD, yamlField } from "./edit_form.ts";
 
 /** Shows what rendering again will do. */
-export async function showRetranslate(
-  page: SignedInPage,
-  target: VersionPageAddress,
-  problems: FormProblems | null = null,
-): Promise<PageResult> {
+export async function showRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const [definition, current] = await Promise.all([
     loadDefinition(page, target),
     page.call(getTranslatorVersion),
   ]);
   const { name, version, status, translatorVersion } = definition;
-  const form = { title: `Render ${name} ${version} again`, target, session: page.session, problems };
+  const title = `Render ${name} ${version} again`;
   if (status === "archived") {
     const effects = html`<p>${name} ${version} is archived, and archived versions stay as they are.</p>`;
-    return actionPage({ ...form, effects, button: null });
+    return actionPage(page, { title, target, effects });
   }
   const effects = effectList([
     `The Markdown was rendered by translator ${translatorVersion ?? "(none)"}. The current one is ${current.data.translatorVersion}.`,
@@ -36,15 +30,14 @@ export async function showRetranslate(
   ]);
   const fields = html`<label class="choice"><input type="checkbox" name="createNewVersion" value="true">
   <span>Keep this version as it is, and save the new text as a draft of the next patch version</span></label>`;
-  return actionPage({ ...form, effects, fields, button: "Render again" });
+  return actionPage(page, { title, target, effects, fields, button: "Render again" });
 }
 
 /** Renders the Markdown again, in place or as a new draft. */
 export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { createNewVersion: page.form.get("createNewVersion") === "true" };
-  const rendered = await attempt(() => page.call(retranslateDefinition, { params: apiParams(target), body }));
-  if (!rendered.ok) return showRetranslate(page, target, rendered.problems);
-  const { data: result, warnings } = rendered.value;
+  const rendered = await page.call(retranslateDefinition, { params: apiParams(target), body });
+  const { data: result, warnings } = rendered;
   const shown = { ...target, version: result.newVersion ?? target.version };
   return seeOtherWith(definitionPath(shown), noticeOf(result), warnings);
 }
@@ -61,55 +54,31 @@ function noticeOf({
 
 /** Shows the form for a document that can be rendered. */
 export async function showUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
+  const { form, problems } = page;
   const definition = await loadDefinition(page, target, { withTexts: true });
-  return renderUpgrade(page, { target, definition, yaml: definition.yaml, problems: null });
+  const { name, version, runtimeMd, translationError } = definition;
+  const title = `Upgrade ${name}`;
+  if (runtimeMd !== null && !problems) {
+    const effects = html`<p>${name} ${version} has Markdown. There is nothing to upgrade.</p>`;
+    return actionPage(page, { title, target, effects });
+  }
+  const reason = translationError && html` (${renderTranslationError(translationError)})`;
+  const effects = effectList([
+    html`Version ${version} has no Markdown, because its YAML cannot be rendered${reason}.`,
+    "Saving adds the text below as a draft of the next major version. The version in the YAML is set for you.",
+    "A document that cannot be rendered is rejected.",
+  ]);
+  const yaml = form.get("yaml") ?? definition.yaml;
+  const found = problems ? documentProblems(problems) : [];
+  const fields = html`${found.length > 0 && renderProblems(found, yaml)}
+${yamlField({ problems }, yaml)}`;
+  return actionPage(page, { title, target, effects, fields, button: "Save draft", head: EDITOR_HEAD });
 }
 
 /** Adds the next major version with the document. */
 export async function submitUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
-  const definition = await loadDefinition(page, target, { withTexts: true });
-  const yaml = page.form.get("yaml") ?? "";
-  const upgraded = await attempt(() =>
-    page.call(upgradeDefinition, { params: apiParams(target), body: { yaml } }),
-  );
-  if (!upgraded.ok) return renderUpgrade(page, { target, definition, yaml, problems: upgraded.problems });
-  const { data, warnings } = upgraded.value;
+  const body = { yaml: page.form.get("yaml") ?? "" };
+  const { data, warnings } = await page.call(upgradeDefinition, { params: apiParams(target), body });
   const made = { ...target, version: data.version };
   return seeOtherWith(definitionPath(made, "edit"), "saved", warnings);
-}
-
-interface UpgradePage {
-  target: VersionPageAddress;
-  definition: Definition;
-  yaml: string;
-  problems: FormProblems | null;
-}
-
-function renderUpgrade(page: SignedInPage, options: UpgradePage): PageResult {
-  const { target, definition, yaml, problems } = options;
-  const { name, runtimeMd, translationError } = definition;
-  const form = { title: `Upgrade ${name}`, target, session: page.session, problems };
-  if (runtimeMd !== null && !problems) {
-    const effects = html`<p>${name} ${definition.version} has Markdown. There is nothing to upgrade.</p>`;
-    return actionPage({ ...form, effects, button: null });
-  }
-  const reason = translationError && html` (${renderTranslationError(translationError)})`;
-  const effects = effectList([
-    html`Version ${definition.version} has no Markdown, because its YAML cannot be rendered${reason}.`,
-    "Saving adds the text below as a draft of the next major version. The version in the YAML is set for you.",
-    "A document that cannot be rendered is rejected.",
-  ]);
-  const content = actionPage({
-    ...form,
-    effects,
-    fields: renderDocument(yaml, problems),
-    button: "Save draft",
-  });
-  return { ...content, head: EDITOR_HEAD };
-}
-
-function renderDocument(yaml: string, problems: FormProblems | null): Content {
-  const found = problems ? documentProblems(problems) : [];
-  return html`${found.length > 0 && renderProblems(found, yaml)}
-${yamlField({ problems }, yaml)}`;
 }
