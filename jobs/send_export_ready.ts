@@ -1,6 +1,6 @@
 /** Job `send_export_ready`: mails the requester of an organization export that it is ready. */
 import type { JobPayloads } from "../shared/background_jobs.ts";
-import type { ExportFormat } from "../shared/vocabulary.ts";
+import { FORMAT_NAMES } from "../shared/vocabulary.ts";
 import { findMemberRole } from "../sql/accounts/organization_members.ts";
 import { findOrgById } from "../sql/accounts/orgs.ts";
 import { findUser } from "../sql/accounts/users.ts";
@@ -98,11 +98,6 @@ async function compose(
   return { id, to: user.email, ...content };
 }
 
-const FORMAT_NAMES: Readonly<Record<ExportFormat, string>> = {
-  ndjson: "NDJSON",
-  csv: "CSV",
-  parquet: "Parquet",
-};
 const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
 
 const number = new Intl.NumberFormat("en-US");

@@ -2,6 +2,11 @@
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+/** What pages and mails call them. */
+export const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const satisfies Record<
+  ExportFormat,
+  string
+>;
 /** Formats with one line per row. */
 export const TEXT_EXPORT_FORMATS = ["ndjson", "csv"] as const satisfies readonly ExportFormat[];
 export type TextExportFormat = (typeof TEXT_EXPORT_FORMATS)[number];

@@ -62,12 +62,6 @@ export async function attempt<T>(write: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** As `attempt`, where nothing is needed of the response. Returns null without problems. */
-export async function findProblems(write: () => Promise<unknown>): Promise<FormProblems | null> {
-  const outcome = await attempt(write);
-  return outcome.ok ? null : outcome.problems;
-}
-
 /** Waits for a call. Where `explain` has an error that says more on a page than the API's, throws that one. */
 export async function explained<T>(
   called: Promise<T>,

@@ -89,12 +89,13 @@ const FORM_MAX_BYTES = 64 * 1024;
 
 /** Makes the routes of a row. */
 export function toPageRoutes(row: PageRoute, deps: PageDeps): Route[] {
-  const [method, pattern, visitors, view, options = {}] = row;
-  const toRoute = (routeMethod: "GET" | "POST", routeView: AnyView) =>
-    toPageRoute({ method: routeMethod, pattern, visitors, view: routeView, options }, deps);
-  if (method !== "FORM") return [toRoute(method, view as AnyView)];
+  const [method, , , view] = row;
+  if (method !== "FORM") return [toPageRoute(row, { method, view: view as AnyView }, deps)];
   const [show, submit] = view as readonly [AnyView, AnyView];
-  return [toRoute("GET", show), toRoute("POST", orShowAgain(submit, show))];
+  return [
+    toPageRoute(row, { method: "GET", view: show }, deps),
+    toPageRoute(row, { method: "POST", view: orShowAgain(submit, show) }, deps),
+  ];
 }
 
 /** Returns the view of a form's POST. */
@@ -108,19 +109,15 @@ function orShowAgain(submit: AnyView, show: AnyView): AnyView {
   };
 }
 
-interface PageRouteParts {
-  method: "GET" | "POST";
-  pattern: string;
-  visitors: "all" | "signedIn";
-  view: AnyView;
-  options: PageRouteOptions;
-}
-
 /**
  * Makes a route of a page. Its caller comes from the session cookie only; its bodies are forms of our own pages; it calls
  * the API and may read no more than that gives.
  */
-function toPageRoute({ method, pattern, visitors, view, options }: PageRouteParts, deps: PageDeps): Route {
+function toPageRoute(
+  [, pattern, visitors, , options = {}]: PageRoute,
+  { method, view }: { method: "GET" | "POST"; view: AnyView },
+  deps: PageDeps,
+): Route {
   return {
     method,
     pattern,

@@ -35,7 +35,7 @@ export async function showOverview(page: Page, address: PageAddress): Promise<Pa
     loadDefinition(page, address, { withTexts: true }),
     loadSide(page, address),
   ]);
-  const alias = readFrontMatter(definition.runtimeMd ?? "")["model"] ?? null;
+  const alias = readModel(definition.runtimeMd ?? "");
   const [model, prompt, publisher] = await Promise.all([
     alias === null ? null : loadModel(page, alias),
     renderPrompt(page, definition),
@@ -131,19 +131,14 @@ function renderCut({ address }: ShownDefinition): Html {
   return html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionPath(address)}.md">Download all of it</a></p>`;
 }
 
-/** Returns the texts of the front matter by key. The translator writes each value as one line of JSON. */
-function readFrontMatter(markdown: string): Readonly<Record<string, string>> {
+/** Returns the model in the front matter; null without one. The translator writes each value as one line of JSON. */
+function readModel(markdown: string): string | null {
   const end = markdown.startsWith("---\n") ? markdown.indexOf("\n---\n") : -1;
-  const lines = end === -1 ? [] : markdown.slice("---\n".length, end).split("\n");
-  return Object.fromEntries(lines.flatMap(readLine));
-}
-
-function readLine(line: string): [string, string][] {
-  const [, key = "", json = ""] = /^([\w-]+): (".*")$/.exec(line) ?? [];
+  const [, json] = /^model: (".*")$/m.exec(markdown.slice(0, Math.max(0, end))) ?? [];
   try {
-    return key === "" ? [] : [[key, String(JSON.parse(json))]];
+    return json === undefined ? null : String(JSON.parse(json));
   } catch {
-    return [];
+    return null;
   }
 }
 

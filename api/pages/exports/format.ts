@@ -13,8 +13,6 @@ const TIME_UNITS = [
   ["minute", 60, 1],
 ] as const;
 
-export const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const;
-
 /** The rows that a flag of an export includes, in the order of the form. */
 export const FLAG_NAMES: Readonly<Record<VisibilityFlag, string>> = {
   include_resolved: "Resolved issues",

@@ -5,7 +5,6 @@ import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.t
 import type { ExportJob } from "../../exports/export_job.ts";
 import { cancelExportJob, listExportJobs } from "../../exports/jobs.ts";
 import { EXPORTS_PATH, exportPath, withQuery } from "../addresses.ts";
-import { findProblems } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
@@ -88,15 +87,15 @@ ${await renderJobs({ ...page, session }, org, null)}`,
   };
 }
 
-/** GET /dashboard/exports/jobs/{id}/cancel: where signing in leads after the session of the form had ended. */
-export function showCanceled(_: SignedInPage, { job: id }: { job: string }): PageResult {
-  return seeOther(exportPath(id, "link"));
+/** Leads back to the row: if the job cannot be canceled, or where signing in leads after the session of the form had ended. */
+export function showCanceled({ problems }: SignedInPage, { job: id }: { job: string }): PageResult {
+  return seeOther(exportPath(id, problems ? "refused" : "link"));
 }
 
-/** POST /dashboard/exports/jobs/{id}/cancel: leads back to the row. */
+/** POST /dashboard/exports/jobs/{id}/cancel. */
 export async function cancelJob(page: SignedInPage, { job: id }: { job: string }): Promise<PageResult> {
   if (!isUuid(id)) throw new ApiError("EXPORT_JOB_NOT_FOUND");
   const query = { force: page.form.get("force") === "true" };
-  const problems = await findProblems(() => page.call(cancelExportJob, { params: { job_id: id }, query }));
-  return seeOther(exportPath(id, problems ? "refused" : "canceled"));
+  await page.call(cancelExportJob, { params: { job_id: id }, query });
+  return seeOther(exportPath(id, "canceled"));
 }

@@ -1,17 +1,14 @@
 /** The organization's projects: a section of the exports page. Downloads are on the page of each project. */
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Html, html } from "../html.ts";
 import type { SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { countOf, emptyState } from "../parts.ts";
 import { tierNote } from "./requirements.ts";
 
-export interface Project {
-  id: string;
-  name: string;
-  slug: string;
-}
+export type Project = ResponseOf<typeof listOrganizationProjects>["data"]["projects"][number];
 
 /** Number of projects from which the filter is shown. */
 const FILTER_FROM = 8;

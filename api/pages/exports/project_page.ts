@@ -9,18 +9,19 @@ import {
   type VisibilityFlag,
 } from "../../../shared/exports/datasets.ts";
 import { isUuid } from "../../../shared/uuid.ts";
+import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
 import { notFound } from "../../http/not_found.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { apiPath, type ResponseOf } from "../api_client.ts";
-import { attempt, choice, type FormProblems, findProblems, renderOptions } from "../forms.ts";
+import { attempt, choice, renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
-import { FLAG_NAMES, FORMAT_NAMES, formatBytes } from "./format.ts";
+import { FLAG_NAMES, formatBytes } from "./format.ts";
 import { listProjects, type Project } from "./project_list.ts";
 
 type Estimate = ResponseOf<typeof estimateBundle>["data"];
@@ -35,7 +36,7 @@ interface ProjectParams {
 
 /** GET: the links, and a form with filters for each dataset. */
 export async function showProject(page: SignedInPage, { project }: ProjectParams): Promise<PageResult> {
-  return renderProject(page, await requireProject(page, project), null);
+  return renderProject(page, await requireProject(page, project));
 }
 
 /** GET …/file: checks the filters, then leads to the file of the API. Shows what the API refuses. */
@@ -55,8 +56,8 @@ export async function downloadFiltered(
       query.set(name, `${value}${/T\d\d:\d\d$/.test(value) ? ":00" : ""}Z`);
   }
   const params = { project: project.id, dataset: dataset.name };
-  const problems = await findProblems(() => page.send(exportDataset, { method: "HEAD", params, query }));
-  if (problems) return renderProject(page, project, problems);
+  const checked = await attempt(() => page.send(exportDataset, { method: "HEAD", params, query }));
+  if (!checked.ok) return renderProject({ ...page, problems: checked.problems }, project);
   return seeOther(`/api/v1${apiPath(exportDataset, params)}?${query}`);
 }
 
@@ -82,11 +83,8 @@ async function requireProject(page: SignedInPage, name: string): Promise<OwnProj
   throw refusal;
 }
 
-async function renderProject(
-  page: SignedInPage,
-  project: OwnProject,
-  problems: FormProblems | null,
-): Promise<PageContent> {
+async function renderProject(page: SignedInPage, project: OwnProject): Promise<PageContent> {
+  const { problems } = page;
   const { org } = project;
   const isPublisher = org.role !== "viewer";
   const params = { project: project.id };

@@ -7,8 +7,7 @@ import { downloadFiltered, showProject } from "./project_page.ts";
 export const EXPORT_PAGES: readonly PageRoute[] = [
   ["FORM", "/dashboard/exports", "signedIn", [showExports, submitStart]],
   ["GET", "/dashboard/exports/jobs", "signedIn", showJobs],
-  ["GET", "/dashboard/exports/jobs/:job/cancel", "signedIn", showCanceled],
-  ["POST", "/dashboard/exports/jobs/:job/cancel", "signedIn", cancelJob],
+  ["FORM", "/dashboard/exports/jobs/:job/cancel", "signedIn", [showCanceled, cancelJob]],
   ["GET", "/dashboard/exports/projects/:project", "signedIn", showProject],
   ["GET", "/dashboard/exports/projects/:project/file", "signedIn", downloadFiltered],
 ];

@@ -1,4 +1,5 @@
 /** The form that starts an organization export, or estimates it. */
+import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
 import { queueExportJob } from "../../exports/queue_job.ts";
 import { EXPORTS_PATH, exportPath } from "../addresses.ts";
@@ -8,7 +9,7 @@ import { type Html, html } from "../html.ts";
 import { type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { countOf } from "../parts.ts";
-import { FLAG_NAMES, FLAGS, FORMAT_NAMES, formatBytes } from "./format.ts";
+import { FLAG_NAMES, FLAGS, formatBytes } from "./format.ts";
 import { listProjects } from "./project_list.ts";
 import { needsRole, needsTier, tierNote } from "./requirements.ts";
 

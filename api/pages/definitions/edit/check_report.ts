@@ -50,22 +50,24 @@ export function renderFindings(report: Report, { yaml, own, opensChanges }: Find
   ];
 }
 
-function renderVersion(report: Report, own: string | null): Content {
-  const { given, exists, nextAvailable } = report.version;
+/** Says which version the changes since an earlier one need. The draft being edited, `own`, is no earlier version. */
+function renderVersion({ version, diff }: Report, own: string | null): Content {
+  const { given, exists, nextAvailable } = version;
   if (given === null) return null;
-  const suggested = suggestVersion(report, own);
-  const taken = exists && given !== own;
-  if (!suggested) {
+  const isTaken = exists && given !== own;
+  const hasChanges = diff !== null && diff.against !== own && diff.classified.length > 0;
+  const needed = hasChanges ? semver.inc(diff.against, diff.suggestedBump as semver.ReleaseType) : null;
+  if (!hasChanges || needed === null) {
     return (
-      taken &&
+      isTaken &&
       html`<h3>Version</h3><p>Version ${given} exists. The next free one is <b>${nextAvailable}</b>.</p>`
     );
   }
-  const { version, against, bump, isHigher } = suggested;
+  const isLower = semver.valid(given) !== null && semver.lt(given, needed);
   return html`<h3>Version</h3>
-  <p>The changes since ${against} need a ${bump} version: <b>${version}</b>. The document has ${given}${
-    isHigher ? ", which is lower" : ""
-  }.${taken && html` Version ${given} exists; the next free one is <b>${nextAvailable}</b>.`}</p>`;
+  <p>The changes since ${diff.against} need a ${diff.suggestedBump} version: <b>${needed}</b>. The document has ${given}${
+    isLower && ", which is lower"
+  }.${isTaken && html` Version ${given} exists; the next free one is <b>${nextAvailable}</b>.`}</p>`;
 }
 
 function renderWarnings({ warnings }: Report, yaml: string): Content {
@@ -112,30 +114,4 @@ function renderMarkdown({ runtimeMd }: Report): Content {
   if (runtimeMd === null) return null;
   return html`<details><summary>Rendered Markdown</summary>
   <pre class="text-box" tabindex="0" role="group" aria-label="Rendered Markdown">${"\n"}${runtimeMd}</pre></details>`;
-}
-
-interface SuggestedVersion {
-  version: string;
-  /** The version that the document is compared with. */
-  against: string;
-  bump: string;
-  /** Whether the document's version is lower than the suggested one. */
-  isHigher: boolean;
-}
-
-/**
- * Suggests a version from the changes since an earlier one. Null if there is no earlier version, if nothing has changed,
- * or if `own`, the draft being edited, is the only one to compare with.
- */
-function suggestVersion({ version, diff }: Report, own: string | null): SuggestedVersion | null {
-  const { given } = version;
-  if (given === null || diff === null || diff.against === own || diff.classified.length === 0) return null;
-  const next = semver.inc(diff.against, diff.suggestedBump as semver.ReleaseType);
-  if (next === null) return null;
-  return {
-    version: next,
-    against: diff.against,
-    bump: diff.suggestedBump,
-    isHigher: semver.valid(given) !== null && semver.lt(given, next),
-  };
 }
