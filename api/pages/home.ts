@@ -9,14 +9,6 @@ import { countOf, renderDay } from "./parts.ts";
 
 export const HOME_PAGES: readonly PageRoute[] = [["GET", "/", "all", showHome]];
 
-/** Of the lists of definitions and models. */
-interface Totals {
-  definitions: number;
-  models: number;
-  /** ISO date of the model data; null before the first sync. */
-  dataDate: string | null;
-}
-
 /** The links for programs. */
 const LINKS = {
   api: "/api/v1",
@@ -37,7 +29,7 @@ async function showHome(page: Page): Promise<PageResult> {
       title: "Exports, definitions, models",
       section: null,
       head: html`<meta name="description" content="Exports of issue tracker data, a registry of agent definitions, and a catalog of AI models with prices.">`,
-      main: renderHome(await loadTotals(page), page.session !== null),
+      main: await renderHome(page),
     };
   }
   if (page.request.headers.get("accept")?.includes("application/json")) {
@@ -49,25 +41,18 @@ async function showHome(page: Page): Promise<PageResult> {
   throw notFound("route");
 }
 
-async function loadTotals(page: Page): Promise<Totals> {
+async function renderHome({ call, session }: Page): Promise<Html> {
   const [definitions, models] = await Promise.all([
-    page.call(listDefinitions, { query: { limit: 1 } }),
-    page.call(listModels, { query: { limit: 1 } }),
+    call(listDefinitions, { query: { limit: 1 } }),
+    call(listModels, { query: { limit: 1 } }),
   ]);
-  return {
-    definitions: definitions.data.total,
-    models: models.data.total,
-    dataDate: models.data.catalog.dataDate,
-  };
-}
-
-function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boolean): Html {
+  const { dataDate } = models.data.catalog;
   return html`<h1>Exports, definitions, models</h1>
 <p class="lead">Download issue tracker data, find and share agent definitions, and look up models and their prices.</p>
 <div class="tiles">
   <section class="card stack" aria-labelledby="definitions-title">
     <h2 id="definitions-title"><a href="/definitions">Definitions</a></h2>
-    <p>Agents, commands, workflows and pipelines as versioned YAML. ${countOf(definitions, "definition")}.</p>
+    <p>Agents, commands, workflows and pipelines as versioned YAML. ${countOf(definitions.data.total, "definition")}.</p>
     <form class="search" role="search" aria-label="Definitions" method="get" action="/definitions">
       <label class="visually-hidden" for="search-definitions">Search definitions</label>
       <input id="search-definitions" name="search" type="search" maxlength="500" placeholder="code review">
@@ -76,7 +61,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
   </section>
   <section class="card stack" aria-labelledby="models-title">
     <h2 id="models-title"><a href="/models">Models</a></h2>
-    <p>Prices, limits and capabilities. ${countOf(models, "model")}${
+    <p>Prices, limits and capabilities. ${countOf(models.data.total, "model")}${
       dataDate !== null && html`, data of ${renderDay(dataDate)}`
     }.</p>
     <form class="search" role="search" aria-label="Models" method="get" action="/models">
@@ -89,7 +74,7 @@ function renderHome({ definitions, models, dataDate }: Totals, isSignedIn: boole
     <h2 id="exports-title"><a href="/dashboard/exports">Exports</a></h2>
     <p>Projects and whole organizations as NDJSON, CSV or Parquet, at one consistent point in time.</p>
     <p>${
-      isSignedIn
+      session
         ? html`<a class="button" href="/dashboard/exports">Open exports</a>`
         : html`<a class="button primary" href="/dashboard/sign-in?next=%2Fdashboard%2Fexports">Sign in</a>`
     }</p>

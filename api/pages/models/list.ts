@@ -6,7 +6,7 @@ import { MODEL_LIST_QUERY } from "../../models/list/list_parameters.ts";
 import { listRecentPriceChanges } from "../../models/price_history.ts";
 import { changed, knownQuery, withQuery } from "../addresses.ts";
 import { attempt, type FormProblems, problemSummary } from "../forms.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { countOf, emptyState, pager, renderDay } from "../parts.ts";
 import { FILTER_FIELDS, listFilters } from "./list_filters.ts";
@@ -37,7 +37,20 @@ export async function showModels(page: Page): Promise<PageResult> {
     status: problems?.status,
     head: html`<meta name="description" content="Prices, limits and capabilities of AI models.">
 <script type="module" src="/dashboard/assets/compare_models.js"></script>`,
-    main: renderModels({ list, problems, query, filters, results, waiting: held.document }),
+    main: html`<div class="pager">
+  <div>
+    <h1>Models</h1>
+    <p class="quiet">${problems === null && html`${countOf(list.total, "model")} · `}US dollars per million tokens · ${describeOrigin(list)}</p>
+  </div>
+  ${problems === null && html`<a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: null, offset: null, format: "csv" }))}">Download CSV</a>`}
+</div>
+${held.document && renderWaiting(held.document)}
+<div class="columns">
+${filters}
+<section class="stack" aria-label="Models">
+${results}
+</section>
+</div>`,
   };
 }
 
@@ -73,31 +86,6 @@ async function loadHistories(
     query: { field: "input", since, limit: MAX_CHANGES, model: priced.map(modelName) },
   });
   return new Map(data.models.map((model) => [modelName(model), model]));
-}
-
-interface ModelsView extends LoadedList {
-  query: URLSearchParams;
-  filters: Html;
-  results: Content;
-  waiting: Held["document"];
-}
-
-function renderModels({ list, problems, query, filters, results, waiting }: ModelsView): Html {
-  const about = html`US dollars per million tokens · ${describeOrigin(list)}`;
-  return html`<div class="pager">
-  <div>
-    <h1>Models</h1>
-    <p class="quiet">${problems === null && html`${countOf(list.total, "model")} · `}${about}</p>
-  </div>
-  ${problems === null && html`<a class="button" href="${withQuery("/api/v1/models", changed(query, { limit: null, offset: null, format: "csv" }))}">Download CSV</a>`}
-</div>
-${waiting && renderWaiting(waiting)}
-<div class="columns">
-${filters}
-<section class="stack" aria-label="Models">
-${results}
-</section>
-</div>`;
 }
 
 function renderProblems(problems: FormProblems): Html {
