@@ -1,7 +1,7 @@
 /** The keys of agents. */
 import { DEFINITION_AGENT_TYPES } from "../../vocabulary.ts";
 import { AGENT_WORK } from "./agent_work_keys.ts";
-import { environment, interfaceKeys, META, TIMEOUT_MS } from "./common_keys.ts";
+import { environment, interfaceBlock, META, TIMEOUT_MS } from "./common_keys.ts";
 import { type Keys, key } from "./keys.ts";
 
 /** Tools of the language. */
@@ -22,7 +22,6 @@ const NATURE: Keys = {
 };
 
 const INTERFACE: Keys = {
-  ...interfaceKeys("agent"),
   agentType: key.word("What kind of agent it is, which decides the blocks it needs", DEFINITION_AGENT_TYPES, {
     isRequired: true,
   }),
@@ -69,32 +68,20 @@ const CONTEXT: Keys = {
   environment: environment("Environment variables"),
   timeout_behavior: key.word("What to do when time runs out", ["fail", "warn", "continue"]),
   shell: key.text("The shell for its commands", "bash"),
-  data_sources: key.entries(
-    "What it can look at",
-    {
-      id: key.text("Its id", "ci"),
-      name: key.text("Its name", "Build server"),
-      description: key.prose("What is in it", "Results of the last thirty days."),
-      tools: key.entries(
-        "Tools to read it with",
-        {
-          name: key.text("Name of the tool", "gh"),
-          "purpose, description": key.prose("What it is for", "List runs"),
-          usage: key.text("How to call it", "gh run list"),
-        },
-        { main: "name" },
-      ),
-      commands: key.entries(
-        "Commands to read it with",
-        {
-          command: key.text("The command", "gh run list --limit 30"),
-          "purpose, description": key.prose("What it is for", "Find slow runs"),
-        },
-        { main: "command" },
-      ),
-    },
-    { main: "name" },
-  ),
+  data_sources: key.entries("What it can look at", "name", {
+    id: key.text("Its id", "ci"),
+    name: key.text("Its name", "Build server"),
+    description: key.prose("What is in it", "Results of the last thirty days."),
+    tools: key.entries("Tools to read it with", "name", {
+      name: key.text("Name of the tool", "gh"),
+      "purpose, description": key.prose("What it is for", "List runs"),
+      usage: key.text("How to call it", "gh run list"),
+    }),
+    commands: key.entries("Commands to read it with", "command", {
+      command: key.text("The command", "gh run list --limit 30"),
+      "purpose, description": key.prose("What it is for", "Find slow runs"),
+    }),
+  }),
 };
 
 const OUTPUT: Keys = {
@@ -106,28 +93,20 @@ const OUTPUT: Keys = {
     guidance: key.prose("What to shorten first", "Shorten the examples first."),
   }),
   section_order: key.texts("Sections in their order", "[Verdict, Findings]"),
-  sections: key.entries(
-    "Templates of sections, in their order",
-    {
-      id: key.text("Its id", "verdict"),
-      name: key.text("Its name, if there is no id", "Verdict"),
-      template: key.text("Its text", '"## Verdict\\n{{decision}}"'),
-      condition: key.text("When to write it", "findings > 0"),
-      description: key.prose("What belongs into it", "One sentence."),
-    },
-    { main: "template" },
-  ),
-  examples: key.entries(
-    "Sample answers",
-    {
-      scenario: key.prose("The situation", "A small change without tests"),
-      name: key.prose("The same as `scenario`", "Small change"),
-      description: key.prose("The same as `scenario`", "A small change"),
-      input: key.text("What the agent is given", "diff --git a/x b/x"),
-      output: key.text("What it answers", '"HOLD: there are no tests."'),
-    },
-    { main: "output" },
-  ),
+  sections: key.entries("Templates of sections, in their order", "template", {
+    id: key.text("Its id", "verdict"),
+    name: key.text("Its name, if there is no id", "Verdict"),
+    template: key.text("Its text", '"## Verdict\\n{{decision}}"'),
+    condition: key.text("When to write it", "findings > 0"),
+    description: key.prose("What belongs into it", "One sentence."),
+  }),
+  examples: key.entries("Sample answers", "output", {
+    scenario: key.prose("The situation", "A small change without tests"),
+    name: key.prose("The same as `scenario`", "Small change"),
+    description: key.prose("The same as `scenario`", "A small change"),
+    input: key.text("What the agent is given", "diff --git a/x b/x"),
+    output: key.text("What it answers", '"HOLD: there are no tests."'),
+  }),
   templates: key.names(key.text("", ""), "Further templates by name", '{row: "{{time}}: {{event}}"}'),
   metrics: key.names(
     key.block(
@@ -161,7 +140,7 @@ const FORECAST: Keys = {
 
 /** Everything below `agent`. */
 export const AGENT_KEYS: Keys = {
-  interface: key.block("What identifies the agent", INTERFACE, { isRequired: true }),
+  interface: interfaceBlock("agent", INTERFACE),
   defaults: key.block("How a host runs it", {
     model: key.model("A model: `haiku`, `sonnet`, `opus`, or one of the catalog", "sonnet"),
     timeout: key.integer(TIMEOUT_MS, 300_000),
@@ -173,71 +152,37 @@ export const AGENT_KEYS: Keys = {
   ...AGENT_WORK,
   output: key.block("What its answer looks like", OUTPUT),
   forecast: key.block("The frame of its forecasts", FORECAST),
-  handoff: key.block(
-    "What it is given and hands on",
-    {
-      upstream_context: key.block(
-        "From those before it",
-        {
-          accepts: key.texts("What it accepts", "[test report]"),
-          input_contract: key.prose("What it must be given", "A commit and its diff."),
-        },
-        { isOpen: true },
-      ),
-      downstream_artifacts: key.block(
-        "To those after it",
-        {
-          produces: key.texts("What it hands on", "[verdict]"),
-          output_contract: key.prose("What it promises", "One verdict per change."),
-        },
-        { isOpen: true },
-      ),
-    },
-    { isOpen: true },
-  ),
+  handoff: key.openBlock("What it is given and hands on", {
+    upstream_context: key.openBlock("From those before it", {
+      accepts: key.texts("What it accepts", "[test report]"),
+      input_contract: key.prose("What it must be given", "A commit and its diff."),
+    }),
+    downstream_artifacts: key.openBlock("To those after it", {
+      produces: key.texts("What it hands on", "[verdict]"),
+      output_contract: key.prose("What it promises", "One verdict per change."),
+    }),
+  }),
   composition: key.free("How it is combined with others", "{pairs_with: [test-architect]}"),
-  cognitive_lens: key.block(
-    "The way of thinking that it borrows",
-    {
-      "thinker, name, lens": key.text("Whose view it takes", "Ada Lovelace"),
-      description: key.prose("What the view is", "Separate the machine from what it computes."),
-      axioms: key.entries(
-        "What it takes for granted",
-        {
-          id: key.text("Its id", "a1"),
-          name: key.text("Its name", "Generality"),
-          "axiom, statement, description, text": key.prose(
-            "The axiom",
-            "A method is worth more than a result.",
-          ),
-          consequence: key.prose("What follows", "Look for the method."),
-          consequences: key.proses("What follows", "[Look for the method.]"),
-        },
-        { main: "axiom", isOpen: true },
-      ),
-      failure_signatures: key.entries(
-        "How the view misleads",
-        {
-          id: key.text("Its id", "f1"),
-          name: key.text("Its name", "Overreach"),
-          "signature, pattern, description, text": key.prose(
-            "How to notice it",
-            "Every example becomes a rule.",
-          ),
-          mitigation: key.prose("What helps", "Ask for a counterexample."),
-        },
-        { main: "signature", isOpen: true },
-      ),
-    },
-    { isOpen: true },
-  ),
-  tone: key.block(
-    "How it sounds",
-    {
-      attributes: key.texts("Words for its tone", "[calm, exact]"),
-      guidelines: key.proses("How to write", "[Name the line.]"),
-    },
-    { isOpen: true },
-  ),
+  cognitive_lens: key.openBlock("The way of thinking that it borrows", {
+    "thinker, name, lens": key.text("Whose view it takes", "Ada Lovelace"),
+    description: key.prose("What the view is", "Separate the machine from what it computes."),
+    axioms: key.openEntries("What it takes for granted", "axiom", {
+      id: key.text("Its id", "a1"),
+      name: key.text("Its name", "Generality"),
+      "axiom, statement, description, text": key.prose("The axiom", "A method is worth more than a result."),
+      consequence: key.prose("What follows", "Look for the method."),
+      consequences: key.proses("What follows", "[Look for the method.]"),
+    }),
+    failure_signatures: key.openEntries("How the view misleads", "signature", {
+      id: key.text("Its id", "f1"),
+      name: key.text("Its name", "Overreach"),
+      "signature, pattern, description, text": key.prose("How to notice it", "Every example becomes a rule."),
+      mitigation: key.prose("What helps", "Ask for a counterexample."),
+    }),
+  }),
+  tone: key.openBlock("How it sounds", {
+    attributes: key.texts("Words for its tone", "[calm, exact]"),
+    guidelines: key.proses("How to write", "[Name the line.]"),
+  }),
   meta: META,
 };

@@ -3,52 +3,36 @@ import { TIMEOUT_MS } from "./common_keys.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
 function samples(meaning: string): Key {
-  return key.entries(
-    meaning,
-    {
-      description: key.prose("What it shows", "A query that is built from input"),
-      name: key.prose("The same as `description`", "Built query"),
-      severity: key.text("How bad it is", "critical"),
-      language: key.text("The language of the code", "ts"),
-      "code, example": key.text("The code", "db.query(input)"),
-      "why, explanation": key.prose("Why", "Input becomes SQL."),
-    },
-    { main: "description" },
-  );
+  return key.entries(meaning, "description", {
+    description: key.prose("What it shows", "A query that is built from input"),
+    name: key.prose("The same as `description`", "Built query"),
+    severity: key.text("How bad it is", "critical"),
+    language: key.text("The language of the code", "ts"),
+    "code, example": key.text("The code", "db.query(input)"),
+    "why, explanation": key.prose("Why", "Input becomes SQL."),
+  });
 }
 
 const KNOWLEDGE: Keys = {
   key_definitions: key.names(key.text("", ""), "Terms and their meanings", "{sink: Where input is used}"),
   global_references: key.proses("Standards to follow", "[OWASP ASVS 4.0]"),
-  sections: key.entries(
-    "What to look for, by category",
-    {
-      category_ref: key.text("Id of a category of `scoring`", "tests"),
-      what_to_check: key.proses("What has to hold", "[Every branch has a test.]"),
-      detection_patterns: key.entries(
-        "Patterns that give a problem away",
-        {
-          "pattern, regex": key.text("The pattern", "eval\\("),
-          severity: key.text("How bad it is", "high"),
-          "description, name": key.prose("What it finds", "Code from text"),
-        },
-        { main: "pattern" },
-      ),
-      red_flags: samples("Wrong code"),
-      safe_patterns: samples("Right code"),
-      common_mistakes: key.entries(
-        "Mistakes, and what to do instead",
-        {
-          "mistake, description": key.prose("The mistake", "Trusting a file name"),
-          "why_wrong, why": key.prose("Why it is one", "It may hold a path."),
-          "correct_approach, instead": key.prose("What to do instead", "Keep the base name only."),
-        },
-        { main: "mistake" },
-      ),
-      references: key.proses("Further reading", "[CWE-89]"),
-    },
-    { main: "what_to_check" },
-  ),
+  sections: key.entries("What to look for, by category", "what_to_check", {
+    category_ref: key.text("Id of a category of `scoring`", "tests"),
+    what_to_check: key.proses("What has to hold", "[Every branch has a test.]"),
+    detection_patterns: key.entries("Patterns that give a problem away", "pattern", {
+      "pattern, regex": key.text("The pattern", "eval\\("),
+      severity: key.text("How bad it is", "high"),
+      "description, name": key.prose("What it finds", "Code from text"),
+    }),
+    red_flags: samples("Wrong code"),
+    safe_patterns: samples("Right code"),
+    common_mistakes: key.entries("Mistakes, and what to do instead", "mistake", {
+      "mistake, description": key.prose("The mistake", "Trusting a file name"),
+      "why_wrong, why": key.prose("Why it is one", "It may hold a path."),
+      "correct_approach, instead": key.prose("What to do instead", "Keep the base name only."),
+    }),
+    references: key.proses("Further reading", "[CWE-89]"),
+  }),
   domain_taxonomy: key.free("Names and meanings, or a list of records", "{flaky: Fails now and then}"),
   failure_code_examples: key.free("Failure codes and meanings, or a list of records", "{T-01: Missing test}"),
 };
@@ -58,15 +42,15 @@ const CRITERION: Keys = {
   name: key.text("Its name", "Has tests"),
   points: key.number("Points it gives", 10),
   description: key.prose("When the points are given", "New behavior has a test."),
-  failure_taxonomy: key.block(
+  failure_taxonomy: key.openBlock(
     "The failure code, or a text",
     {
       "failure_mode, code": key.text("The code", "T-01"),
       "default_severity, severity": key.text("Its usual severity", "high"),
     },
-    { or: ["text"], isOpen: true },
+    { or: ["text"] },
   ),
-  verification: key.block(
+  verification: key.openBlock(
     "How to check it, or a text",
     {
       method: key.text("The kind of check", "automated"),
@@ -79,102 +63,83 @@ const CRITERION: Keys = {
       guidance: key.prose("How to judge", "Read the test, not its name."),
       description: key.prose("The same as `guidance`", "Read the test."),
     },
-    { or: ["prose"], isOpen: true },
+    { or: ["prose"] },
   ),
   guidance: key.prose("How to judge", "Read the test, not its name."),
-  partial_scores: key.entries(
-    "Points for a part",
-    {
-      "points, score": key.number("Points", 5),
-      "condition, description": key.prose("When", "Only the good case is tested."),
-    },
-    { main: "condition" },
-  ),
+  partial_scores: key.entries("Points for a part", "condition", {
+    "points, score": key.number("Points", 5),
+    "condition, description": key.prose("When", "Only the good case is tested."),
+  }),
 };
 
 const SCORING: Keys = {
   maxScore: key.number("The highest score", 100),
   categories: key.entries(
     "What is judged; weights add up to 100",
+    "name",
     {
       id: key.text("Its id", "tests"),
       name: key.text("Its name", "Tests"),
       weight: key.number("Its share of the score", 25),
       description: key.prose("What belongs to it", "Whether new behavior is tested"),
-      criteria: key.entries("What gives points; they add up to the weight", CRITERION, { main: "name" }),
+      criteria: key.entries("What gives points; they add up to the weight", "name", CRITERION),
     },
-    { main: "name", isRequired: true },
+    { isRequired: true },
   ),
-  calibration_examples: key.entries(
-    "Examples with their scores",
-    {
-      "score, expected_score": key.text("The score", 85),
-      description: key.prose("The example", "A good change without a migration test"),
-      scenario: key.prose("The same as `description`", "A good change"),
-      example: key.prose("The same as `description`", "A good change"),
-      name: key.prose("The same as `description`", "A good change"),
-      "reasoning, why, rationale": key.prose("Why", "One criterion is missing."),
-    },
-    { main: "description" },
-  ),
+  calibration_examples: key.entries("Examples with their scores", "description", {
+    "score, expected_score": key.text("The score", 85),
+    description: key.prose("The example", "A good change without a migration test"),
+    scenario: key.prose("The same as `description`", "A good change"),
+    example: key.prose("The same as `description`", "A good change"),
+    name: key.prose("The same as `description`", "A good change"),
+    "reasoning, why, rationale": key.prose("Why", "One criterion is missing."),
+  }),
   interpretation: key.prose("How to read the score", "Below 70, the change needs work."),
   weight_rationale: key.prose("Why the weights are as they are", "Tests fail first."),
 };
 
 const DECISIONS: Keys = {
   vocabulary: key.names(key.text("", ""), "The words to decide with", "{positive: MERGE, negative: HOLD}"),
-  thresholds: key.entries(
-    "Words and their scores, instead of `preset`",
-    {
-      decision: key.text("A key of `vocabulary`", "positive"),
-      min_score: key.number("The lowest score", 80),
-      max_score: key.number("The highest score", 100),
-      "label, description": key.text("What it means", "Merge it"),
-    },
-    { main: "decision" },
-  ),
+  thresholds: key.entries("Words and their scores, instead of `preset`", "decision", {
+    decision: key.text("A key of `vocabulary`", "positive"),
+    min_score: key.number("The lowest score", 80),
+    max_score: key.number("The highest score", 100),
+    "label, description": key.text("What it means", "Merge it"),
+  }),
   preset: key.word("Common thresholds", ["low_risk", "quality_gate", "high_stakes", "security", "critical"]),
   tracking: key.block("How the decision is used", {
     category: key.word("What it decides about", ["gate", "safety", "advisory"]),
     notify_on: key.texts("Decisions that people are notified of", "[negative]"),
   }),
-  criteria: key.entries(
-    "When to choose a word",
-    {
-      decision: key.text("A key of `vocabulary`", "negative"),
-      "condition, description": key.prose("When", "a test fails"),
-      label: key.prose("What it means", "Hold it"),
-    },
-    { main: "condition" },
-  ),
+  criteria: key.entries("When to choose a word", "condition", {
+    decision: key.text("A key of `vocabulary`", "negative"),
+    "condition, description": key.prose("When", "a test fails"),
+    label: key.prose("What it means", "Hold it"),
+  }),
   guidance: key.proses("How to decide in doubt", "[In doubt, hold.]"),
 };
 
 const AUTO_FAIL: Keys = {
   enabled: key.flag("False: the block does not apply"),
-  conditions: key.entries(
-    "What fails the whole, whatever the score",
-    {
-      id: key.text("Its id", "secret-in-code"),
-      display_id: key.text("The id that people read", "AF-001"),
-      "name, description, condition": key.prose("Its name", "A secret is committed"),
-      severity: key.text("Always critical", "critical"),
-      detection: key.block(
-        "How it is found, or a text",
-        {
-          method: key.word("By what", ["pattern", "semantic", "tool"], { or: ["text"] }),
-          description: key.prose("How", "A key in a changed line"),
-          patterns: key.texts("Patterns", '["AKIA[0-9A-Z]{16}"]'),
-          pattern: key.text("One pattern", "AKIA[0-9A-Z]{16}"),
-          command: key.text("A command that finds it", "gitleaks detect"),
-        },
-        { or: ["prose"] },
-      ),
-      category_override: key.text("The category it counts against", "security"),
-      remediation: key.prose("What to do", "Revoke the key."),
-    },
-    { main: "name" },
-  ),
+  conditions: key.entries("What fails the whole, whatever the score", "name", {
+    id: key.text("Its id", "secret-in-code"),
+    display_id: key.text("The id that people read", "AF-001"),
+    "name, description, condition": key.prose("Its name", "A secret is committed"),
+    severity: key.text("Always critical", "critical"),
+    detection: key.block(
+      "How it is found, or a text",
+      {
+        method: key.word("By what", ["pattern", "semantic", "tool"], { or: ["text"] }),
+        description: key.prose("How", "A key in a changed line"),
+        patterns: key.texts("Patterns", '["AKIA[0-9A-Z]{16}"]'),
+        pattern: key.text("One pattern", "AKIA[0-9A-Z]{16}"),
+        command: key.text("A command that finds it", "gitleaks detect"),
+      },
+      { or: ["prose"] },
+    ),
+    category_override: key.text("The category it counts against", "security"),
+    remediation: key.prose("What to do", "Revoke the key."),
+  }),
 };
 
 const SEVERITY: Keys = {
@@ -201,14 +166,15 @@ function values(noun: string, more: Keys): Keys {
 const TASKS: Keys = {
   inputs: key.entries(
     "What it is given",
+    "name",
     values("input", {
       default: key.free("The value if it is left out", "."),
       source: key.text("Where it comes from", "caller"),
     }),
-    { main: "name" },
   ),
   operations: key.entries(
     "What it does, in order",
+    "description",
     {
       id: key.text("Its id", "format"),
       name: key.text("Its name", "Format"),
@@ -226,14 +192,12 @@ const TASKS: Keys = {
       ),
       rollback_on_failure: key.flag("Undo its changes if it fails"),
     },
-    { main: "description", isRequired: true },
+    { isRequired: true },
   ),
   outputs: key.entries(
     "What it hands back",
+    "name",
     values("result", { format: key.text("Its format", "markdown") }),
-    {
-      main: "name",
-    },
   ),
 };
 
@@ -258,21 +222,17 @@ const THOUGHT: Keys = {
 
 const PROCESS: Keys = {
   description: key.prose("The procedure in short", "Read, then judge."),
-  phases: key.entries(
-    "What it does, in order",
-    {
-      id: key.text("Its id", "read"),
-      name: key.text("Its name", "Read the change"),
-      description: key.prose("What it is about", "Know what has changed."),
-      instructions: key.prose("What to do", "Read every file."),
-      steps: key.entries("Its steps", STEP, { main: "action" }),
-    },
-    { main: "name" },
-  ),
+  phases: key.entries("What it does, in order", "name", {
+    id: key.text("Its id", "read"),
+    name: key.text("Its name", "Read the change"),
+    description: key.prose("What it is about", "Know what has changed."),
+    instructions: key.prose("What to do", "Read every file."),
+    steps: key.entries("Its steps", "action", STEP),
+  }),
   reasoning_scaffolding: key.block("How to think", {
     description: key.prose("In short", "Look at it three times."),
-    steps: key.entries("One after the other", THOUGHT, { main: "name" }),
-    passes: key.entries("Again and again", THOUGHT, { main: "name" }),
+    steps: key.entries("One after the other", "name", THOUGHT),
+    passes: key.entries("Again and again", "name", THOUGHT),
   }),
   pre_decision_checklist: key.proses("What to check before deciding", "[Every finding names a line.]"),
 };
@@ -302,7 +262,7 @@ export const AGENT_WORK: Keys = {
   knowledge_base: key.block("What it knows before it begins", KNOWLEDGE),
   scoring: key.block("How it gives points", SCORING),
   deductions: key.block("Severities and the points they cost", {
-    severity_scale: key.entries("From worst to least", SEVERITY, { main: "level" }),
+    severity_scale: key.entries("From worst to least", "level", SEVERITY),
   }),
   auto_fail: key.block("What fails at once", AUTO_FAIL),
   tasks: key.block("What it is given, does and hands back", TASKS),
@@ -310,15 +270,11 @@ export const AGENT_WORK: Keys = {
   decisions: key.block("From a score to a word", DECISIONS),
   completion: key.block("How it ends", {
     vocabulary: key.names(key.text("", ""), "The words to end with", "{complete: DONE, partial: PARTIAL}"),
-    criteria: key.entries(
-      "When to choose a word",
-      {
-        decision: key.text("A key of `vocabulary`", "complete"),
-        condition: key.text("When", "all files are formatted"),
-        label: key.text("What it means", "Finished"),
-      },
-      { main: "condition" },
-    ),
+    criteria: key.entries("When to choose a word", "condition", {
+      decision: key.text("A key of `vocabulary`", "complete"),
+      condition: key.text("When", "all files are formatted"),
+      label: key.text("What it means", "Finished"),
+    }),
   }),
   rollback: key.block("How failed work is undone", {
     enabled: key.flag("False: the block does not apply"),
@@ -327,5 +283,5 @@ export const AGENT_WORK: Keys = {
     }),
     preserve_logs: key.flag("Keep the logs"),
   }),
-  edge_cases: key.entries("Situations with rules of their own", EDGE_CASE, { main: "condition" }),
+  edge_cases: key.entries("Situations with rules of their own", "condition", EDGE_CASE),
 };

@@ -1,5 +1,5 @@
 /** The keys of commands. */
-import { checks, interfaceKeys, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
+import { checks, interfaceBlock, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
 import { type Keys, key } from "./keys.ts";
 
 /** The last three are from before version 2 and mean `agent`. */
@@ -19,22 +19,18 @@ const EXECUTION: Keys = {
 };
 
 const POSTFLIGHT: Keys = {
-  steps: key.entries(
-    "Steps afterwards",
-    {
-      action: key.word(
-        "What to do",
-        ["persist_to_tracker", "verify_saved", "present_summary", "custom_command"],
-        { or: ["text"] },
-      ),
-      name: key.prose("What to do, if there is no action", "Publish the report"),
-      command: key.text("A command", "bun run report"),
-      required: key.flag("False: the step may be left out"),
-      on_failure: key.word("What to do if it fails", ["block", "warn", "ignore"]),
-      message: key.prose("What to say", "The report is saved."),
-    },
-    { main: "action" },
-  ),
+  steps: key.entries("Steps afterwards", "action", {
+    action: key.word(
+      "What to do",
+      ["persist_to_tracker", "verify_saved", "present_summary", "custom_command"],
+      { or: ["text"] },
+    ),
+    name: key.prose("What to do, if there is no action", "Publish the report"),
+    command: key.text("A command", "bun run report"),
+    required: key.flag("False: the step may be left out"),
+    on_failure: key.word("What to do if it fails", ["block", "warn", "ignore"]),
+    message: key.prose("What to say", "The report is saved."),
+  }),
   on_success: outcome("If it succeeds"),
   on_partial: outcome("If it succeeds in part"),
   on_failure: outcome("If it fails"),
@@ -42,17 +38,12 @@ const POSTFLIGHT: Keys = {
 
 /** Everything below `command`. */
 export const COMMAND_KEYS: Keys = {
-  interface: key.block(
-    "What identifies the command",
-    {
-      ...interfaceKeys("command"),
-      commandType: key.word(
-        "`agent` calls an agent; `utility` and `custom` have steps of their own",
-        COMMAND_TYPES,
-      ),
-    },
-    { isRequired: true },
-  ),
+  interface: interfaceBlock("command", {
+    commandType: key.word(
+      "`agent` calls an agent; `utility` and `custom` have steps of their own",
+      COMMAND_TYPES,
+    ),
+  }),
   invokes: key.block("The agents that it calls", {
     agent: key.reference("agent", {
       meaning: "One agent",
@@ -69,21 +60,17 @@ export const COMMAND_KEYS: Keys = {
   arguments: key.block("What the caller types", {
     examples: key.texts("Examples, without the name of the command", "[src, --strict src]"),
   }),
-  inputs: key.entries(
-    "Its values and where they come from",
-    {
-      name: key.text("Its name", "target"),
-      source: key.word("Where it comes from", ["arg", "env", "file", "default", "previous"]),
-      arg: key.text("Name of the argument, for `arg`", "target"),
-      env: key.text("Name of the variable, for `env`", "CI"),
-      path: key.text("The file, for `file`", "config.json"),
-      from: key.text("The earlier step, for `previous`", "review"),
-      default: key.free("The value if there is none", "."),
-      value: key.free("The value, for `default`", "strict"),
-      description: key.text("What it is", "The folder to check"),
-    },
-    { main: "name" },
-  ),
+  inputs: key.entries("Its values and where they come from", "name", {
+    name: key.text("Its name", "target"),
+    source: key.word("Where it comes from", ["arg", "env", "file", "default", "previous"]),
+    arg: key.text("Name of the argument, for `arg`", "target"),
+    env: key.text("Name of the variable, for `env`", "CI"),
+    path: key.text("The file, for `file`", "config.json"),
+    from: key.text("The earlier step, for `previous`", "review"),
+    default: key.free("The value if there is none", "."),
+    value: key.free("The value, for `default`", "strict"),
+    description: key.text("What it is", "The folder to check"),
+  }),
   preflight: key.block(
     "Before it starts; or the list of checks",
     {
@@ -111,7 +98,7 @@ export const COMMAND_KEYS: Keys = {
     }),
     fix_patterns: key.flag("Fix the same fault elsewhere too"),
   }),
-  postflight: key.block("Afterwards", POSTFLIGHT, { isOpen: true }),
+  postflight: key.openBlock("Afterwards", POSTFLIGHT),
   tracking: key.block("Whether the result is saved", {
     enabled: key.flag("False: nothing is saved"),
     required: key.flag("Save the result before showing it"),

@@ -1,10 +1,10 @@
 /** Keys that several languages share. */
-import { DEFINITION_DOMAINS } from "../../vocabulary.ts";
+import { DEFINITION_DOMAINS, type DefinitionType } from "../../vocabulary.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
-/** Keys of every `interface`. */
-export function interfaceKeys(noun: string): Keys {
-  return {
+/** The block `interface`, with keys that every language has and those of one. */
+export function interfaceBlock(noun: DefinitionType, more: Keys = {}): Key {
+  const keys: Keys = {
     name: key.text("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
     version: key.text("MAJOR.MINOR.PATCH, in quotes", '"1.0.0"', { isRequired: true }),
     displayName: key.text("The name that people read; made from the name if it is missing", titleOf(noun)),
@@ -17,7 +17,9 @@ export function interfaceKeys(noun: string): Keys {
     subdomain: key.text("A narrower field, in your own words", "code-review"),
     tags: key.texts("Words to find it by, at most 50", "[review, tests]"),
     author: key.text("Who wrote it", "Ada Lovelace"),
+    ...more,
   };
+  return key.block(`What identifies the ${noun}`, keys, { isRequired: true });
 }
 
 function titleOf(noun: string): string {
@@ -70,12 +72,12 @@ export function checks(meaning: string): Key {
     message: key.prose("What to say if it does not hold", "Commit your changes first."),
     "on_fail, on_mismatch": key.word("What to do if it does not hold", ["abort", "stop", "warn", "skip"]),
   };
-  return key.entries(meaning, keys, { main: "check" });
+  return key.entries(meaning, "check", keys);
 }
 
 /** Conditions that are found out before the work, and used in expressions as `context.<id>`. */
 export function detectors(meaning: string): Key {
-  return key.entries(meaning, LOOK, { main: "check" });
+  return key.entries(meaning, "check", LOOK);
 }
 
 const GATE_ACTIONS = ["stop", "abort", "warn", "skip", "continue", "skip_remaining"];

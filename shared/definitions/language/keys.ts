@@ -134,6 +134,11 @@ function block(meaning: string, keys: Keys, options: Options = {}): Key {
   return { ...BASE, kind: "map", meaning, keys: withOtherNames(keys), ...options };
 }
 
+/** A block that authors extend: other keys are fine unless they resemble a known one. */
+function openBlock(meaning: string, keys: Keys, options: Options = {}): Key {
+  return block(meaning, keys, { ...options, isOpen: true });
+}
+
 function withOtherNames(keys: Keys): Keys {
   const entries = Object.entries(keys).flatMap(([names, key]): [string, Key][] => {
     const [name = "", ...others] = names.split(", ");
@@ -144,10 +149,13 @@ function withOtherNames(keys: Keys): Keys {
 }
 
 /** A list of maps. An entry that is no map stands for its key `main`. */
-function entries(meaning: string, keys: Keys, options: Options & { main: string }): Key {
-  const { main, label = "", isOpen = false, ...rest } = options;
-  const item = block("", keys, { main, isOpen });
-  return { ...BASE, kind: "list", meaning, item, label, ...rest };
+function entries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
+  return { ...BASE, kind: "list", meaning, item: block("", keys, { main }), ...options };
+}
+
+/** A list of maps that authors extend. */
+function openEntries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
+  return { ...BASE, kind: "list", meaning, item: openBlock("", keys, { main }), ...options };
 }
 
 /** A map whose keys are the author's own. */
@@ -164,5 +172,5 @@ export const key = {
   model: scalar("model"),
   tool: scalar("tool"),
   free: scalar("free"),
-  ...{ flag, word, reference, list, texts, proses, block, entries, names },
+  ...{ flag, word, reference, list, texts, proses, block, openBlock, entries, openEntries, names },
 };

@@ -13,5 +13,5 @@ export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {
   agent: key.block("An agent", AGENT_KEYS),
   command: key.block("A command", COMMAND_KEYS),
   workflow: key.block("A workflow", WORKFLOW_KEYS),
-  pipeline: key.block("A pipeline", PIPELINE_KEYS, { isOpen: true }),
+  pipeline: key.openBlock("A pipeline", PIPELINE_KEYS),
 };

@@ -1,6 +1,6 @@
 /** The keys of pipelines. */
 import { DEFINITION_TYPES } from "../../vocabulary.ts";
-import { environment, GATE, interfaceKeys, META, TIMEOUT_MS } from "./common_keys.ts";
+import { environment, GATE, interfaceBlock, META, TIMEOUT_MS } from "./common_keys.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
 const SHELL_STEP: Keys = {
@@ -20,23 +20,19 @@ const SHELL_STEP: Keys = {
 };
 
 function shellSteps(meaning: string): Key {
-  return key.entries(meaning, SHELL_STEP, { main: "command" });
+  return key.entries(meaning, "command", SHELL_STEP);
 }
 
 /** References with their arguments. Below a stage, one that is plain text is the reference alone. */
 function runs(type: "workflow" | "command" | "agent", more: Keys = {}): Key {
   const example = `my-${type}@^1.0.0`;
-  return key.entries(
-    `${type.charAt(0).toUpperCase()}${type.slice(1)}s to run`,
-    {
-      ref: key.reference(type, { meaning: `The ${type}`, example, isRequired: true }),
-      args: key.names(key.free("", ""), "Its arguments", "{target: main}"),
-      ...more,
-      condition: key.text("When to run it", "branch == 'main'"),
-      timeout: key.integer(TIMEOUT_MS, 600_000),
-    },
-    { main: "ref", isOpen: true },
-  );
+  return key.openEntries(`${type.charAt(0).toUpperCase()}${type.slice(1)}s to run`, "ref", {
+    ref: key.reference(type, { meaning: `The ${type}`, example, isRequired: true }),
+    args: key.names(key.free("", ""), "Its arguments", "{target: main}"),
+    ...more,
+    condition: key.text("When to run it", "branch == 'main'"),
+    timeout: key.integer(TIMEOUT_MS, 600_000),
+  });
 }
 
 const APPROVAL: Keys = {
@@ -83,17 +79,13 @@ const STAGE: Keys = {
   }),
   inputs: key.names(key.free("", ""), "Values for its parts", "{version: 1.2.0}"),
   env: environment("Environment variables"),
-  outputs: key.entries(
-    "What it hands on",
-    {
-      id: key.text("The same as `name`", "image"),
-      name: key.text("Its name", "image"),
-      value: key.text("Its value", "registry/app:1.2.0"),
-      source: key.text("The same as `value`", "build.image"),
-    },
-    { main: "name", isOpen: true },
-  ),
-  artifacts: key.entries("Files to keep", ARTIFACT, { main: "path", isOpen: true }),
+  outputs: key.openEntries("What it hands on", "name", {
+    id: key.text("The same as `name`", "image"),
+    name: key.text("Its name", "image"),
+    value: key.text("Its value", "registry/app:1.2.0"),
+    source: key.text("The same as `value`", "build.image"),
+  }),
+  artifacts: key.openEntries("Files to keep", "path", ARTIFACT),
   artifacts_from: key.texts("Stages whose files it uses", "[build]"),
 };
 
@@ -121,19 +113,15 @@ const TRIGGER: Keys = {
   secret: key.text("The secret of the webhook, which is not rendered", '"{{secrets.HOOK}}"'),
   payload_filter: key.text("Only if the payload fits", "action == 'created'"),
   allowed: key.flag("False: never by hand"),
-  parameters: key.entries(
-    "What to ask for",
-    {
-      name: key.text("Its name", "target"),
-      type: key.word("Its type", ["string", "boolean", "number"], { or: ["text"] }),
-      required: key.flag("It cannot be left out"),
-      default: key.free("The value if it is left out", "main"),
-      options: key.texts("The values it can have", "[staging, production]"),
-      pattern: key.text("A pattern that it has to match", "^v\\\\d+"),
-      description: key.prose("What it is", "Where to deploy"),
-    },
-    { main: "name" },
-  ),
+  parameters: key.entries("What to ask for", "name", {
+    name: key.text("Its name", "target"),
+    type: key.word("Its type", ["string", "boolean", "number"], { or: ["text"] }),
+    required: key.flag("It cannot be left out"),
+    default: key.free("The value if it is left out", "main"),
+    options: key.texts("The values it can have", "[staging, production]"),
+    pattern: key.text("A pattern that it has to match", "^v\\\\d+"),
+    description: key.prose("What it is", "Where to deploy"),
+  }),
   pipeline: key.reference((trigger) => (trigger["type"] === "pipeline" ? "pipeline" : null), {
     meaning: "The pipeline that has to have run; no dependency",
     example: "release-train@^1.0.0",
@@ -146,15 +134,17 @@ const TRIGGER: Keys = {
 const ENVIRONMENT: Keys = {
   variables: key.entries(
     "Variables; or a map of names and values",
+    "name",
     {
       name: key.text("Its name", "REGION"),
       value: key.text("Its value", "eu-central-1"),
       stages: key.texts("Stages that need it", "[deploy]"),
     },
-    { main: "name", or: ["names"] },
+    { or: ["names"] },
   ),
-  secrets: key.entries(
+  secrets: key.openEntries(
     "Secrets, by name only; or a map",
+    "name",
     {
       name: key.text("Its name", "DEPLOY_KEY"),
       required: key.flag("It has to exist"),
@@ -162,107 +152,74 @@ const ENVIRONMENT: Keys = {
       provider: key.text("Where it is kept", "vault"),
       path: key.text("Its path there", "ci/deploy"),
     },
-    { main: "name", or: ["names"], isOpen: true },
+    { or: ["names"] },
   ),
 };
 
 const NOTIFICATIONS: Keys = {
-  channels: key.entries(
-    "Whom to tell",
-    {
-      type: key.word("How", ["slack", "email", "github_status", "webhook", "pagerduty", "teams"], {
-        or: ["text"],
-      }),
-      channel: key.texts("Name of the channel", "releases"),
-      channels: key.texts("Names of channels", "[releases]"),
-      recipients: key.texts("People", "[release-manager]"),
-      to: key.texts("People", "[release-manager]"),
-      events: key.texts("When", "[success, failure]"),
-      context: key.text("The name of a status", "ci/release"),
-    },
-    { main: "type", isOpen: true },
-  ),
+  channels: key.openEntries("Whom to tell", "type", {
+    type: key.word("How", ["slack", "email", "github_status", "webhook", "pagerduty", "teams"], {
+      or: ["text"],
+    }),
+    channel: key.texts("Name of the channel", "releases"),
+    channels: key.texts("Names of channels", "[releases]"),
+    recipients: key.texts("People", "[release-manager]"),
+    to: key.texts("People", "[release-manager]"),
+    events: key.texts("When", "[success, failure]"),
+    context: key.text("The name of a status", "ci/release"),
+  }),
   templates: key.names(key.text("", ""), "Messages by event", '{success: "{{name}} is live"}'),
   rate_limit: key.free("How often at most", "{per_hour: 10}"),
 };
 
 /** What is done when a run has ended. */
 function actions(meaning: string): Key {
-  return key.entries(
-    meaning,
-    {
-      "description, name, action": key.prose("What to do", "Tag the release."),
-      command: key.text("A command", "git tag v1.2.0"),
-    },
-    { main: "description", isOpen: true },
-  );
+  return key.openEntries(meaning, "description", {
+    "description, name, action": key.prose("What to do", "Tag the release."),
+    command: key.text("A command", "git tag v1.2.0"),
+  });
 }
 
 /** Everything below `pipeline`. Pipelines carry keys of their own freely. */
 export const PIPELINE_KEYS: Keys = {
-  interface: key.block("What identifies the pipeline", interfaceKeys("pipeline"), { isRequired: true }),
-  triggers: key.entries("What starts it", TRIGGER, { main: "type", isOpen: true }),
-  environment: key.block("Variables and secrets", ENVIRONMENT, { isOpen: true }),
-  stages: key.entries("The stages", STAGE, { main: "name", label: "stage", isRequired: true, isOpen: true }),
-  rollback: key.block(
-    "How it goes back",
-    {
-      enabled: key.flag("False: the block does not apply"),
-      strategy: key.word("How", ["revert_to_last_success", "revert_to_previous", "custom", "none"], {
-        or: ["text"],
+  interface: interfaceBlock("pipeline"),
+  triggers: key.openEntries("What starts it", "type", TRIGGER),
+  environment: key.openBlock("Variables and secrets", ENVIRONMENT),
+  stages: key.openEntries("The stages", "name", STAGE, { label: "stage", isRequired: true }),
+  rollback: key.openBlock("How it goes back", {
+    enabled: key.flag("False: the block does not apply"),
+    strategy: key.word("How", ["revert_to_last_success", "revert_to_previous", "custom", "none"], {
+      or: ["text"],
+    }),
+    triggers: key.openEntries("When", "condition", {
+      condition: key.text("When", "error_rate > 5"),
+      action: key.text("What to do", "withdraw"),
+    }),
+    actions: key.names(
+      key.openBlock("", {
+        steps: shellSteps("Shell commands"),
+        timeout: key.integer(TIMEOUT_MS, 600_000),
+        notify: key.flag("Notify the people concerned"),
       }),
-      triggers: key.entries(
-        "When",
-        { condition: key.text("When", "error_rate > 5"), action: key.text("What to do", "withdraw") },
-        { main: "condition", isOpen: true },
-      ),
-      actions: key.names(
-        key.block(
-          "",
-          {
-            steps: shellSteps("Shell commands"),
-            timeout: key.integer(TIMEOUT_MS, 600_000),
-            notify: key.flag("Notify the people concerned"),
-          },
-          { isOpen: true },
-        ),
-        "Actions by name",
-      ),
-    },
-    { isOpen: true },
-  ),
-  notifications: key.block("Whom to tell", NOTIFICATIONS, { isOpen: true }),
-  artifacts: key.entries("Files to keep", ARTIFACT, { main: "path", isOpen: true }),
-  state: key.block(
-    "What is remembered from run to run",
-    {
-      persistence: key.flag("False: nothing is remembered"),
-      ttl: key.text("How long", "30 days"),
-      custom: key.entries(
-        "Values",
-        {
-          name: key.text("Its name", "last_release"),
-          value: key.text("Its value", '"{{version}}"'),
-          on: key.text("When it is set", "success"),
-        },
-        { main: "name", isOpen: true },
-      ),
-    },
-    { isOpen: true },
-  ),
-  postflight: key.block(
-    "Afterwards",
-    {
-      tracker: key.block(
-        "Whether the result is saved",
-        { enabled: key.flag("Save the result") },
-        { isOpen: true },
-      ),
-      on_success: actions("If it succeeds"),
-      on_failure: actions("If it fails"),
-      always: actions("In any case"),
-    },
-    { isOpen: true },
-  ),
+      "Actions by name",
+    ),
+  }),
+  notifications: key.openBlock("Whom to tell", NOTIFICATIONS),
+  artifacts: key.openEntries("Files to keep", "path", ARTIFACT),
+  state: key.openBlock("What is remembered from run to run", {
+    persistence: key.flag("False: nothing is remembered"),
+    ttl: key.text("How long", "30 days"),
+    custom: key.openEntries("Values", "name", {
+      name: key.text("Its name", "last_release"),
+      value: key.text("Its value", '"{{version}}"'),
+      on: key.text("When it is set", "success"),
+    }),
+  }),
+  postflight: key.openBlock("Afterwards", {
+    tracker: key.openBlock("Whether the result is saved", { enabled: key.flag("Save the result") }),
+    on_success: actions("If it succeeds"),
+    on_failure: actions("If it fails"),
+    always: actions("In any case"),
+  }),
   meta: META,
 };

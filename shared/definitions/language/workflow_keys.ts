@@ -1,5 +1,5 @@
 /** The keys of workflows. */
-import { checks, detectors, GATE, interfaceKeys, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
+import { checks, detectors, GATE, interfaceBlock, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
 function step(type: "agent" | "command"): Key {
@@ -11,14 +11,10 @@ const PHASE: Keys = {
   id: key.text("Its id", "review"),
   name: key.text("Its name", "Review the change"),
   description: key.prose("What it is about", "Find out whether the change can be merged."),
-  steps: key.entries(
-    "What runs, one after the other: each names a command or an agent",
-    {
-      command: step("command"),
-      agent: step("agent"),
-    },
-    { main: "step", isOpen: true },
-  ),
+  steps: key.openEntries("What runs, one after the other: each names a command or an agent", "step", {
+    command: step("command"),
+    agent: step("agent"),
+  }),
   commands: key.list(
     key.reference("command", { meaning: "", example: "" }),
     "Commands, an older form of `steps`",
@@ -37,42 +33,29 @@ const PHASE: Keys = {
 };
 
 const ARGUMENTS: Keys = {
-  positional: key.entries(
-    "Arguments by position",
-    {
-      name: key.text("Its name", "target"),
-      type: key.text("Its type", "string"),
-      description: key.text("What it is", "The branch to check"),
-      required: key.flag("It cannot be left out"),
-      default: key.free("The value if it is left out", "main"),
-    },
-    { main: "name" },
-  ),
-  flags: key.entries(
-    "Arguments by name",
-    {
-      name: key.text("Its name", "strict"),
-      short: key.text("One letter", "s"),
-      description: key.text("What it does", "Fail on warnings"),
-      type: key.word("Its type", ["boolean", "string", "number", "array"], { or: ["text"] }),
-      required: key.flag("It cannot be left out"),
-      default: key.free("The value if it is left out", "false"),
-    },
-    { main: "name" },
-  ),
-  derived: key.entries(
-    "Values that follow from them",
-    { name: key.text("Its name", "range"), source: key.text("How", "git merge-base main HEAD") },
-    { main: "name" },
-  ),
-  examples: key.entries(
-    "Examples",
-    {
-      command: key.text("What the user types", "/checks main"),
-      "behavior, description": key.prose("What happens", "Checks the branch main"),
-    },
-    { main: "command" },
-  ),
+  positional: key.entries("Arguments by position", "name", {
+    name: key.text("Its name", "target"),
+    type: key.text("Its type", "string"),
+    description: key.text("What it is", "The branch to check"),
+    required: key.flag("It cannot be left out"),
+    default: key.free("The value if it is left out", "main"),
+  }),
+  flags: key.entries("Arguments by name", "name", {
+    name: key.text("Its name", "strict"),
+    short: key.text("One letter", "s"),
+    description: key.text("What it does", "Fail on warnings"),
+    type: key.word("Its type", ["boolean", "string", "number", "array"], { or: ["text"] }),
+    required: key.flag("It cannot be left out"),
+    default: key.free("The value if it is left out", "false"),
+  }),
+  derived: key.entries("Values that follow from them", "name", {
+    name: key.text("Its name", "range"),
+    source: key.text("How", "git merge-base main HEAD"),
+  }),
+  examples: key.entries("Examples", "command", {
+    command: key.text("What the user types", "/checks main"),
+    "behavior, description": key.prose("What happens", "Checks the branch main"),
+  }),
 };
 
 const VARIABLE: Keys = {
@@ -82,21 +65,17 @@ const VARIABLE: Keys = {
 };
 
 const ORCHESTRATION: Keys = {
-  phases: key.entries("The phases", PHASE, { main: "name", label: "phase", isRequired: true }),
+  phases: key.entries("The phases", "name", PHASE, { label: "phase", isRequired: true }),
   execution_mode: key.block("Whether phases run together", {
     prompt: key.flag("Ask the user"),
     default: key.word("Otherwise", ["sequential", "parallel"], { or: ["text"] }),
-    parallel_groups: key.entries(
-      "Phases that run together",
-      {
-        number: key.text("Number of the group", 1),
-        id: key.text("The same as `number`", "checks"),
-        name: key.text("The same as `number`", "Checks"),
-        mode: key.text("How the group runs", "parallel"),
-        phases: key.texts("Ids of its phases", "[review, tests]"),
-      },
-      { main: "number" },
-    ),
+    parallel_groups: key.entries("Phases that run together", "number", {
+      number: key.text("Number of the group", 1),
+      id: key.text("The same as `number`", "checks"),
+      name: key.text("The same as `number`", "Checks"),
+      mode: key.text("How the group runs", "parallel"),
+      phases: key.texts("Ids of its phases", "[review, tests]"),
+    }),
   }),
   on_failure: key.word("What to do if a phase fails", ["stop", "continue", "abort"], { or: ["text"] }),
   max_parallel: key.integer("Phases at a time, 1 to 10", 3),
@@ -117,27 +96,22 @@ const EXTRACTION: Keys = {
 
 /** Everything below `workflow`. */
 export const WORKFLOW_KEYS: Keys = {
-  interface: key.block(
-    "What identifies the workflow",
-    {
-      ...interfaceKeys("workflow"),
-      duration: key.text("How long it usually takes", "10 minutes"),
-      model: key.model("A model: `haiku`, `sonnet`, `opus`, or one of the catalog", "sonnet"),
-    },
-    { isRequired: true },
-  ),
+  interface: interfaceBlock("workflow", {
+    duration: key.text("How long it usually takes", "10 minutes"),
+    model: key.model("A model: `haiku`, `sonnet`, `opus`, or one of the catalog", "sonnet"),
+  }),
   arguments: key.block("What the caller gives", ARGUMENTS),
   preflight: key.block(
     "Before it starts; or the list of checks",
     {
       checks: checks("What has to hold"),
-      extraction: key.entries("Values to find out", EXTRACTION, { main: "id" }),
+      extraction: key.entries("Values to find out", "id", EXTRACTION),
     },
     { or: ["list"], main: "checks" },
   ),
   context: key.block("What to find out first", {
     detectors: detectors("Conditions, used in expressions as `context.<id>`"),
-    variables: key.entries("Variables", VARIABLE, { main: "name" }),
+    variables: key.entries("Variables", "name", VARIABLE),
   }),
   orchestration: key.block("The phases and their order", ORCHESTRATION, { isRequired: true }),
   aggregation: key.block("How phases become one result", {
@@ -149,32 +123,25 @@ export const WORKFLOW_KEYS: Keys = {
     decision: key.names(key.text("", ""), "Words and their conditions", '{PASS: "score >= 80"}'),
   }),
   outputs: key.block("What is written", {
-    artifacts: key.entries(
-      "Files",
-      {
-        "id, name": key.text("Its id", "report"),
-        type: key.word("Its type", ["markdown", "json", "yaml", "html"], { or: ["text"] }),
-        path: key.text("Where", "reports/checks.md"),
-      },
-      { main: "path" },
-    ),
-    variables: key.entries("Variables", { name: VARIABLE["name"], source: VARIABLE["source"] } as Keys, {
-      main: "name",
+    artifacts: key.entries("Files", "path", {
+      "id, name": key.text("Its id", "report"),
+      type: key.word("Its type", ["markdown", "json", "yaml", "html"], { or: ["text"] }),
+      path: key.text("Where", "reports/checks.md"),
     }),
+    variables: key.entries("Variables", "name", {
+      name: VARIABLE["name"],
+      source: VARIABLE["source"],
+    } as Keys),
     verification: key.block("Checks of what was written", { post_save: checks("When everything is saved") }),
     tracking: key.block("Whether the result is saved", {
       enabled: key.flag("Save the result"),
       variant: key.text("By what", "sdk"),
     }),
   }),
-  postflight: key.block(
-    "Afterwards; other keys, such as `on_timeout`, are outcomes too",
-    {
-      on_pass: outcome("If it passes"),
-      on_warn: outcome("If it passes with warnings"),
-      on_fail: outcome("If it fails"),
-    },
-    { isOpen: true },
-  ),
+  postflight: key.openBlock("Afterwards; other keys, such as `on_timeout`, are outcomes too", {
+    on_pass: outcome("If it passes"),
+    on_warn: outcome("If it passes with warnings"),
+    on_fail: outcome("If it fails"),
+  }),
   meta: META,
 };
