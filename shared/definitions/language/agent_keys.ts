@@ -37,11 +37,9 @@ const INTERFACE: Keys = {
     explicit_only: key.flag("Only when the user asks for it"),
   }),
   dependencies: key.block("Other agents", {
-    requires: key.list(
-      key.reference("agent", { meaning: "", example: "", context: "dependencies.requires" }),
-      "Agents that it needs",
-      "[helper@^1.0.0]",
-    ),
+    requires: key.references("agent", "Agents that it needs", "[helper@^1.0.0]", {
+      context: "dependencies.requires",
+    }),
     recommends: key.texts("Agents that go well with it", "[test-architect]"),
     conflicts: key.texts("Agents that do not go together with it", "[format-fixer]"),
   }),
@@ -84,6 +82,14 @@ const CONTEXT: Keys = {
   }),
 };
 
+const METRIC: Keys = {
+  label: key.text("Its name", "Open findings"),
+  description: key.text("What it counts", "Findings that block"),
+  type: key.text("Its type", "integer"),
+  sentiment: key.word("How to read it", ["lower_is_better", "higher_is_better"], { or: ["text"] }),
+  section: key.text("The section it stands in", "summary"),
+};
+
 const OUTPUT: Keys = {
   format: key.word("The form of the answer", ["markdown", "json", "html", "structured"]),
   schema: key.text("The name of a schema, or a JSON Schema", "validator-output-v1.1", { or: ["names"] }),
@@ -108,20 +114,7 @@ const OUTPUT: Keys = {
     output: key.text("What it answers", '"HOLD: there are no tests."'),
   }),
   templates: key.names(key.text("", ""), "Further templates by name", '{row: "{{time}}: {{event}}"}'),
-  metrics: key.names(
-    key.block(
-      "",
-      {
-        label: key.text("Its name", "Open findings"),
-        description: key.text("What it counts", "Findings that block"),
-        type: key.text("Its type", "integer"),
-        sentiment: key.word("How to read it", ["lower_is_better", "higher_is_better"], { or: ["text"] }),
-        section: key.text("The section it stands in", "summary"),
-      },
-      { or: ["text"] },
-    ),
-    "Figures that the answer has",
-  ),
+  metrics: key.names(key.block("", METRIC, { or: ["text"] }), "Figures that the answer has"),
   implications: key.block("A section that looks ahead", {
     section_label: key.text("Its title", "What this means"),
     framing_question: key.prose("The question it answers", "What should the team do next?"),

@@ -37,34 +37,30 @@ const KNOWLEDGE: Keys = {
   failure_code_examples: key.free("Failure codes and meanings, or a list of records", "{T-01: Missing test}"),
 };
 
+const FAILURE_CODE: Keys = {
+  "failure_mode, code": key.text("The code", "T-01"),
+  "default_severity, severity": key.text("Its usual severity", "high"),
+};
+
+const VERIFICATION: Keys = {
+  method: key.text("The kind of check", "automated"),
+  command: key.text("A command that checks it", "bun test"),
+  automation: key.block("A tool that checks it", {
+    tool: key.text("The tool", "bun"),
+    command: key.text("The command", "bun test --coverage"),
+    threshold: key.text("What it has to reach", "80 %"),
+  }),
+  guidance: key.prose("How to judge", "Read the test, not its name."),
+  description: key.prose("The same as `guidance`", "Read the test."),
+};
+
 const CRITERION: Keys = {
   id: key.text("Its id", "has-tests"),
   name: key.text("Its name", "Has tests"),
   points: key.number("Points it gives", 10),
   description: key.prose("When the points are given", "New behavior has a test."),
-  failure_taxonomy: key.openBlock(
-    "The failure code, or a text",
-    {
-      "failure_mode, code": key.text("The code", "T-01"),
-      "default_severity, severity": key.text("Its usual severity", "high"),
-    },
-    { or: ["text"] },
-  ),
-  verification: key.openBlock(
-    "How to check it, or a text",
-    {
-      method: key.text("The kind of check", "automated"),
-      command: key.text("A command that checks it", "bun test"),
-      automation: key.block("A tool that checks it", {
-        tool: key.text("The tool", "bun"),
-        command: key.text("The command", "bun test --coverage"),
-        threshold: key.text("What it has to reach", "80 %"),
-      }),
-      guidance: key.prose("How to judge", "Read the test, not its name."),
-      description: key.prose("The same as `guidance`", "Read the test."),
-    },
-    { or: ["prose"] },
-  ),
+  failure_taxonomy: key.openBlock("The failure code, or a text", FAILURE_CODE, { or: ["text"] }),
+  verification: key.openBlock("How to check it, or a text", VERIFICATION, { or: ["prose"] }),
   guidance: key.prose("How to judge", "Read the test, not its name."),
   partial_scores: key.entries("Points for a part", "condition", {
     "points, score": key.number("Points", 5),
@@ -72,20 +68,17 @@ const CRITERION: Keys = {
   }),
 };
 
+const CATEGORY: Keys = {
+  id: key.text("Its id", "tests"),
+  name: key.text("Its name", "Tests"),
+  weight: key.number("Its share of the score", 25),
+  description: key.prose("What belongs to it", "Whether new behavior is tested"),
+  criteria: key.entries("What gives points; they add up to the weight", "name", CRITERION),
+};
+
 const SCORING: Keys = {
   maxScore: key.number("The highest score", 100),
-  categories: key.entries(
-    "What is judged; weights add up to 100",
-    "name",
-    {
-      id: key.text("Its id", "tests"),
-      name: key.text("Its name", "Tests"),
-      weight: key.number("Its share of the score", 25),
-      description: key.prose("What belongs to it", "Whether new behavior is tested"),
-      criteria: key.entries("What gives points; they add up to the weight", "name", CRITERION),
-    },
-    { isRequired: true },
-  ),
+  categories: key.entries("What is judged; weights add up to 100", "name", CATEGORY, { isRequired: true }),
   calibration_examples: key.entries("Examples with their scores", "description", {
     "score, expected_score": key.text("The score", 85),
     description: key.prose("The example", "A good change without a migration test"),
@@ -119,6 +112,14 @@ const DECISIONS: Keys = {
   guidance: key.proses("How to decide in doubt", "[In doubt, hold.]"),
 };
 
+const DETECTION: Keys = {
+  method: key.word("By what", ["pattern", "semantic", "tool"], { or: ["text"] }),
+  description: key.prose("How", "A key in a changed line"),
+  patterns: key.texts("Patterns", '["AKIA[0-9A-Z]{16}"]'),
+  pattern: key.text("One pattern", "AKIA[0-9A-Z]{16}"),
+  command: key.text("A command that finds it", "gitleaks detect"),
+};
+
 const AUTO_FAIL: Keys = {
   enabled: key.flag("False: the block does not apply"),
   conditions: key.entries("What fails the whole, whatever the score", "name", {
@@ -126,17 +127,7 @@ const AUTO_FAIL: Keys = {
     display_id: key.text("The id that people read", "AF-001"),
     "name, description, condition": key.prose("Its name", "A secret is committed"),
     severity: key.text("Always critical", "critical"),
-    detection: key.block(
-      "How it is found, or a text",
-      {
-        method: key.word("By what", ["pattern", "semantic", "tool"], { or: ["text"] }),
-        description: key.prose("How", "A key in a changed line"),
-        patterns: key.texts("Patterns", '["AKIA[0-9A-Z]{16}"]'),
-        pattern: key.text("One pattern", "AKIA[0-9A-Z]{16}"),
-        command: key.text("A command that finds it", "gitleaks detect"),
-      },
-      { or: ["prose"] },
-    ),
+    detection: key.block("How it is found, or a text", DETECTION, { or: ["prose"] }),
     category_override: key.text("The category it counts against", "security"),
     remediation: key.prose("What to do", "Revoke the key."),
   }),
@@ -150,8 +141,8 @@ const SEVERITY: Keys = {
   action: key.text("What to do", "Fix it now."),
 };
 
-function values(noun: string, more: Keys): Keys {
-  return {
+function values(meaning: string, noun: string, more: Keys): Key {
+  return key.entries(meaning, "name", {
     id: key.text("Its id", "target"),
     name: key.text("Its name, or what it is", "Folder to format"),
     type: key.text("Its type", "path"),
@@ -160,45 +151,32 @@ function values(noun: string, more: Keys): Keys {
     required: key.flag(`The ${noun} cannot be left out`),
     description: key.text("What it is", "The folder that is formatted."),
     ...more,
-  };
+  });
 }
 
+const RETRY: Keys = {
+  max_attempts: key.integer("How often", 2),
+  backoff_ms: key.integer("Milliseconds in between", 1_000),
+};
+
+const OPERATION: Keys = {
+  id: key.text("Its id", "format"),
+  name: key.text("Its name", "Format"),
+  description: key.prose("What to do", "Run the formatter."),
+  depends_on: key.texts("Ids of operations before it", "[plan]"),
+  condition: key.text("When to do it", "changed_files > 0"),
+  command: key.text("A command", "bunx biome format --write"),
+  retry: key.block("How often to try again, or a number", RETRY, { or: ["integer"] }),
+  rollback_on_failure: key.flag("Undo its changes if it fails"),
+};
+
 const TASKS: Keys = {
-  inputs: key.entries(
-    "What it is given",
-    "name",
-    values("input", {
-      default: key.free("The value if it is left out", "."),
-      source: key.text("Where it comes from", "caller"),
-    }),
-  ),
-  operations: key.entries(
-    "What it does, in order",
-    "description",
-    {
-      id: key.text("Its id", "format"),
-      name: key.text("Its name", "Format"),
-      description: key.prose("What to do", "Run the formatter."),
-      depends_on: key.texts("Ids of operations before it", "[plan]"),
-      condition: key.text("When to do it", "changed_files > 0"),
-      command: key.text("A command", "bunx biome format --write"),
-      retry: key.block(
-        "How often to try again, or a number",
-        {
-          max_attempts: key.integer("How often", 2),
-          backoff_ms: key.integer("Milliseconds in between", 1_000),
-        },
-        { or: ["integer"] },
-      ),
-      rollback_on_failure: key.flag("Undo its changes if it fails"),
-    },
-    { isRequired: true },
-  ),
-  outputs: key.entries(
-    "What it hands back",
-    "name",
-    values("result", { format: key.text("Its format", "markdown") }),
-  ),
+  inputs: values("What it is given", "input", {
+    default: key.free("The value if it is left out", "."),
+    source: key.text("Where it comes from", "caller"),
+  }),
+  operations: key.entries("What it does, in order", "description", OPERATION, { isRequired: true }),
+  outputs: values("What it hands back", "result", { format: key.text("Its format", "markdown") }),
 };
 
 const STEP: Keys = {
@@ -237,22 +215,22 @@ const PROCESS: Keys = {
   pre_decision_checklist: key.proses("What to check before deciding", "[Every finding names a line.]"),
 };
 
+const SCORE_ADJUSTMENT: Keys = {
+  fixed_score: key.number("The score", 100),
+  exclude_categories: key.texts("Categories to leave out", "[tests]"),
+  rescale: key.flag("Rescale the others to the full score"),
+  points: key.number("Points to add", -10),
+};
+
 const EDGE_CASE: Keys = {
   id: key.text("Its id", "empty-diff"),
   name: key.text("Its name", "Empty diff"),
   condition: key.prose("When it applies", "nothing has changed"),
   behavior: key.proses("What to do, in order", "[Say so., Stop.]"),
   severity: key.text("How bad it is", "low"),
-  score_adjustment: key.block(
-    "How the score changes: points, a text, or a map",
-    {
-      fixed_score: key.number("The score", 100),
-      exclude_categories: key.texts("Categories to leave out", "[tests]"),
-      rescale: key.flag("Rescale the others to the full score"),
-      points: key.number("Points to add", -10),
-    },
-    { or: ["number", "prose"] },
-  ),
+  score_adjustment: key.block("How the score changes: points, a text, or a map", SCORE_ADJUSTMENT, {
+    or: ["number", "prose"],
+  }),
   report_wording: key.text("Exact words for the report", "Nothing to review."),
   decision_override: key.text("A key of `vocabulary`", "positive"),
 };

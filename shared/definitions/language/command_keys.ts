@@ -36,6 +36,13 @@ const POSTFLIGHT: Keys = {
   on_failure: outcome("If it fails"),
 };
 
+const BANNER: Keys = { template: key.text("The text", '"Checking {{target}}"') };
+
+const PREFLIGHT: Keys = {
+  banner: key.block("What to show first, or a text", BANNER, { or: ["text"] }),
+  checks: checks("What has to hold"),
+};
+
 /** Everything below `command`. */
 export const COMMAND_KEYS: Keys = {
   interface: interfaceBlock("command", {
@@ -45,16 +52,10 @@ export const COMMAND_KEYS: Keys = {
     ),
   }),
   invokes: key.block("The agents that it calls", {
-    agent: key.reference("agent", {
-      meaning: "One agent",
-      example: "my-agent@^1.0.0",
+    agent: key.reference("agent", "One agent", "my-agent@^1.0.0", { context: "invokes.agent" }),
+    agents: key.references("agent", "Several agents", "[my-agent@^1.0.0, helper]", {
       context: "invokes.agent",
     }),
-    agents: key.list(
-      key.reference("agent", { meaning: "", example: "", context: "invokes.agent" }),
-      "Several agents",
-      "[my-agent@^1.0.0, helper]",
-    ),
   }),
   execution: key.block("How it runs", EXECUTION),
   arguments: key.block("What the caller types", {
@@ -71,18 +72,10 @@ export const COMMAND_KEYS: Keys = {
     value: key.free("The value, for `default`", "strict"),
     description: key.text("What it is", "The folder to check"),
   }),
-  preflight: key.block(
-    "Before it starts; or the list of checks",
-    {
-      banner: key.block(
-        "What to show first, or a text",
-        { template: key.text("The text", '"Checking {{target}}"') },
-        { or: ["text"] },
-      ),
-      checks: checks("What has to hold"),
-    },
-    { or: ["list"], main: "checks" },
-  ),
+  preflight: key.block("Before it starts; or the list of checks", PREFLIGHT, {
+    or: ["list"],
+    main: "checks",
+  }),
   overrides: key.block("What differs from the agent's own settings", {
     threshold: key.number("The score that passes, 0 to 100", 85),
     timeout: key.integer(TIMEOUT_MS, 300_000),
@@ -91,9 +84,7 @@ export const COMMAND_KEYS: Keys = {
   iteration: key.block("How it repeats", {
     max_attempts: key.integer("How often at most", 3),
     exit_threshold: key.number("The score that ends it", 90),
-    target_agent: key.reference("agent", {
-      meaning: "The agent to call in each round",
-      example: "format-fixer@^1.0.0",
+    target_agent: key.reference("agent", "The agent to call in each round", "format-fixer@^1.0.0", {
       context: "iteration.target_agent",
     }),
     fix_patterns: key.flag("Fix the same fault elsewhere too"),

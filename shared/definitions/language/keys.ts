@@ -106,14 +106,12 @@ function word(meaning: string, words: readonly string[], options: Options = {}):
 
 function reference(
   target: DefinitionType | Key["target"],
-  options: { meaning: string; example: string } & Options,
+  meaning: string,
+  example: string,
+  options: Options = {},
 ): Key {
-  return {
-    ...BASE,
-    kind: "reference",
-    ...options,
-    target: typeof target === "string" ? () => target : target,
-  };
+  const find = typeof target === "string" ? () => target : target;
+  return { ...BASE, kind: "reference", meaning, example, ...options, target: find };
 }
 
 /** A list of scalars; a single one may stand without its list. */
@@ -127,6 +125,10 @@ function texts(meaning: string, example: string, options: Options = {}): Key {
 
 function proses(meaning: string, example: string): Key {
   return list(prose("", ""), meaning, example);
+}
+
+function references(target: DefinitionType, meaning: string, example: string, options: Options = {}): Key {
+  return list(reference(target, "", "", options), meaning, example);
 }
 
 /** A map with known keys. A key named `code, example` is `code`, and `example` is another name for it. */
@@ -172,5 +174,16 @@ export const key = {
   model: scalar("model"),
   tool: scalar("tool"),
   free: scalar("free"),
-  ...{ flag, word, reference, list, texts, proses, block, openBlock, entries, openEntries, names },
+  flag,
+  word,
+  reference,
+  references,
+  list,
+  texts,
+  proses,
+  block,
+  openBlock,
+  entries,
+  openEntries,
+  names,
 };

@@ -27,7 +27,7 @@ function shellSteps(meaning: string): Key {
 function runs(type: "workflow" | "command" | "agent", more: Keys = {}): Key {
   const example = `my-${type}@^1.0.0`;
   return key.openEntries(`${type.charAt(0).toUpperCase()}${type.slice(1)}s to run`, "ref", {
-    ref: key.reference(type, { meaning: `The ${type}`, example, isRequired: true }),
+    ref: key.reference(type, `The ${type}`, example, { isRequired: true }),
     args: key.names(key.free("", ""), "Its arguments", "{target: main}"),
     ...more,
     condition: key.text("When to run it", "branch == 'main'"),
@@ -62,10 +62,11 @@ const STAGE: Keys = {
   workflows: runs("workflow"),
   commands: runs("command"),
   agents: runs("agent", { model: key.model("Another model", "opus") }),
-  ref: key.reference((stage) => typeOf(stage["type"]), {
-    meaning: "One reference, an older form; `type` says to what",
-    example: "my-command@^1.0.0",
-  }),
+  ref: key.reference(
+    (stage) => typeOf(stage["type"]),
+    "One reference, an older form; `type` says to what",
+    "my-command@^1.0.0",
+  ),
   type: key.text("`workflow`, `command` or `agent`, for `ref`", "command"),
   steps: shellSteps("Shell commands"),
   depends_on: key.texts("Ids of stages before it", "[build]"),
@@ -122,38 +123,32 @@ const TRIGGER: Keys = {
     pattern: key.text("A pattern that it has to match", "^v\\\\d+"),
     description: key.prose("What it is", "Where to deploy"),
   }),
-  pipeline: key.reference((trigger) => (trigger["type"] === "pipeline" ? "pipeline" : null), {
-    meaning: "The pipeline that has to have run; no dependency",
-    example: "release-train@^1.0.0",
-    context: "trigger",
-    inTree: false,
-  }),
+  pipeline: key.reference(
+    (trigger) => (trigger["type"] === "pipeline" ? "pipeline" : null),
+    "The pipeline that has to have run; no dependency",
+    "release-train@^1.0.0",
+    { context: "trigger", inTree: false },
+  ),
   condition: key.text("Only if", "tests.passed"),
 };
 
+const VARIABLE: Keys = {
+  name: key.text("Its name", "REGION"),
+  value: key.text("Its value", "eu-central-1"),
+  stages: key.texts("Stages that need it", "[deploy]"),
+};
+
+const SECRET: Keys = {
+  name: key.text("Its name", "DEPLOY_KEY"),
+  required: key.flag("It has to exist"),
+  stages: key.texts("Stages that need it", "[deploy]"),
+  provider: key.text("Where it is kept", "vault"),
+  path: key.text("Its path there", "ci/deploy"),
+};
+
 const ENVIRONMENT: Keys = {
-  variables: key.entries(
-    "Variables; or a map of names and values",
-    "name",
-    {
-      name: key.text("Its name", "REGION"),
-      value: key.text("Its value", "eu-central-1"),
-      stages: key.texts("Stages that need it", "[deploy]"),
-    },
-    { or: ["names"] },
-  ),
-  secrets: key.openEntries(
-    "Secrets, by name only; or a map",
-    "name",
-    {
-      name: key.text("Its name", "DEPLOY_KEY"),
-      required: key.flag("It has to exist"),
-      stages: key.texts("Stages that need it", "[deploy]"),
-      provider: key.text("Where it is kept", "vault"),
-      path: key.text("Its path there", "ci/deploy"),
-    },
-    { or: ["names"] },
-  ),
+  variables: key.entries("Variables; or a map of names and values", "name", VARIABLE, { or: ["names"] }),
+  secrets: key.openEntries("Secrets, by name only; or a map", "name", SECRET, { or: ["names"] }),
 };
 
 const NOTIFICATIONS: Keys = {

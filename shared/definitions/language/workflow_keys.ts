@@ -3,8 +3,7 @@ import { checks, detectors, GATE, interfaceBlock, META, outcome, TIMEOUT_MS } fr
 import { type Key, type Keys, key } from "./keys.ts";
 
 function step(type: "agent" | "command"): Key {
-  const example = `my-${type}@^1.0.0`;
-  return key.reference(type, { meaning: `The ${type} to run`, example });
+  return key.reference(type, `The ${type} to run`, `my-${type}@^1.0.0`);
 }
 
 const PHASE: Keys = {
@@ -15,11 +14,7 @@ const PHASE: Keys = {
     command: step("command"),
     agent: step("agent"),
   }),
-  commands: key.list(
-    key.reference("command", { meaning: "", example: "" }),
-    "Commands, an older form of `steps`",
-    "[my-command@^1.0.0]",
-  ),
+  commands: key.references("command", "Commands, an older form of `steps`", "[my-command@^1.0.0]"),
   depends_on: key.texts("Ids of phases before it", "[plan]"),
   condition: key.text("When to run it", "context.has_tests"),
   skip_if: key.text("When to skip it", "flags.quick"),
@@ -94,6 +89,11 @@ const EXTRACTION: Keys = {
   store_as: key.text("The name of the value", "base"),
 };
 
+const PREFLIGHT: Keys = {
+  checks: checks("What has to hold"),
+  extraction: key.entries("Values to find out", "id", EXTRACTION),
+};
+
 /** Everything below `workflow`. */
 export const WORKFLOW_KEYS: Keys = {
   interface: interfaceBlock("workflow", {
@@ -101,14 +101,10 @@ export const WORKFLOW_KEYS: Keys = {
     model: key.model("A model: `haiku`, `sonnet`, `opus`, or one of the catalog", "sonnet"),
   }),
   arguments: key.block("What the caller gives", ARGUMENTS),
-  preflight: key.block(
-    "Before it starts; or the list of checks",
-    {
-      checks: checks("What has to hold"),
-      extraction: key.entries("Values to find out", "id", EXTRACTION),
-    },
-    { or: ["list"], main: "checks" },
-  ),
+  preflight: key.block("Before it starts; or the list of checks", PREFLIGHT, {
+    or: ["list"],
+    main: "checks",
+  }),
   context: key.block("What to find out first", {
     detectors: detectors("Conditions, used in expressions as `context.<id>`"),
     variables: key.entries("Variables", "name", VARIABLE),
