@@ -1,14 +1,12 @@
 /** Runtime Markdown of agents: a file for `.claude/agents/`. */
 import { type Agent, readAgent } from "./agent/agent_source.ts";
-import { writeDecision } from "./agent/decision.ts";
+import { writeDecision, writeSpecialCases } from "./agent/decision.ts";
 import { runtimeTools } from "./agent/front_matter_tools.ts";
 import { writeKnowledge } from "./agent/knowledge.ts";
-import { writeLimits, writeOpening, writePurpose } from "./agent/mission.ts";
+import { writeLimits, writeOpening, writePurpose, writeSetting } from "./agent/mission.ts";
 import { writeProcedure } from "./agent/procedure.ts";
 import { writeAgentReport } from "./agent/report.ts";
 import { writeAutomaticFailure, writeScoring, writeSeverity } from "./agent/scoring.ts";
-import { writeSetting } from "./agent/setting.ts";
-import { writeSpecialCases } from "./agent/special_cases.ts";
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeEntries, writeLeftovers } from "./generic_section.ts";
@@ -45,16 +43,16 @@ const REGISTRY_KEYS = ["risk_level", "triggers", "domain_profile"] as const;
 const HOST_KEYS = ["timeout", "max_tokens", "temperature"] as const;
 
 /** A model that the host has no word for is named in the text. */
-function readModel(defaults: Fields | null): string | null {
-  const alias = modelAlias(defaults?.peek("model"));
-  if (alias !== null) defaults?.skip("model");
+function readModel(defaults: Fields): string | null {
+  const alias = modelAlias(defaults.peek("model"));
+  if (alias !== null) defaults.skip("model");
   return alias;
 }
 
 export function renderAgent(source: Source): string {
   const agent = readAgent(source);
   const defaults = source.body.map("defaults");
-  defaults?.skip(...HOST_KEYS);
+  defaults.skip(...HOST_KEYS);
   source.interface.skip(...REGISTRY_KEYS);
   const frontMatter = [
     ["name", source.name],
@@ -69,13 +67,10 @@ export function renderAgent(source: Source): string {
 function writeCollaboration(w: MarkdownWriter, agent: Agent): void {
   w.heading(2, md`Works with`);
   const dependencies = agent.interface.map("dependencies");
-  if (dependencies) writeDependencies(w, dependencies);
+  writeDependencies(w, dependencies);
   const handoff = agent.body.map("handoff");
-  if (handoff) writeHandoff(w, handoff);
-  const composition = agent.body.map("composition");
-  for (const block of [dependencies, handoff, composition]) {
-    if (block) writeLeftovers(w, block);
-  }
+  writeHandoff(w, handoff);
+  for (const block of [dependencies, handoff, agent.body.map("composition")]) writeLeftovers(w, block);
 }
 
 function writeDependencies(w: MarkdownWriter, dependencies: Fields): void {
@@ -88,14 +83,10 @@ function writeDependencies(w: MarkdownWriter, dependencies: Fields): void {
 function writeHandoff(w: MarkdownWriter, handoff: Fields): void {
   const upstream = handoff.map("upstream_context");
   const downstream = handoff.map("downstream_artifacts");
-  w.bullet(
-    given(listed(upstream?.proses("accepts") ?? []), (kinds) => md`Accepts from those before it: ${kinds}`),
-  );
-  w.bullet(given(upstream?.passage("input_contract") ?? null, (text) => md`What it must be given: ${text}`));
-  w.bullet(
-    given(listed(downstream?.proses("produces") ?? []), (kinds) => md`Hands on to those after it: ${kinds}`),
-  );
-  w.bullet(given(downstream?.passage("output_contract") ?? null, (text) => md`What it promises: ${text}`));
+  w.bullet(given(listed(upstream.proses("accepts")), (kinds) => md`Accepts from those before it: ${kinds}`));
+  w.bullet(given(upstream.passage("input_contract"), (text) => md`What it must be given: ${text}`));
+  w.bullet(given(listed(downstream.proses("produces")), (kinds) => md`Hands on to those after it: ${kinds}`));
+  w.bullet(given(downstream.passage("output_contract"), (text) => md`What it promises: ${text}`));
 }
 
 function writeVoice(w: MarkdownWriter, tone: Fields): void {

@@ -1,37 +1,38 @@
 /** Runtime Markdown of commands: a file for `.claude/commands/`. */
 import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
-import { writePreflightList } from "./checks.ts";
-import { writeAfterwards, writeCommandReport, writeRecord } from "./command/afterwards.ts";
-import { writeCommandPreflight, writeRepeat, writeRun } from "./command/run.ts";
+import { readChecks, writeChecks, writePreflightList } from "./checks.ts";
 import type { Fields } from "./field_reader.ts";
-import { writeLeftovers } from "./generic_section.ts";
-import { code, collapse, given, type Inline, md } from "./inline.ts";
+import { writeLeftoverBullets, writeLeftovers, writeOutcomes } from "./generic_section.ts";
+import { code, collapse, given, type Inline, listed, md, sentence } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
+import { duration, plural, retries } from "./phrases.ts";
+import { readReference } from "./reference.ts";
+import { TranslationFailure } from "./translation_failure.ts";
 
 const SECTIONS: readonly MarkdownSection[] = [
   writeDescription,
-  writeCommandArguments,
+  writeArguments,
   writeInputs,
   writePreflightList,
-  block("preflight", md`Before you start`, writeCommandPreflight),
+  block("preflight", md`Before you start`, writePreflight),
   writeRun,
   block("iteration", md`Repeat`, writeRepeat),
   block("postflight", md`Afterwards`, writeAfterwards),
   block("tracking", md`Record`, writeRecord),
-  block("output", md`Report`, writeCommandReport),
+  block("output", md`Report`, writeReport),
 ];
 
 /** `allowed-tools` is never written: it would let a text from a registry use tools without asking. */
 export function renderCommand(source: Source): string {
   const { body } = source;
-  const model = body.map("execution")?.map("model")?.peek("default") ?? body.map("execution")?.peek("model");
+  const execution = body.map("execution");
   const frontMatter = [
     ["description", source.description],
     ["argument-hint", commandArgumentHint(body)],
-    ["model", bareModelAlias(model)],
+    ["model", bareModelAlias(execution.map("model").peek("default") ?? execution.peek("model"))],
   ] as const;
   return renderFile(source, frontMatter, SECTIONS);
 }
@@ -57,16 +58,16 @@ function listArguments(body: Fields): Argument[] {
   });
 }
 
-function writeCommandArguments(w: MarkdownWriter, source: Source): void {
+function writeArguments(w: MarkdownWriter, source: Source): void {
   const { body, name } = source;
+  if (!body.hasMap("arguments") && listArguments(body).length === 0) return;
   const block = body.map("arguments");
-  if (!block && listArguments(body).length === 0) return;
   w.heading(2, md`Arguments`);
   w.paragraph(md`The caller typed:`);
   w.paragraph(md`$ARGUMENTS`);
-  const examples = (block?.texts("examples") ?? []).map((example) => code(`/${name} ${example.trim()}`));
+  const examples = block.texts("examples").map((example) => code(`/${name} ${example.trim()}`));
   w.bullets(md`Examples:`, examples);
-  if (block) writeLeftovers(w, block);
+  writeLeftovers(w, block);
 }
 
 /** Where a value comes from, by the word in `source`. */
@@ -91,4 +92,149 @@ function writeInputs(w: MarkdownWriter, { body }: Source): void {
         input.prose("description"),
       ]),
   );
+}
+
+function writePreflight(w: MarkdownWriter, preflight: Fields): void {
+  const banner = preflight.map("banner").text("template") ?? preflight.text("banner");
+  if (banner !== null) {
+    w.paragraph(md`Begin by showing this:`);
+    w.fence(banner);
+  }
+  writeChecks(w, readChecks(preflight, "checks"));
+}
+
+/** Types of commands that call an agent; the last three are from before version 2. */
+const AGENT_COMMANDS = new Set(["agent", "validator", "executor", "fixer"]);
+
+/** Fails with `missing_invokes` or `bad_reference`. */
+function writeRun(w: MarkdownWriter, source: Source): void {
+  const { body } = source;
+  const agents = readAgents(source);
+  w.heading(2, md`Run`);
+  const names = listed(agents);
+  const kind = agents.length === 1 ? md`agent` : md`agents`;
+  w.paragraph(
+    names === null
+      ? md`There is no agent to call: do the steps of this page yourself.`
+      : md`Give the work to the ${kind} ${names}.`,
+  );
+  const execution = body.map("execution");
+  writeExecution(w, execution);
+  const overrides = body.map("overrides");
+  writeOverrides(w, overrides);
+  for (const block of [body.map("invokes"), execution, overrides]) writeLeftovers(w, block);
+}
+
+function readAgents({ body, interface: header }: Source): Inline[] {
+  const invokes = body.map("invokes");
+  const type = header.text("commandType");
+  const single = invokes.raw("agent") ?? null;
+  const several = invokes.list("agents");
+  const agents = [
+    ...(single === null ? [] : [readReference(single, "command.invokes.agent")]),
+    ...several.map((agent, index) => readReference(agent, `command.invokes.agents[${index}]`)),
+  ];
+  const needsAgent = type === null ? body.peek("invokes") !== undefined : AGENT_COMMANDS.has(type);
+  if (needsAgent && agents.length === 0) {
+    throw new TranslationFailure(
+      "missing_invokes",
+      "command.invokes.agent",
+      "The command names no agent to call",
+    );
+  }
+  return agents;
+}
+
+function writeExecution(w: MarkdownWriter, execution: Fields): void {
+  const model = execution.map("model");
+  const name = model.code("default") ?? execution.code("model");
+  w.bullet(given(name, (text) => md`Model: ${text}`));
+  w.bullet(given(listed(model.codes("allowed")), (names) => md`Allowed models: ${names}`));
+  w.bullet(given(execution.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+  w.bullet(retries(execution.number("max_retries"), () => execution.number("retry_delay")));
+}
+
+function writeOverrides(w: MarkdownWriter, overrides: Fields): void {
+  w.bullet(given(overrides.number("threshold"), (score) => md`Here a score of ${score} or more passes`));
+  w.bullet(given(overrides.number("timeout"), (ms) => md`Here the time limit is ${duration(ms)}`));
+  w.bullet(given(overrides.number("temperature"), (value) => md`Temperature: ${value}`));
+}
+
+function writeRepeat(w: MarkdownWriter, iteration: Fields): void {
+  const target = iteration.raw("target_agent") ?? null;
+  const agent = target === null ? null : readReference(target, "command.iteration.target_agent");
+  w.bullet(
+    given(iteration.number("exit_threshold"), (score) => md`Repeat until the score is ${score} or more`),
+  );
+  w.bullet(given(iteration.number("max_attempts"), (count) => md`Make ${plural(count, "attempt")} at most`));
+  w.bullet(given(agent, (name) => md`In each round, call the agent ${name}`));
+  if (iteration.flag("fix_patterns") === true) {
+    w.bullet(md`Between rounds, fix what was found, and the same fault wherever else it occurs`);
+  }
+}
+
+function writeAfterwards(w: MarkdownWriter, postflight: Fields): void {
+  for (const [index, step] of postflight.entries("steps", "action").entries()) writeStep(w, step, index + 1);
+  const outcomes = postflight.keys().filter((key) => key.startsWith("on_"));
+  writeOutcomes(w, postflight, outcomes);
+}
+
+const ACTIONS: Readonly<Record<string, Inline>> = {
+  persist_to_tracker: md`Save the result in the tracker`,
+  verify_saved: md`Check that the result was saved`,
+  present_summary: md`Show the summary`,
+};
+
+const FAILURES: Readonly<Record<string, Inline>> = {
+  block: md`stop`,
+  warn: md`warn and go on`,
+  ignore: md`go on`,
+};
+
+function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
+  const action = step.text("action") ?? "";
+  const command = step.text("command");
+  const isScript = command?.trim().includes("\n") ?? false;
+  const inline = isScript ? md`the command below` : code(command ?? "");
+  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : null;
+  const run = given(inline, (text) => md`Run ${text}`);
+  const what = known ?? run ?? step.passage("action", "name") ?? md`Continue`;
+  const optional = step.flag("required") === false ? md` (optional)` : md``;
+  w.numbered(number, md`${what}${optional}.`, () => {
+    if (isScript && command !== null) w.fence(command, "sh");
+    else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
+    w.bullet(given(step.passage("message"), (text) => md`Message: ${text}`));
+    const reaction = step.known("on_failure", FAILURES) ?? step.code("on_failure");
+    w.bullet(given(reaction, (text) => md`If that fails, ${text}`));
+    writeLeftoverBullets(w, step);
+  });
+}
+
+function writeRecord(w: MarkdownWriter, tracking: Fields): void {
+  if (tracking.flag("enabled") === false || tracking.text("variant") === "none") {
+    tracking.discard();
+    return;
+  }
+  const isRequired = tracking.flag("required") === true;
+  w.paragraph(
+    isRequired
+      ? md`Save the result before you show it. What could not be saved is not shown.`
+      : md`Save the result, and show it even when saving fails.`,
+  );
+  w.bullet(given(tracking.code("variant"), (name) => md`Saved by way of: ${name}`));
+  w.bullet(given(tracking.code("custom"), (name) => md`Own way of saving: ${name}`));
+}
+
+const FORMATS: Readonly<Record<string, Inline>> = {
+  structured: md`Answer with structured data.`,
+  summary: md`Answer with a short summary.`,
+  minimal: md`Answer with the outcome alone.`,
+};
+
+function writeReport(w: MarkdownWriter, output: Fields): void {
+  w.paragraph(
+    output.known("format", FORMATS) ??
+      given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`)),
+  );
+  w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
 }

@@ -155,18 +155,23 @@ export class Fields {
     return this.texts(key).map(code);
   }
 
-  /** The same object on every call, so that several sections can share a block. */
-  map(key: string): Fields | null {
+  /** True if the key has a map. A value that says nothing counts as read. */
+  hasMap(key: string): boolean {
+    this.map(key);
+    return isRecord(this.peek(key));
+  }
+
+  /**
+   * The map of a key; an empty one if there is none. The same object on every call, so that several sections can share a
+   * block.
+   */
+  map(key: string): Fields {
     const known = this.#parts?.get(key);
     if (known instanceof Fields) return known;
     const value = this.peek(key);
-    if (!isRecord(value)) {
-      if (isNothing(value)) this.#read.add(key);
-      return null;
-    }
-    this.#read.add(key);
-    const fields = new Fields(value, `${this.path}.${key}`);
-    this.#keep(key, fields);
+    if (isRecord(value) || isNothing(value)) this.#read.add(key);
+    const fields = new Fields(isRecord(value) ? value : {}, `${this.path}.${key}`);
+    if (isRecord(value)) this.#keep(key, fields);
     return fields;
   }
 

@@ -23,9 +23,10 @@ const ACTIONS: Readonly<Record<string, Inline>> = {
   skip_remaining: md`skip everything that is left`,
 };
 
-/** One bullet for the gate, and one below it for each thing that can follow. */
-export function writeGate(w: MarkdownWriter, gate: Fields | null): void {
-  if (!gate) return;
+/** One bullet for the gate of a phase or stage, and one below it for each thing that can follow. */
+export function writeGate(w: MarkdownWriter, step: Fields): void {
+  if (!step.hasMap("gate")) return;
+  const gate = step.map("gate");
   const threshold = gate.number("threshold");
   const warned = scalarNumber(gate.peek("warn_threshold"));
   // One that is not above the threshold never warns. It stays among the leftovers.

@@ -168,8 +168,8 @@ export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: reado
   const rows = keys.map((key) => {
     const name = prose(humanize(key.replace(/^on_/, "")));
     const outcome = postflight.map(key);
-    const message = outcome ? outcome.prose("message") : postflight.prose(key);
-    const exitCode = outcome?.number("exit_code") ?? null;
+    const message = outcome.prose("message") ?? postflight.prose(key);
+    const exitCode = outcome.number("exit_code");
     if (message === null && exitCode === null) return [];
     return [name, message, given(exitCode, (code) => md`${code}`)];
   });
@@ -177,11 +177,11 @@ export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: reado
 }
 
 /** One bullet a name, such as `Input x: y`; maps and lists stay among the leftovers. */
-export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields | null): void {
-  for (const name of fields?.keys() ?? []) {
-    const text = scalarText(fields?.peek(name));
+export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields): void {
+  for (const name of fields.keys()) {
+    const text = scalarText(fields.peek(name));
     if (text === null) continue;
-    fields?.skip(name);
+    fields.skip(name);
     w.bullet(given(code(name), (label) => md`${kind} ${label}: ${shownValue(name, text)}`));
   }
 }

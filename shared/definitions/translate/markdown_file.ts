@@ -33,7 +33,7 @@ const REGISTRY_KEYS = ["name", "version", "domain", "subdomain", "tags"] as cons
 export function readSource(definition: TranslatableDefinition): Source {
   const { type, name, version } = definition;
   const body = new Fields(isRecord(definition.body) ? definition.body : {}, type);
-  const block = body.map("interface") ?? new Fields({}, `${type}.interface`);
+  const block = body.map("interface");
   block.skip(...REGISTRY_KEYS);
   return { name, version, body, interface: block, description: block.text("description") ?? "" };
 }
@@ -55,8 +55,8 @@ export function block<Of extends Source>(
   write: (w: MarkdownWriter, block: Fields, source: Of) => void,
 ): MarkdownSection<Of> {
   return (w, source) => {
+    if (!source.body.hasMap(key)) return;
     const fields = source.body.map(key);
-    if (!fields) return;
     w.heading(2, heading);
     write(w, fields, source);
     writeLeftovers(w, fields);

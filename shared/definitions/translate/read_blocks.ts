@@ -330,11 +330,15 @@ function behindMarker(line: string, marker: Marker, base: number): string {
   return stripIndent(behind, marker.content - before, base + before);
 }
 
-/** White space before the first other character: in columns, with a tab to every fourth one, and in characters. */
-function indentOf(line: string, base: number): { columns: number; length: number } {
+/** Up to so many columns of white space: in columns, with a tab to every fourth one, and in characters. */
+function indentOf(
+  line: string,
+  base: number,
+  max = Number.POSITIVE_INFINITY,
+): { columns: number; length: number } {
   let column = base;
   let length = 0;
-  for (; length < line.length; length++) {
+  for (; length < line.length && column < base + max; length++) {
     const char = line.charAt(length);
     if (char === "\t") column += CODE_INDENT - (column % CODE_INDENT);
     else if (char === " ") column++;
@@ -345,15 +349,6 @@ function indentOf(line: string, base: number): { columns: number; length: number
 
 /** Takes up to so many columns of white space away; the rest of a tab becomes spaces. */
 function stripIndent(line: string, columns: number, base: number): string {
-  const end = base + columns;
-  let column = base;
-  let length = 0;
-  while (column < end && length < line.length) {
-    const char = line.charAt(length);
-    if (char === "\t") column += CODE_INDENT - (column % CODE_INDENT);
-    else if (char === " ") column++;
-    else break;
-    length++;
-  }
-  return `${" ".repeat(Math.max(0, column - end))}${line.slice(length)}`;
+  const taken = indentOf(line, base, columns);
+  return `${" ".repeat(Math.max(0, taken.columns - columns))}${line.slice(taken.length)}`;
 }

@@ -41,7 +41,6 @@ const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = 
 export function translateDefinition(definition: TranslatableDefinition): Translation {
   const { type } = definition;
   try {
-    checkDocumentSize(definition.body, type);
     const runtimeMd = render(definition);
     if (Buffer.byteLength(runtimeMd) > MAX_RENDERED_BYTES) throw markdownTooLarge();
     return { ok: true, runtimeMd, promptHash: digest(runtimeMd), translatorVersion: TRANSLATOR_VERSION };
@@ -71,28 +70,4 @@ function render(definition: TranslatableDefinition): string {
 
 function toFailure({ reason, path, message }: TranslationFailure, type: DefinitionType): FailedTranslation {
   return { reason, path: path || type, message };
-}
-
-/**
- * Maps, lists and scalars with every alias written out. A document of the largest size has 20,000; this many take
- * well below a second.
- */
-const MAX_NODES = 100_000;
-/** As deep as documents may nest (definition-languages, section 1). */
-const MAX_DEPTH = 64;
-
-/** Refuses a document that would keep the translator busy for too long. */
-function checkDocumentSize(body: unknown, path: string): void {
-  let nodes = 0;
-  const visit = (value: unknown, depth: number): void => {
-    if (++nodes > MAX_NODES) {
-      throw new TranslationFailure("timeout", path, `The document has more than ${MAX_NODES} nodes`);
-    }
-    if (typeof value !== "object" || value === null) return;
-    if (depth > MAX_DEPTH) {
-      throw new TranslationFailure("too_large", path, `The document nests deeper than ${MAX_DEPTH} levels`);
-    }
-    for (const item of Array.isArray(value) ? value : Object.values(value)) visit(item, depth + 1);
-  };
-  visit(body, 1);
 }

@@ -16,8 +16,7 @@ export type TranslationFailureReason =
   | "unknown_dependency"
   | "cycle"
   | "unknown_kind"
-  | "too_large"
-  | "timeout";
+  | "too_large";
 
 /** Thrown inside the translator, answered as a value by `translateDefinition`. */
 export class TranslationFailure extends Error {

@@ -3,16 +3,20 @@ import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarText } from "../../yaml/scalars.ts";
 import { readChecks, readClause, writeChecks, writePreflightList } from "./checks.ts";
 import { readSequence } from "./dependency_levels.ts";
-import { Fields } from "./field_reader.ts";
-import { humanize, writeEntries, writeLeftoverBullets, writeLeftovers } from "./generic_section.ts";
-import { code, collapse, given, type Inline, join, md, type Prose, prose } from "./inline.ts";
+import type { Fields } from "./field_reader.ts";
+import {
+  humanize,
+  writeEntries,
+  writeLeftoverBullets,
+  writeLeftovers,
+  writeOutcomes,
+} from "./generic_section.ts";
+import { code, collapse, given, type Inline, join, md, type Prose, prose, strong } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
 import { yesNo } from "./phrases.ts";
-import { type Workflow, writePhaseOrder } from "./workflow/order.ts";
-import { writePhases } from "./workflow/phases.ts";
-import { writeOutcome, writeOutputs, writeResult } from "./workflow/result.ts";
+import { type Workflow, writePhaseOrder, writePhases } from "./workflow/phases.ts";
 
 const SECTIONS: readonly MarkdownSection<Workflow>[] = [
   writeDescription,
@@ -26,11 +30,11 @@ const SECTIONS: readonly MarkdownSection<Workflow>[] = [
   (w, { orchestration }) => writeLeftovers(w, orchestration),
   block("aggregation", md`Result`, writeResult),
   block("outputs", md`Write`, writeOutputs),
-  block("postflight", md`Afterwards`, writeOutcome),
+  block("postflight", md`Afterwards`, (w, postflight) => writeOutcomes(w, postflight, postflight.keys())),
 ];
 
 export function renderWorkflow(source: Source): string {
-  const orchestration = source.body.map("orchestration") ?? new Fields({}, "workflow.orchestration");
+  const orchestration = source.body.map("orchestration");
   const { entries: phases, levels } = readSequence(orchestration, "phases", {
     kind: md`Phase`,
     missing: { reason: "no_phases", message: "The workflow has no list of phases" },
@@ -56,10 +60,10 @@ function writeFacts(w: MarkdownWriter, source: Source): void {
 function workflowArgumentHint(body: Fields): string | null {
   const block = body.map("arguments");
   const hints = [
-    ...listMaps(block?.peek("positional")).map(({ name, map }) =>
+    ...listMaps(block.peek("positional")).map(({ name, map }) =>
       isOptional(map) ? `[${name}]` : `<${name}>`,
     ),
-    ...listMaps(block?.peek("flags")).map(({ name, map }) => {
+    ...listMaps(block.peek("flags")).map(({ name, map }) => {
       const type = scalarText(map["type"]);
       return type === null ? `[--${name}]` : `[--${name} ${collapse(type)}]`;
     }),
@@ -162,4 +166,74 @@ function writeDetector(w: MarkdownWriter, detector: Fields, number: number): voi
 
 function contextName(id: string | null): Inline | null {
   return id === null ? null : code(`context.${id.trim()}`);
+}
+
+const METHODS: Readonly<Record<string, Inline>> = {
+  min: md`The score is the lowest of the phases' scores.`,
+  max: md`The score is the highest of the phases' scores.`,
+  average: md`The score is the average of the phases' scores.`,
+  weighted_average: md`The score is the weighted average of the phases' scores.`,
+};
+
+function writeResult(w: MarkdownWriter, aggregation: Fields, { phases }: Workflow): void {
+  writeScore(w, aggregation.map("score"), phases);
+  const decision = aggregation.map("decision");
+  w.table(
+    ["Decision", "When"],
+    decision.keys().map((word) => {
+      const when = decision.code(word);
+      return [when && strong(word), when];
+    }),
+  );
+}
+
+function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]): void {
+  const skipped = score.flag("skip_missing");
+  const method =
+    score.known("method", METHODS) ?? given(score.prose("method"), (text) => md`Method of scoring: ${text}.`);
+  const missing =
+    skipped === null ? null : skipped ? md`Skipped phases do not count.` : md`A skipped phase counts as 0.`;
+  w.paragraph(join([method, missing], " "));
+  const weights = score.map("weights");
+  const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
+  w.table(
+    ["Phase", "Weight"],
+    weights.keys().map((id) => {
+      const weight = weights.number(id);
+      return weight === null ? [] : [titles.get(id) ?? prose(id), md`${percentage(weight)} %`];
+    }),
+  );
+}
+
+/** 0.07 is 7 and not 7.000000000000001. */
+function percentage(weight: number): number {
+  return Number((weight * 100).toFixed(2));
+}
+
+function writeOutputs(w: MarkdownWriter, outputs: Fields): void {
+  writeEntries(w, outputs.entries("artifacts", "path"), describeArtifact);
+  writeEntries(w, outputs.entries("variables", "name"), describeOutput);
+  const tracking = outputs.map("tracking");
+  const isSaved = tracking.flag("enabled");
+  if (isSaved === false) tracking.discard();
+  else if (isSaved) w.bullet(md`Save the result in the tracker`);
+  else w.bullet(given(tracking.code("variant"), (name) => md`Save the result by way of ${name}`));
+  writeSavedChecks(w, outputs);
+}
+
+function describeArtifact(artifact: Fields): Prose | null {
+  const type = given(artifact.prose("type"), (text) => md`(${text})`);
+  const path = given(artifact.code("path"), (text) => md`to ${text}`);
+  return join([artifact.code("id", "name"), type, path], " ");
+}
+
+function describeOutput(variable: Fields): Prose | null {
+  const text = join([variable.code("name"), variable.snippet("source")], " is ");
+  return given(text, (known) => md`The variable ${known}`);
+}
+
+function writeSavedChecks(w: MarkdownWriter, outputs: Fields): void {
+  const checks = readChecks(outputs.map("verification"), "post_save");
+  if (checks.length > 0) w.paragraph(md`When everything is saved:`);
+  writeChecks(w, checks);
 }

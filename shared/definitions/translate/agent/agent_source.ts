@@ -53,7 +53,7 @@ export function readAgent(source: Source): Agent {
   const { needs, leavesOut }: TypeRules = AGENT_BLOCKS[type];
   const categoryNames = readCategoryNames(source);
   body.omit(leavesOut);
-  const missing = needs.filter((block) => !body.map(block)).map((block) => missingBlock(type, block));
+  const missing = needs.filter((block) => !body.hasMap(block)).map((block) => missingBlock(type, block));
   const [first, ...others] = [...missing, ...emptyLists(source)];
   if (first) throw Object.assign(first, { others });
   return { ...source, type, categoryNames };
@@ -99,9 +99,8 @@ const LISTS = [
 
 function emptyLists({ body }: Source): TranslationFailure[] {
   return LISTS.flatMap(({ block, key, reason }) => {
-    const fields = body.map(block);
-    const items = fields?.peek(key);
-    if (!fields || (Array.isArray(items) && items.length > 0)) return [];
+    const items = body.map(block).peek(key);
+    if (!body.hasMap(block) || (Array.isArray(items) && items.length > 0)) return [];
     const message = `"${key}" must be a list with at least one entry`;
     return [new TranslationFailure(reason, `agent.${block}.${key}`, message)];
   });

@@ -1,10 +1,10 @@
-/** From a score to a word. */
+/** From a score to a word, and situations in which the agent departs from its usual way. */
 import type { Fields } from "../field_reader.ts";
-import { humanize, writeEntries } from "../generic_section.ts";
+import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { given, type Inline, join, listed, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../phrases.ts";
-import type { Agent } from "./agent_source.ts";
+import { type Agent, categoryTitle } from "./agent_source.ts";
 
 /** Lowest scores of the upper and the middle band (definition-languages, section 1). */
 const PRESETS: Readonly<Record<string, readonly [pass: number, middle: number]>> = {
@@ -35,8 +35,7 @@ export function writeDecision(w: MarkdownWriter, decisions: Fields, agent: Agent
 }
 
 /** The keys of a vocabulary that are not used, neither by themselves nor by their words. */
-export function unusedKeys(vocabulary: Fields | null, used: ReadonlySet<string | null>): string[] {
-  if (vocabulary === null) return [];
+export function unusedKeys(vocabulary: Fields, used: ReadonlySet<string | null>): string[] {
   return vocabulary.keys().filter((key) => {
     const word = vocabulary.text(key);
     return !used.has(key) && (word === null || !used.has(word));
@@ -44,9 +43,9 @@ export function unusedKeys(vocabulary: Fields | null, used: ReadonlySet<string |
 }
 
 /** The word for `positive`, `negative` and the like; another key stands for itself. */
-export function decisionWord(agent: Agent, key: string | null): Inline | null {
+function decisionWord(agent: Agent, key: string | null): Inline | null {
   if (key === null) return null;
-  return agent.body.map("decisions")?.map("vocabulary")?.strong(key) ?? strong(key);
+  return agent.body.map("decisions").map("vocabulary").strong(key) ?? strong(key);
 }
 
 function bandRows(agent: Agent, decisions: Fields): (Inline | null)[][] {
@@ -70,13 +69,10 @@ function bandRows(agent: Agent, decisions: Fields): (Inline | null)[][] {
 }
 
 /** Without a word of its own the middle band counts as negative. */
-function presetRows(
-  vocabulary: Fields | null,
-  bands: readonly [pass: number, middle: number],
-): (Inline | null)[][] {
+function presetRows(vocabulary: Fields, bands: readonly [pass: number, middle: number]): (Inline | null)[][] {
   const [pass, middle] = bands;
-  const word = (key: string): Inline => vocabulary?.strong(key) ?? strong(key) ?? md``;
-  const conditional = vocabulary?.strong("conditional") ?? null;
+  const word = (key: string): Inline => vocabulary.strong(key) ?? strong(key) ?? md``;
+  const conditional = vocabulary.strong("conditional");
   const positive = [word("positive"), scoreRange(pass, null)];
   if (conditional === null) return [positive, [word("negative"), md`below ${pass}`]];
   return [positive, [conditional, scoreRange(middle, pass - 1)], [word("negative"), md`below ${middle}`]];
@@ -84,11 +80,56 @@ function presetRows(
 
 function writeTracking(w: MarkdownWriter, agent: Agent, decisions: Fields): void {
   const tracking = decisions.map("tracking");
-  if (!tracking) return;
   w.paragraph(tracking.known("category", TRACKING));
   const words = listed(
     tracking.texts("notify_on").map((key) => decisionWord(agent, key)),
     "or",
   );
   w.paragraph(given(words, (decision) => md`Notify the people concerned when the decision is ${decision}.`));
+}
+
+export function writeSpecialCases(w: MarkdownWriter, agent: Agent): void {
+  w.heading(2, md`Special cases`);
+  for (const [index, edgeCase] of agent.body.entries("edge_cases", "condition").entries()) {
+    writeCase(w, agent, { fields: edgeCase, number: index + 1 });
+  }
+}
+
+function writeCase(
+  w: MarkdownWriter,
+  agent: Agent,
+  { fields, number }: { fields: Fields; number: number },
+): void {
+  const id = fields.text("id");
+  w.heading(
+    3,
+    fields.prose("name") ?? (id === null ? md`Case ${number}` : (prose(humanize(id)) ?? md`Case ${number}`)),
+  );
+  w.paragraph(given(fields.passage("condition"), (condition) => md`When: ${condition}`));
+  for (const [index, action] of fields.passages("behavior").entries()) w.numbered(index + 1, action);
+  w.bullet(given(fields.prose("severity"), (severity) => md`Severity: ${severity}`));
+  writeScoreAdjustment(w, agent, fields);
+  w.bullet(
+    given(
+      decisionWord(agent, fields.text("decision_override")),
+      (word) => md`Decide ${word}, whatever the score`,
+    ),
+  );
+  const wording = fields.text("report_wording");
+  if (wording !== null) w.bullet(md`Report it in exactly these words:`, () => w.fence(wording));
+  writeLeftoverBullets(w, fields);
+}
+
+function writeScoreAdjustment(w: MarkdownWriter, agent: Agent, fields: Fields): void {
+  const change = fields.number("score_adjustment");
+  const how = change === null ? fields.passage("score_adjustment") : md`by ${change}`;
+  if (change !== 0) w.bullet(given(how, (text) => md`Change the score ${text}`));
+  const adjustment = fields.map("score_adjustment");
+  w.bullet(given(adjustment.number("fixed_score"), (score) => md`The score is ${score}`));
+  const left = listed(adjustment.texts("exclude_categories").map((id) => categoryTitle(agent, id)));
+  const rescale: Inline | null =
+    adjustment.flag("rescale") === true ? md`rescale the others to the full score` : null;
+  w.bullet(join([given(left, (names) => md`Leave ${names} out of the score`), rescale], ", and "));
+  const points = adjustment.number("points");
+  if (points !== null && points !== 0) w.bullet(md`Change the score by ${points}`);
 }

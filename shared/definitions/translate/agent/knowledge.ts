@@ -9,15 +9,13 @@ import { type Agent, categoryTitle } from "./agent_source.ts";
 
 export function writeKnowledge(w: MarkdownWriter, knowledge: Fields, agent: Agent): void {
   const terms = knowledge.map("key_definitions");
-  if (terms) {
-    w.table(
-      ["Term", "Meaning"],
-      terms.keys().map((term) => {
-        const meaning = terms.prose(term);
-        return [meaning && prose(term), meaning];
-      }),
-    );
-  }
+  w.table(
+    ["Term", "Meaning"],
+    terms.keys().map((term) => {
+      const meaning = terms.prose(term);
+      return [meaning && prose(term), meaning];
+    }),
+  );
   w.bullets(md`Standards to follow:`, knowledge.passages("global_references"));
   for (const section of knowledge.entries("sections", "what_to_check")) {
     writeTopic(w, agent, section);
@@ -74,7 +72,7 @@ function writeTaxonomy(w: MarkdownWriter, agent: Agent, knowledge: Fields): void
   w.heading(3, md`Failure codes`);
   const codes = knowledge.peek("failure_code_examples");
   const hasCodes = typeof codes === "object" && codes !== null && Object.keys(codes).length > 0;
-  if (hasCodes && agent.body.map("mission")?.flag("taxonomy_mandate") !== false) {
+  if (hasCodes && agent.body.map("mission").flag("taxonomy_mandate") !== false) {
     w.paragraph(md`Give every finding the code that describes it best.`);
   }
   writeRecords(w, knowledge, "failure_code_examples");

@@ -7,8 +7,7 @@ import { duration } from "../phrases.ts";
 
 export function writeProcedure(w: MarkdownWriter, process: Fields): void {
   w.paragraph(process.passage("description"));
-  const scaffolding = process.map("reasoning_scaffolding");
-  if (scaffolding) writeScaffolding(w, scaffolding);
+  writeScaffolding(w, process.map("reasoning_scaffolding"));
   for (const [index, phase] of process.entries("phases", "name").entries()) writePhase(w, phase, index + 1);
   const checklist = process.passages("pre_decision_checklist");
   w.heading(3, md`Before you decide`);

@@ -14,7 +14,7 @@ const FORMATS: Readonly<Record<string, Inline>> = {
 
 export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
   w.paragraph(join([describeFormat(output), describeLength(output)], " "));
-  w.paragraph(output.map("token_budget")?.passage("guidance") ?? null);
+  w.paragraph(output.map("token_budget").passage("guidance"));
   writeSchema(w, output);
   w.paragraph(
     given(listed(output.proses("section_order")), (order) => sentence(md`Keep to this order: ${order}`)),
@@ -22,8 +22,7 @@ export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
   writeTemplates(w, output);
   for (const example of output.entries("examples", "output")) writeExample(w, example);
   writeMetrics(w, output);
-  const implications = output.map("implications");
-  if (implications) writeImplications(w, implications);
+  writeImplications(w, output.map("implications"));
 }
 
 function describeFormat(output: Fields): Inline | null {
@@ -33,8 +32,8 @@ function describeFormat(output: Fields): Inline | null {
 
 function describeLength(output: Fields): Inline | null {
   const budget = output.map("token_budget");
-  const target = budget?.number("target") ?? null;
-  const max = budget?.number("max") ?? null;
+  const target = budget.number("target");
+  const max = budget.number("max");
   if (target !== null && max !== null) return md`Aim for about ${target} tokens, and stay below ${max}.`;
   if (target !== null) return md`Aim for about ${target} tokens.`;
   return given(max, (limit) => md`Stay below ${limit} tokens.`);
@@ -95,8 +94,8 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
     w.paragraph(section.passage("description"));
   }
   const templates = output.map("templates");
-  for (const key of templates?.keys() ?? []) {
-    const template = templates?.text(key) ?? null;
+  for (const key of templates.keys()) {
+    const template = templates.text(key);
     if (template === null) continue;
     w.paragraph(given(code(key), (name) => md`Template ${name}:`));
     w.fence(template, "markdown");
@@ -123,10 +122,9 @@ const READINGS: Readonly<Record<string, Inline>> = {
 
 function writeMetrics(w: MarkdownWriter, output: Fields): void {
   const metrics = output.map("metrics");
-  if (!metrics) return;
   const rows = metrics.keys().flatMap((key) => {
+    if (!metrics.hasMap(key)) return [[code(key), metrics.prose(key)]];
     const metric = metrics.map(key);
-    if (!metric) return [[code(key), metrics.prose(key)]];
     const meaning = join([metric.prose("label"), metric.prose("description")], ": ");
     const reading = metric.known("sentiment", READINGS) ?? metric.prose("sentiment");
     return [[code(key), meaning, metric.prose("type"), reading, metric.code("section")]];

@@ -59,7 +59,6 @@ function describePartialScore(partial: Fields): Prose | null {
 function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(given(criterion.code("failure_taxonomy"), (text) => md`Failure code: ${text}`));
   const taxonomy = criterion.map("failure_taxonomy");
-  if (!taxonomy) return;
   const failureCode = taxonomy.code("failure_mode", "code");
   const severity = taxonomy.prose("default_severity", "severity");
   if (failureCode === null) return;
@@ -73,12 +72,11 @@ function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
 function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(given(criterion.passage("verification"), (text) => md`How to check: ${text}`));
   const verification = criterion.map("verification");
-  if (!verification) return;
   const automation = verification.map("automation");
-  const tool = given(automation?.prose("tool") ?? null, (name) => md`Check command (${name})`);
-  const command = automation?.text("command") ?? verification.text("command");
+  const tool = given(automation.prose("tool"), (name) => md`Check command (${name})`);
+  const command = automation.text("command") ?? verification.text("command");
   if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check command`, command);
-  w.bullet(given(automation?.prose("threshold") ?? null, (text) => md`Threshold of the check: ${text}`));
+  w.bullet(given(automation.prose("threshold"), (text) => md`Threshold of the check: ${text}`));
   w.bullet(given(verification.passage("guidance", "description"), (text) => md`How to judge: ${text}`));
   // A command says by itself that the check is automated.
   const method = command === null ? verification.prose("method") : null;
@@ -137,7 +135,6 @@ function describeCondition(condition: Fields): Prose | null {
 function writeDetection(w: MarkdownWriter, condition: Fields): void {
   w.bullet(given(condition.passage("detection"), (text) => md`Found by: ${text}`));
   const detection = condition.map("detection");
-  if (!detection) return;
   const how = detection.known("method", DETECTION);
   const lead = how ?? detection.prose("method") ?? md`Found by`;
   const description = detection.passage("description");

@@ -76,13 +76,13 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
 
 function writeRetry(w: MarkdownWriter, fields: Fields): void {
   const retry = fields.map("retry");
-  const attempts = retry?.number("max_attempts") ?? fields.number("retry");
-  w.bullet(retries(attempts, () => retry?.number("backoff_ms") ?? null));
+  const attempts = retry.number("max_attempts") ?? fields.number("retry");
+  w.bullet(retries(attempts, () => retry.number("backoff_ms")));
 }
 
 export function writeCompletion(w: MarkdownWriter, completion: Fields): void {
   const vocabulary = completion.map("vocabulary");
-  const words = new Map((vocabulary?.keys() ?? []).map((key) => [key, vocabulary?.strong(key) ?? null]));
+  const words = new Map(vocabulary.keys().map((key) => [key, vocabulary.strong(key)]));
   const criteria = completion.entries("criteria", "condition").map((criterion) => {
     const decision = criterion.text("decision") ?? "";
     const word = words.get(decision) ?? criterion.strong("decision");

@@ -18,8 +18,8 @@ export function writeNotifications(w: MarkdownWriter, notifications: Fields): vo
       w.bullet(given(channel.code("context"), (context) => md`Under the name ${context}`)),
   });
   const templates = notifications.map("templates");
-  for (const event of templates?.keys() ?? []) {
-    const template = templates?.text(event) ?? null;
+  for (const event of templates.keys()) {
+    const template = templates.text(event);
     if (template === null) continue;
     w.paragraph(given(code(event), (name) => md`Message for ${name}:`));
     w.fence(template);
@@ -68,8 +68,8 @@ export function writeState(w: MarkdownWriter, state: Fields): void {
 
 export function writePostflight(w: MarkdownWriter, postflight: Fields): void {
   const tracker = postflight.map("tracker");
-  if (tracker?.flag("enabled") === false) tracker.discard();
-  if (tracker?.flag("enabled") === true) w.paragraph(md`Save the result in the tracker.`);
+  if (tracker.flag("enabled") === false) tracker.discard();
+  if (tracker.flag("enabled") === true) w.paragraph(md`Save the result in the tracker.`);
   for (const key of postflight.keys().filter((name) => name === "always" || name.startsWith("on_"))) {
     const actions = postflight.entries(key, "description");
     if (actions.length === 0) continue;

@@ -1,16 +1,15 @@
-/** The stages of a pipeline, one by one. */
+/** The stages of a pipeline, one by one, and the commands that a pipeline runs itself. */
 import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
 import { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
 import { writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, listed, md, type Prose } from "../inline.ts";
+import { code, given, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
-import { duration, plural } from "../phrases.ts";
+import { duration, plural, retries } from "../phrases.ts";
 import { readPipelineReference } from "../reference.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 import { describeArtifact } from "./afterwards.ts";
-import { writeShellSteps } from "./shell_steps.ts";
 
 export interface Pipeline extends Source {
   stages: readonly Ordered[];
@@ -52,7 +51,7 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   writeAssignments(w, md`Input`, fields.map("inputs"));
   writeAssignments(w, md`Environment variable`, fields.map("env"));
   for (const reference of references) writeReference(w, reference);
-  writeGate(w, fields.map("gate"));
+  writeGate(w, fields);
   writeProducts(w, fields);
   writeShellSteps(w, steps);
   writeLeftoverBullets(w, fields);
@@ -60,8 +59,7 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
 
 /** What must be agreed to; `approval: true` is agreement by anybody. */
 function readApproval(stage: Fields): Fields | Prose | null {
-  const approval = stage.map("approval");
-  if (approval) return approval;
+  if (stage.hasMap("approval")) return stage.map("approval");
   const isNeeded = stage.flag("approval");
   if (isNeeded !== null) return isNeeded ? md`from anybody` : null;
   return stage.passage("approval");
@@ -159,4 +157,29 @@ function writeRules(w: MarkdownWriter, approval: Fields): void {
   if (approval.flag("auto_reject_on_change") === true)
     w.bullet(md`A change made meanwhile counts as a refusal`);
   w.bullet(given(listed(approval.codes("skip_for"), "or"), (names) => md`Not needed for ${names}`));
+}
+
+export function writeShellSteps(w: MarkdownWriter, steps: readonly Fields[]): void {
+  for (const [index, step] of steps.entries()) writeShellStep(w, step, index + 1);
+}
+
+function writeShellStep(w: MarkdownWriter, step: Fields, number: number): void {
+  step.skip("id");
+  const name = step.strong("name") ?? step.strong("description") ?? md`**Step ${number}**`;
+  const command = step.text("command") ?? step.text("run");
+  const isScript = command?.trim().includes("\n") ?? false;
+  const inline = isScript ? null : code(command ?? "");
+  w.numbered(number, isScript ? md`${name}:` : join([name, inline], ": "), () => {
+    if (isScript && command !== null) w.fence(command, "sh");
+    w.bullet(step.passage("description"));
+    w.bullet(given(step.code("working_dir"), (path) => md`In the directory ${path}`));
+    writeAssignments(w, md`Environment variable`, step.map("env"));
+    w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+    if (step.flag("always_run") === true) w.bullet(md`Run it even when something before it failed`);
+    if (step.flag("continue_on_error") === true) w.bullet(md`Go on when it fails`);
+    w.bullet(retries(step.number("retries"), () => step.number("retry_delay")));
+    if (step.flag("expect_empty") === true) w.bullet(md`It must print nothing`);
+    w.bullet(given(step.code("expect_match"), (pattern) => md`Its output must match ${pattern}`));
+    writeLeftoverBullets(w, step);
+  });
 }
