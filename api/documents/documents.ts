@@ -1,8 +1,8 @@
 /** Parses, edits, compares and normalizes documents without blocking other requests. */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { EditedDefinition } from "../../shared/definitions/edit.ts";
 import type { Log } from "../../shared/process/log.ts";
+import type { YamlEdit } from "../../shared/yaml/edit.ts";
 import type { DocumentComparison } from "./compare_documents.ts";
 import type { DocumentReading, ReadDocument } from "./read_document.ts";
 import { TaskThread } from "./task_thread.ts";
@@ -10,31 +10,14 @@ import { type DocumentTask, doTask } from "./tasks.ts";
 
 type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Name }>["given"];
 
-/** Operations on documents. They throw RATE_LIMITED if the caller has too many large ones waiting. */
-export interface DocumentWork {
-  read(given: Given<"read">): Promise<DocumentReading>;
-  /** Returns the text with fields changed, and references to the given names qualified. */
-  edit(given: Given<"edit">): Promise<EditedDefinition>;
-  compare(given: Given<"compare">): Promise<DocumentComparison>;
-  /** Returns JSON. */
-  normalize(given: Given<"normalize">): Promise<string>;
-  /** Returns HTML as a JSON string. */
-  render(given: Given<"render">): Promise<string>;
-}
-
 /**
  * Results depend on the texts alone, so they are cached. Large documents are processed in a worker thread that callers
  * share fairly. Operations throw SERVICE_UNAVAILABLE if too many tasks wait for it.
  */
-export interface Documents {
-  /**
-   * Returns the operations for one caller: a user id, or the network of an anonymous caller. With `isBulk`, small documents
-   * go to the thread too, so that many of them do not block the process.
-   */
-  forCaller(caller: string, options?: { isBulk: boolean }): DocumentWork;
-  /** Ends the thread. */
-  close(): Promise<void>;
-}
+export type Documents = ReturnType<typeof openDocuments>;
+
+/** Operations on documents. They throw RATE_LIMITED if the caller has too many large ones waiting. */
+export type DocumentWork = ReturnType<Documents["forCaller"]>;
 
 interface DocumentsOptions {
   /** Gets a line for every bug of ours that a document meets and its author sees as a warning. */
@@ -59,7 +42,7 @@ const DEFAULTS: Required<Omit<DocumentsOptions, "log">> = {
   maxWaiting: { reads: 32, writes: 64 },
 };
 
-export function openDocuments(options: DocumentsOptions = {}): Documents {
+export function openDocuments(options: DocumentsOptions = {}) {
   const { log, inlineLength, keptBytes, maxWaiting } = { ...DEFAULTS, ...options };
   const cache = new LRUCache<string, string>({ maxSize: keptBytes, sizeCalculation: bytesOf });
   const thread = new TaskThread({ entry: new URL("./main.ts", import.meta.url), timeLimitMs: TIME_LIMIT_MS });
@@ -77,22 +60,32 @@ export function openDocuments(options: DocumentsOptions = {}): Documents {
     return text;
   };
   return {
-    forCaller: (caller, { isBulk } = { isBulk: false }) => {
+    /**
+     * Returns the operations for one caller: a user id, or the network of an anonymous caller. With `isBulk`, small documents
+     * go to the thread too, so that many of them do not block the process.
+     */
+    forCaller: (caller: string, { isBulk } = { isBulk: false }) => {
       const read = (task: DocumentTask) => perform(task, { caller, isBulk, maxWaiting: maxWaiting.reads });
       const write = async (task: DocumentTask) =>
         JSON.parse(await perform(task, { caller, isBulk, maxWaiting: maxWaiting.writes }));
       return {
-        async read(value) {
-          const reading: DocumentReading = await write({ name: "read", given: value });
+        async read(given: Given<"read">): Promise<DocumentReading> {
+          const reading: DocumentReading = await write({ name: "read", given });
           if (reading.ok && log) logFaults(log, reading.document);
           return reading;
         },
-        edit: (value) => write({ name: "edit", given: value }),
-        compare: async (value) => JSON.parse(await read({ name: "compare", given: value })),
-        normalize: (value) => read({ name: "normalize", given: value }),
-        render: (value) => read({ name: "render", given: value }),
+        /** Returns the text with fields changed, and references to the given names qualified. */
+        edit: (given: Given<"edit">): Promise<YamlEdit> => write({ name: "edit", given }),
+        async compare(given: Given<"compare">): Promise<DocumentComparison> {
+          return JSON.parse(await read({ name: "compare", given }));
+        },
+        /** Returns JSON. */
+        normalize: (given: Given<"normalize">) => read({ name: "normalize", given }),
+        /** Returns HTML as a JSON string. */
+        render: (given: Given<"render">) => read({ name: "render", given }),
       };
     },
+    /** Ends the thread. */
     close: () => thread.close(),
   };
 }

@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { toRecord } from "../plain_values.ts";
 import type { DefinitionType } from "../vocabulary.ts";
-import { editYaml, type YamlChange } from "../yaml/edit.ts";
-import type { DefinitionProblem } from "../yaml/problems.ts";
+import { editYaml, type YamlChange, type YamlEdit } from "../yaml/edit.ts";
 import type { DefinitionFields } from "./interface_fields.ts";
 import { type DefinitionSource, parseDefinition } from "./parse_definition.ts";
 import { listEdges, parseReference } from "./references.ts";
@@ -22,15 +21,6 @@ export interface QualifiedName {
   orgSlug: string;
 }
 
-export type EditedDefinition =
-  | {
-      ok: true;
-      yaml: string;
-      /** The aliases outside the changed fields that had to be replaced by their text. */
-      replacedAliases: DefinitionProblem[];
-    }
-  | { ok: false; problems: DefinitionProblem[] };
-
 /** The order in which new fields are added, behind the version. */
 const FIELD_ORDER = ["displayName", "description", "agentType", "domain", "subdomain", "tags"];
 
@@ -42,15 +32,13 @@ export function editDefinition(
   yaml: string,
   changes: DefinitionChanges,
   names: readonly QualifiedName[] = [],
-): EditedDefinition {
+): YamlEdit {
   const parsed = parseDefinition(yaml, { type: null });
   if (!parsed.ok) return parsed;
   const { source, document } = parsed;
   const edits = [...fieldChanges(source, changes), ...referenceChanges(source, names)];
   if (edits.length === 0) return { ok: true, yaml, replacedAliases: [] };
-  const edited = editYaml(yaml, { document, changes: edits, addAfter: "version" });
-  if (!edited.ok) return { ok: false, problems: [edited.problem] };
-  return { ok: true, yaml: edited.text, replacedAliases: edited.replacedAliases };
+  return editYaml(yaml, { document, changes: edits, addAfter: "version" });
 }
 
 function fieldChanges({ type, body }: DefinitionSource, changes: DefinitionChanges): YamlChange[] {

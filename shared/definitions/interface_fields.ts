@@ -41,8 +41,13 @@ export function readFields(
   options: { name: string; addProblem: (key: string, message: string) => void },
 ): DefinitionFields {
   const { name, addProblem } = options;
-  const oneOf = <Word extends string>(key: string, words: readonly Word[]) =>
-    readWord(declared[key], words, (message) => addProblem(key, message));
+  const oneOf = <Word extends string>(key: string, words: readonly Word[]): Word | null => {
+    const value = declared[key] ?? null;
+    const known = words.find((word) => word === value) ?? null;
+    if (value !== null && known === null)
+      addProblem(key, `${quoteValue(value)} is not allowed. Use one of: ${words.join(", ")}.`);
+    return known;
+  };
   const bounded = (key: string) => {
     const text = scalarText(declared[key]);
     const message = text === null ? null : tooLong(key, text);
@@ -64,18 +69,6 @@ export function readFields(
 export function titleCase(name: string): string {
   const words = name.split("-").filter((word) => word !== "");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
-}
-
-function readWord<Word extends string>(
-  value: unknown,
-  words: readonly Word[],
-  addProblem: (message: string) => void,
-): Word | null {
-  if (value === undefined || value === null) return null;
-  const known = words.find((word) => word === value);
-  if (known !== undefined) return known;
-  addProblem(`${quoteValue(value)} is not allowed. Use one of: ${words.join(", ")}.`);
-  return null;
 }
 
 /** Reads a list, or one text with commas, and returns each trimmed tag once. */

@@ -34,7 +34,7 @@ export type ParsedDefinition =
   | { ok: true; source: DefinitionSource; document: YamlDocument }
   | { ok: false; problems: DefinitionProblem[] };
 
-export type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
+type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
 
 /**
  * Parses a definition of the expected type (any type for null), or returns every problem found. Accepts any document that
@@ -102,14 +102,10 @@ function readDefinition(
     );
     return null;
   }
-  const name = readName(declared["name"], (message) => addProblem([type, "interface", "name"], message));
-  const version = readVersion(declared["version"], (message) =>
-    addProblem([type, "interface", "version"], message),
-  );
-  const fields = readFields(declared, {
-    name,
-    addProblem: (key, message) => addProblem([type, "interface", key], message),
-  });
+  const addFieldProblem = (key: string, message: string) => addProblem([type, "interface", key], message);
+  const name = readName(declared["name"], (message) => addFieldProblem("name", message));
+  const version = readVersion(declared["version"], (message) => addFieldProblem("version", message));
+  const fields = readFields(declared, { name, addProblem: addFieldProblem });
   return { type, name, version, root, body, fields };
 }
 

@@ -89,6 +89,7 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   const problems = syntaxProblems(tree, text, lines);
   if (problems.length > 0) return invalid(problems);
   const plain = toPlainValue(tree);
+  const nodesOn = pathReader(tree);
   if (plain.problems.length === 0)
     return {
       ok: true,
@@ -96,8 +97,14 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
         value: plain.value,
         tree,
         aliases: plain.aliases,
-        locate: locator(tree, lines),
-        nodeAt: scalarAt(tree),
+        locate: (path) => {
+          const { line, col } = lines.linePos(nodesOn(path).findLast(isNode)?.range?.[0] ?? 0);
+          return { line, column: col };
+        },
+        nodeAt: (path) => {
+          const node = nodesOn(path).at(-1);
+          return isScalar(node) ? (node as Scalar.Parsed) : null;
+        },
       },
     };
   return invalid(
@@ -174,21 +181,8 @@ function syntaxProblems(tree: Document.Parsed, text: string, lines: LineCounter)
   return [{ path: WHOLE_DOCUMENT, message, line: 1, column: 1 }, ...problems];
 }
 
-function locator(tree: Document.Parsed, lines: LineCounter): YamlDocument["locate"] {
-  return (path) => {
-    let offset = 0;
-    let node: unknown = tree.contents;
-    for (const step of [undefined, ...path]) {
-      if (step !== undefined) node = isCollection(node) ? node.get(step, true) : undefined;
-      if (!isNode(node)) break;
-      offset = node.range?.[0] ?? offset;
-    }
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
-  };
-}
-
-function scalarAt(tree: Document.Parsed): YamlDocument["nodeAt"] {
+/** Returns a function for what the tree has at each step of a path, with the whole document first. */
+function pathReader(tree: Document.Parsed): (path: readonly PathStep[]) => unknown[] {
   /** The values of each map by key: the parser's own lookup compares the key with every other. */
   const maps = new Map<YAMLMap, Map<unknown, unknown>>();
   const valueAt = (node: unknown, step: PathStep): unknown => {
@@ -201,9 +195,9 @@ function scalarAt(tree: Document.Parsed): YamlDocument["nodeAt"] {
     return values.get(step);
   };
   return (path) => {
-    let node: unknown = tree.contents;
-    for (const step of path) node = valueAt(node, step);
-    return isScalar(node) ? (node as Scalar.Parsed) : null;
+    const nodes: unknown[] = [tree.contents];
+    for (const step of path) nodes.push(valueAt(nodes.at(-1), step));
+    return nodes;
   };
 }
 

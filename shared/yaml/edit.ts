@@ -28,11 +28,11 @@ export interface YamlChange {
 export type YamlEdit =
   | {
       ok: true;
-      text: string;
+      yaml: string;
       /** The aliases outside the changed values that had to be replaced by the text of their anchors. */
       replacedAliases: DefinitionProblem[];
     }
-  | { ok: false; problem: DefinitionProblem };
+  | { ok: false; problems: DefinitionProblem[] };
 
 /** The new values in a part of the document. */
 interface Edits {
@@ -60,9 +60,9 @@ export function editYaml(
     const path = changes[0]?.path ?? [];
     const message =
       "Cannot change this value without rewriting other parts of the document. Edit the YAML instead.";
-    return { ok: false, problem: { path: formatPath(path), message, ...document.locate(path) } };
+    return { ok: false, problems: [{ path: formatPath(path), message, ...document.locate(path) }] };
   }
-  return { ok: true, text: edited, replacedAliases: editor.replacedAliases };
+  return { ok: true, yaml: edited, replacedAliases: editor.replacedAliases };
 }
 
 function toEdits(changes: readonly YamlChange[]): Edits {

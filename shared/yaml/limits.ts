@@ -11,29 +11,12 @@ export const TOO_MANY_NODES = `The document has more than ${YAML_LIMITS.nodes} k
 const TOO_MANY_LINES = `The document has more than ${MAX_LINES} lines. Remove empty lines.`;
 export const TOO_MANY_ALIASES = `The document expands more than ${YAML_LIMITS.aliasExpansions} aliases. Write the text out.`;
 
-/** The minimum number of nodes per token of a kind. Real documents have few tokens of the last five kinds. */
-const NODES_PER_TOKEN: Readonly<Record<string, number>> = {
-  scalar: 1,
-  "single-quoted-scalar": 1,
-  "double-quoted-scalar": 1,
-  "block-scalar-header": 1,
-  "flow-map-start": 1,
-  "flow-map-end": 1,
-  "flow-seq-start": 1,
-  "flow-seq-end": 1,
-  alias: 1,
-  anchor: 1,
-  tag: 1,
-  comma: 1,
-  "seq-item-ind": 1,
-  "map-value-ind": 2,
-  "explicit-key-ind": 2,
-  "doc-start": 1,
-  "doc-end": 1,
-  "directive-line": 1,
-  "flow-error-end": 1,
-  newline: 1,
-};
+/** Returns the minimum number of nodes for a token of a kind. */
+function minNodes(type: string): number {
+  if (["byte-order-mark", "doc-mode", "space", "comment", ""].includes(type)) return 0;
+  // A key has a value.
+  return type === "map-value-ind" || type === "explicit-key-ind" ? 2 : 1;
+}
 
 /**
  * Maximum entries on the parser's stack: one per open collection, plus the document, a scalar and its key. It bounds
@@ -56,8 +39,7 @@ export function openTokenMeter(): (token: string) => string | null {
     const type = CST.tokenType(token) ?? "";
     // A marker token precedes the text of a plain scalar.
     isScalarText = type === "scalar";
-    const weight = NODES_PER_TOKEN[type] ?? 0;
-    const counted = (nodes.get(type) ?? 0) + weight;
+    const counted = (nodes.get(type) ?? 0) + minNodes(type);
     nodes.set(type, counted);
     if (type === "newline") return counted > MAX_LINES ? TOO_MANY_LINES : null;
     // Each alias is expanded at least once.

@@ -19,14 +19,16 @@ export type FieldValues<Fields extends FieldMap> = {
 
 export function field<Value>(
   schema: schemas.JsonSchema,
-  { sql, example, description }: { sql: string; example: Value | null; description?: string | undefined },
+  sql: string,
+  example: Value | null,
+  description?: string,
 ): DefinitionField<Value> {
   return { sql, json: sql, schema: description ? { ...schema, description } : schema, example };
 }
 
 function maker<Value>(schema: schemas.JsonSchema) {
   return (sql: string, example: Value | null, description?: string) =>
-    field<Value>(schema, { sql, example, description });
+    field<Value>(schema, sql, example, description);
 }
 
 export const textField = maker<string>(schemas.TEXT);
@@ -39,7 +41,7 @@ export function instantField(
   example: string | null,
   description?: string,
 ): DefinitionField<string> {
-  return { ...field<string>(schemas.INSTANT, { sql, example, description }), json: isoText(sql) };
+  return { ...field<string>(schemas.INSTANT, sql, example, description), json: isoText(sql) };
 }
 
 export function wordField<Word extends string>(
@@ -48,7 +50,7 @@ export function wordField<Word extends string>(
   example: Word | null,
   description?: string,
 ): DefinitionField<Word> {
-  return field<Word>(schemas.wordSchema(words), { sql, example, description });
+  return field<Word>(schemas.wordSchema(words), sql, example, description);
 }
 
 export function nullableField<Value>(of: DefinitionField<Value>): DefinitionField<Value | null> {

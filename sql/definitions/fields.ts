@@ -156,9 +156,7 @@ export const SUMMARY_FIELDS = {
 export const DEFINITION_FIELDS = {
   ...SUMMARY_FIELDS,
   yaml: textField("d.yaml", EXAMPLE_YAML),
-  provenance: nullableField(
-    field<unknown>(named("Provenance", PROVENANCE), { sql: "d.provenance", example: null }),
-  ),
+  provenance: nullableField(field<unknown>(named("Provenance", PROVENANCE), "d.provenance", null)),
   runtimeMd: nullableField(
     textField(
       "d.runtime_md",
@@ -168,17 +166,15 @@ export const DEFINITION_FIELDS = {
   ),
   translatorVersion: nullableField(textField("d.translator_version", "1.0.0")),
   translationError: nullableField(
-    field<TranslationErrorJson>(TRANSLATION_ERROR, { sql: "d.translation_error", example: null }),
+    field<TranslationErrorJson>(TRANSLATION_ERROR, "d.translation_error", null),
   ),
   schemaVersion: textField(`'${LANGUAGE_VERSION}'`, LANGUAGE_VERSION, "Version of the definition language"),
   riskProfile: nullableField(
     field<unknown>(
       { type: "object" },
-      {
-        sql: "d.risk_profile",
-        example: null,
-        description: "Result of the safety scan at publishing; null for drafts",
-      },
+      "d.risk_profile",
+      null,
+      "Result of the safety scan at publishing; null for drafts",
     ),
   ),
   deprecatedAt: nullableField(instantField("d.deprecated_at", null)),
