@@ -8,15 +8,17 @@ import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
 import { pause, untilAborted } from "../shared/process/with_timeout.ts";
 import type { OrgRow } from "../sql/accounts/orgs.ts";
-import { listLiveProjects } from "../sql/accounts/projects.ts";
+import { findProjectById, listLiveProjects } from "../sql/accounts/projects.ts";
 import type { Sql } from "../sql/connection/pool.ts";
+import type { WalPosition } from "../sql/connection/replica.ts";
+import { preferParallelCopies } from "../sql/connection/snapshot.ts";
 import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/build_attempts.ts";
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
+import { type ExportSource, openSource } from "../sql/exports/open_source.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
 import { requireRightTimes } from "../sql/exports/select_rows.ts";
-import { BuildSnapshots, type ProjectSource } from "./build_snapshots.ts";
-import { readAhead } from "./read_ahead.ts";
+import { requireChangeLog } from "../sql/exports/tracker_changes.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { writeArtifact } from "./write_artifact.ts";
 
@@ -61,7 +63,7 @@ export async function writeOrgExport(
         else done.leftOut += 1;
       },
     });
-    for await (const chunk of streamZip(readAhead(entries), { modifiedAt: job.asOf })) {
+    for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
       cutOff.throwIfAborted();
       done.bytes += chunk.length;
       yield chunk;
@@ -95,22 +97,22 @@ async function* orgEntries(
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, org, projects, meter } = options;
   const directories = nameDirectories(projects);
-  const database = new BuildSnapshots(deps, { ...options, projectIds: projects.map(({ id }) => id) });
+  const openProject = projectOpener(deps, options);
   const written: ManifestProject[] = [];
-  try {
-    for (const { id, name } of projects) {
-      options.signal.throwIfAborted();
-      const source = await database.sourceOf(id);
-      if (source) {
-        const contents: ProjectContents = { files: {}, deleted: null };
-        const directory = directories.get(id) ?? id;
+  for (const { id, name } of projects) {
+    options.signal.throwIfAborted();
+    const source = await openProject(id);
+    if (source) {
+      const contents: ProjectContents = { files: {}, deleted: null };
+      const directory = directories.get(id) ?? id;
+      try {
         yield* projectPart(deps, { job, projectId: id, source, directory, contents, meter });
-        written.push({ directory, project: { id, name }, ...contents });
+      } finally {
+        await source.snapshot.close();
       }
-      options.onProject({ isWritten: source !== null });
+      written.push({ directory, project: { id, name }, ...contents });
     }
-  } finally {
-    await database.close();
+    options.onProject({ isWritten: source !== null });
   }
   const contents = {
     asOf: job.asOf,
@@ -125,30 +127,64 @@ async function* orgEntries(
   yield { name: "manifest.json", content: manifest };
 }
 
+/**
+ * Returns a function that opens the snapshot of a project; null if the project was deleted. Only a first attempt reads from
+ * the replica, so that no build fails again and again because of it.
+ */
+function projectOpener(
+  deps: RunnerDeps,
+  { job, signal }: OrgExport,
+): (projectId: string) => Promise<ExportSource | null> {
+  const replica = job.attempt === 1 && job.faults === 0 ? deps.replica : null;
+  let position: WalPosition | null = null;
+  return async (projectId) => {
+    // The replica may not have replayed a deletion.
+    const project = await findProjectById(deps.sql, projectId);
+    if (project?.deletedAt !== null) return null;
+    const source = await openSource(
+      { ...deps, replica },
+      {
+        projectId,
+        signal,
+        // It was settled when the job was queued.
+        settle: async () => job.asOf,
+        // The rows of all projects were committed before the build began, so the replica is waited for once.
+        readPosition: async () => (position ??= (await replica?.readPosition()) ?? null),
+      },
+    );
+    // After a failover the position is meaningless.
+    if (source.replica === null) position = null;
+    return source;
+  };
+}
+
 async function* projectPart(
   { config }: RunnerDeps,
   options: {
     job: ExportJobRow;
     projectId: string;
-    source: ProjectSource;
+    source: ExportSource;
     directory: string;
     contents: ProjectContents;
     meter: RowMeter;
   },
 ): AsyncGenerator<ZipEntry, void, void> {
   const { job, projectId, source, directory, contents, meter } = options;
-  const { snapshot, shards, datasets, isTimeChecked } = source;
+  const { snapshot, shards } = source;
+  const { asOf, since } = job;
   const selection = {
     trackerSchema: config.trackerSchema,
     shards,
     projectId,
-    asOf: job.asOf,
-    since: job.since,
+    asOf,
+    since,
     visibility: visibilityOf(job),
     filters: NO_FILTERS,
   };
-  if (!isTimeChecked) await snapshot.run((tx) => requireRightTimes(tx, selection));
-  yield* projectEntries(snapshot, contents, { selection, format: job.format, datasets, directory, meter });
+  if (since !== null) await snapshot.run((tx) => requireChangeLog(tx, since));
+  await snapshot.run((tx) => requireRightTimes(tx, selection));
+  await snapshot.run(preferParallelCopies);
+  yield* projectEntries(snapshot, contents, { selection, format: job.format, directory, meter });
 }
 
 function visibilityOf({ includeDeleted, includeArchived, includeSuperseded, includeResolved }: ExportJobRow) {

@@ -150,8 +150,6 @@ export interface DatasetFileOptions {
   format: ExportFormat;
   /** Counts the rows as they arrive. */
   meter?: RowMeter;
-  /** Set if the dataset is known to have no rows; then nothing is read. */
-  isEmpty?: boolean;
   /** Opens a second connection for a large file, if one is free. The bytes stay the same. */
   lanes?: ExportLanes;
 }
@@ -173,9 +171,8 @@ export function streamDatasetFile(
 async function* copyDataset(
   snapshot: ExportSnapshot,
   dataset: ExportDataset,
-  { selection, format, lanes, isEmpty, counted }: DatasetFileOptions & { counted: RowMeter | undefined },
+  { selection, format, lanes, counted }: DatasetFileOptions & { counted: RowMeter | undefined },
 ): Chunks {
-  if (isEmpty) return;
   const options = { ...FORMATS[format].copy(dataset.columns), meter: counted };
   // A dataset with parents would look up all hidden parents again for every range. Increments have no ranges.
   const isRanged = dataset.parents.length === 0 && !selection.since;

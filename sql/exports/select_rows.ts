@@ -285,23 +285,14 @@ interface WrongTime {
   time: string;
 }
 
-/** Whether validated checks of the tables rule out times that cannot be exported. */
-export async function areTimesChecked(
-  sql: Sql,
-  source: Pick<ExportSelection, "trackerSchema" | "shards">,
-  datasets = Object.values(EXPORT_DATASETS),
-): Promise<boolean> {
-  const checks = hasTimeChecks(datasets, (dataset) => tableOf(dataset, source));
-  return onlyValue(sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`));
-}
-
 /** Throws WrongTimeError if a row of the datasets has a time that cannot be exported. Call inside a transaction. */
 export async function requireRightTimes(
   sql: Sql,
   selection: ExportSelection,
   datasets = Object.values(EXPORT_DATASETS),
 ): Promise<void> {
-  if (await areTimesChecked(sql, selection, datasets)) return;
+  const checks = hasTimeChecks(datasets, (dataset) => tableOf(dataset, selection));
+  if (await onlyValue(sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`))) return;
   // The checks of the tables below a view may also rule out such times. Then PostgreSQL reads no row.
   await sql`select set_config('constraint_exclusion', 'on', true)`;
   const queries = datasets.map((dataset) => `(${wrongTimeQuery(dataset, selection)})`);
