@@ -1,13 +1,9 @@
 /** The records of a ZIP, as APPNOTE.TXT 6.3 has them: headers, data descriptor, central directory and its end. */
 
-/** What both headers of an entry have. */
+/** An entry: compressed, with its sizes behind the content in a data descriptor. */
 export interface ZipHeader {
   name: string;
-  isDeflated: boolean;
   modifiedAt: Date;
-  /** Whether the sizes follow the content, in a data descriptor. */
-  hasDescriptor: boolean;
-  /** Zeros in the local header of an entry with a descriptor. */
   sizes: ZipSizes;
 }
 
@@ -48,14 +44,14 @@ export function toZipTime(iso: string): Date {
   return new Date(Math.min(Math.max(Date.parse(iso), FIRST_TIME), LAST_TIME));
 }
 
-/** Returns what precedes the content of an entry. */
-export function localHeader(header: ZipHeader): Buffer {
-  const path = Buffer.from(header.name);
-  const time = unixTimeField(header.modifiedAt);
+/** Returns what precedes the content of an entry, while its sizes are unknown. */
+export function localHeader({ name, modifiedAt }: Omit<ZipHeader, "sizes">): Buffer {
+  const path = Buffer.from(name);
+  const time = unixTimeField(modifiedAt);
   return Buffer.concat([
     uint32(LOCAL_HEADER),
     uint16(VERSION),
-    commonFields(header),
+    commonFields(modifiedAt, { crc32: 0, bytes: 0, compressedBytes: 0 }),
     uint16(path.length, time.length),
     path,
     time,
@@ -63,8 +59,7 @@ export function localHeader(header: ZipHeader): Buffer {
 }
 
 /**
- * Returns what follows the content of an entry if its local header has no sizes. The sizes have 32 bits unless one needs
- * 64. A program that reads the ZIP as a stream has counted both by then. Java's ZipInputStream expects 64 bits exactly
+ * Returns what follows the content of an entry. The sizes have 32 bits unless one needs 64. A program that reads the ZIP as a stream has counted both by then. Java's ZipInputStream expects 64 bits exactly
  * if it has counted more than 4 GiB.
  */
 export function dataDescriptor({ crc32, compressedBytes, bytes }: ZipSizes): Buffer {
@@ -73,17 +68,17 @@ export function dataDescriptor({ crc32, compressedBytes, bytes }: ZipSizes): Buf
 }
 
 /** Returns an entry of the central directory. `offset` is where its local header begins. */
-export function directoryHeader(header: ZipHeader, offset: number): Buffer {
-  const { bytes, compressedBytes } = header.sizes;
-  const path = Buffer.from(header.name);
+export function directoryHeader({ name, modifiedAt, sizes }: ZipHeader, offset: number): Buffer {
+  const { bytes, compressedBytes } = sizes;
+  const path = Buffer.from(name);
   const large = [bytes, compressedBytes, offset].filter((number) => number >= MAX_32);
   const zip64 = large.length === 0 ? [] : [uint16(ZIP64_FIELD, large.length * 8), uint64(...large)];
-  const extra = Buffer.concat([...zip64, unixTimeField(header.modifiedAt)]);
+  const extra = Buffer.concat([...zip64, unixTimeField(modifiedAt)]);
   const version = large.length === 0 ? VERSION : ZIP64_VERSION;
   return Buffer.concat([
     uint32(DIRECTORY_HEADER),
     uint16(UNIX | version, version),
-    commonFields(header),
+    commonFields(modifiedAt, sizes),
     // Without a comment, on the first disk, without internal attributes.
     uint16(path.length, extra.length, 0, 0, 0),
     uint32(FILE_ATTRIBUTES, Math.min(offset, MAX_32)),
@@ -118,10 +113,9 @@ export function endRecords(directory: { entries: number; bytes: number; offset: 
 }
 
 /** From the flags to the sizes. */
-function commonFields({ isDeflated, modifiedAt, hasDescriptor, sizes }: ZipHeader): Buffer {
-  const { crc32, compressedBytes, bytes } = sizes;
+function commonFields(modifiedAt: Date, { crc32, compressedBytes, bytes }: ZipSizes): Buffer {
   return Buffer.concat([
-    uint16(UTF8_FLAG | (hasDescriptor ? DESCRIPTOR_FLAG : 0), isDeflated ? DEFLATE : 0),
+    uint16(UTF8_FLAG | DESCRIPTOR_FLAG, DEFLATE),
     uint32(toDosTime(modifiedAt), crc32, Math.min(compressedBytes, MAX_32), Math.min(bytes, MAX_32)),
   ]);
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
+import { crc32, deflateRawSync } from "node:zlib";
 import { BlobReader, type Entry, TextWriter, ZipReader } from "@zip.js/zip.js";
 import {
   dataDescriptor,
@@ -41,12 +41,11 @@ test("an entry that begins behind 4 GiB is found, and its directory may say more
   try {
     const path = join(directory, "behind.zip");
     const content = Buffer.from("found");
+    const compressed = deflateRawSync(content);
     const found: ZipHeader = {
       name: "found",
-      isDeflated: false,
       modifiedAt: toZipTime(MODIFIED_AT),
-      hasDescriptor: false,
-      sizes: { crc32: crc32(content), bytes: content.length, compressedBytes: content.length },
+      sizes: { crc32: crc32(content), bytes: content.length, compressedBytes: compressed.length },
     };
     const large = {
       ...found,
@@ -56,7 +55,7 @@ test("an entry that begins behind 4 GiB is found, and its directory may say more
     // A sparse file: unwritten bytes take no space.
     const file = await open(path, "w");
     const begin = 5 * GIB;
-    const entry = Buffer.concat([localHeader(found), content]);
+    const entry = Buffer.concat([localHeader(found), compressed, dataDescriptor(found.sizes)]);
     await file.write(entry, 0, entry.length, begin);
     const offset = begin + entry.length;
     const headers = Buffer.concat([directoryHeader(large, 0), directoryHeader(found, begin)]);
@@ -73,10 +72,11 @@ test("an entry that begins behind 4 GiB is found, and its directory may say more
 });
 
 test("more than 65,535 entries are listed", async () => {
-  async function* entries(): AsyncGenerator<ZipEntry, void, void> {
-    for (let n = 0; n < 65_536; n += 1) yield textEntry(`${n}`, "");
-  }
-  expect((await readEntries(await zipOf(entries()))).length).toBe(65_536);
+  const sizes = { crc32: 0, bytes: 0, compressedBytes: 0 };
+  const header = directoryHeader({ name: "a", modifiedAt: toZipTime(MODIFIED_AT), sizes }, 0);
+  const headers = Buffer.concat(Array.from({ length: 65_536 }, () => header));
+  const end = endRecords({ entries: 65_536, bytes: headers.length, offset: 0 });
+  expect((await readEntries(new Blob([headers, end]))).length).toBe(65_536);
 });
 
 test("times outside the range of a ZIP are its first and last ones", async () => {
