@@ -222,7 +222,8 @@ function isReadable(value: unknown): value is Readable {
 let spentBytes = 0;
 let collections = 0;
 
-function collectGarbage(chunkBytes: number): void {
+/** Notes that a buffer of a stream is used no more. */
+export function collectGarbage(chunkBytes: number): void {
   spentBytes += chunkBytes;
   if (spentBytes < BYTES_PER_COLLECTION) return;
   spentBytes = 0;

@@ -5,11 +5,14 @@ import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import type { ExportColumn } from "../../../shared/exports/column.ts";
 import type { ExportDataset } from "../../../shared/exports/datasets.ts";
 import { gatherChunks } from "../../../shared/exports/gather_chunks.ts";
-import { type FileMetadata, Page, PageCompressor, readInt32, storedType } from "./page.ts";
+import { collectGarbage } from "../copy_rows.ts";
+import { type FileMetadata, Page, readInt32, storedType } from "./page.ts";
 
 /** A reader needs a whole group to begin with, and so do we: it stays below 64 MiB with a last row of 32 MiB. */
 const ROW_GROUP_BYTES = 32 * 2 ** 20;
 const MAGIC = Buffer.from("PAR1");
+/** Higher levels take longer than PostgreSQL needs for the rows. */
+const ZSTD_LEVEL = 1;
 
 export type ParquetTable = Pick<ExportDataset, "table" | "columns">;
 
@@ -40,8 +43,9 @@ async function* encodeParts(
   dataset: ParquetTable,
   { meter, rowGroupBytes }: { meter: { rows: number } | undefined; rowGroupBytes: number },
 ): AsyncGenerator<Uint8Array, void, void> {
-  const compressor = new PageCompressor();
-  const group = new RowGroup(dataset, compressor, rowGroupBytes);
+  /** The pages that rows of a chunk have filled. */
+  const filled: Promise<WrittenPage>[] = [];
+  const group = new RowGroup(dataset, filled, rowGroupBytes);
   const groups: RowGroupMetadata[] = [];
   let offset = MAGIC.length;
   async function* finishGroup(): AsyncGenerator<Uint8Array, void, void> {
@@ -57,7 +61,8 @@ async function* encodeParts(
       if (meter) meter.rows += group.rows - before;
       if (group.isFull) yield* finishGroup();
     }
-    await compressor.waitForRoom();
+    // Other threads compress them. More rows are taken when they are done, so that no pages pile up.
+    await Promise.all(filled.splice(0));
   }
   if (group.rows > 0) yield* finishGroup();
   yield footer(dataset, groups);
@@ -104,8 +109,8 @@ class RowGroup {
   #bytes = 0;
 
   /** `maxBytes` is of values before compression; the row that reaches it is the last. */
-  constructor(dataset: ParquetTable, compressor: PageCompressor, maxBytes: number) {
-    this.#columns = dataset.columns.map((column) => new ColumnChunk(column, compressor));
+  constructor(dataset: ParquetTable, filled: Promise<WrittenPage>[], maxBytes: number) {
+    this.#columns = dataset.columns.map((column) => new ColumnChunk(column, filled));
     this.#maxBytes = maxBytes;
   }
 
@@ -172,17 +177,16 @@ interface WrittenPage {
 class ColumnChunk {
   readonly #name: string;
   readonly #stored: ReturnType<typeof storedType>;
-  readonly #compressor: PageCompressor;
-  readonly #page: Page;
+  readonly #filled: Promise<WrittenPage>[];
+  readonly #page = new Page();
   #pages: Promise<WrittenPage>[] = [];
   #rows = 0;
   #nulls = 0;
 
-  constructor(column: ExportColumn, compressor: PageCompressor) {
+  constructor(column: ExportColumn, filled: Promise<WrittenPage>[]) {
     this.#name = column.name;
     this.#stored = storedType(column);
-    this.#compressor = compressor;
-    this.#page = new Page(compressor);
+    this.#filled = filled;
   }
 
   /** Adds a value of COPY's binary format, null when its length is -1. Returns the bytes that it takes in the page. */
@@ -234,20 +238,22 @@ class ColumnChunk {
 
   #endPage(): void {
     const page = this.#page;
-    const written = writePage(this.#compressor, page);
-    // It is awaited with the row group, which may be never.
+    const written = writePage(page);
+    // If the rows break off, nothing awaits it.
     written.catch(() => {});
     this.#pages.push(written);
+    this.#filled.push(written);
     this.#rows += page.rows;
     this.#nulls += page.nulls;
     page.reset();
   }
 }
 
-async function writePage(compressor: PageCompressor, page: Page): Promise<WrittenPage> {
+async function writePage(page: Page): Promise<WrittenPage> {
   const { bytes, end, rows } = page;
   const start = page.writeLevels();
-  const content = await compressor.compress(bytes, start, end);
+  const content = await Bun.zstdCompress(bytes.subarray(start, end), { level: ZSTD_LEVEL });
+  collectGarbage(bytes.length);
   const header = new ByteWriter(64);
   writePageHeader(header, {
     type: "DATA_PAGE",

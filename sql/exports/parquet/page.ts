@@ -46,10 +46,9 @@ export function storedType(column: ExportColumn): StoredType {
   return column.bits === 64 ? BIG_INTEGER : TYPES[column.type];
 }
 
-/** Of a buffer that is used again. */
-const BUFFER_BYTES = 256 * 1024;
-/** A page ends with the value that reaches this, so most last values need no larger buffer. */
+/** A page ends with the value that reaches this, so most last values need no buffer above MAX_START_BYTES. */
 const FULL_BYTES = 224 * 1024;
+const MAX_START_BYTES = 256 * 1024;
 const FIRST_BYTES = 8 * 1024;
 const PAGE_ROWS = 16_384;
 /** Length, header of the run, and a bit per row. */
@@ -57,18 +56,12 @@ const LEVELS_BYTES_MAX = 4 + 3 + PAGE_ROWS / 8;
 
 export class Page {
   /** Has room for the definition levels, then the values. */
-  bytes: Buffer;
+  bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   /** Where the next value goes. */
   end = LEVELS_BYTES_MAX;
   rows = 0;
   nulls = 0;
-  readonly #compressor: PageCompressor;
   readonly #isPresent = new Uint8Array(PAGE_ROWS / 8);
-
-  constructor(compressor: PageCompressor) {
-    this.#compressor = compressor;
-    this.bytes = compressor.allocate(FIRST_BYTES);
-  }
 
   get isFull(): boolean {
     return this.rows === PAGE_ROWS || this.end >= FULL_BYTES;
@@ -93,9 +86,8 @@ export class Page {
     if (needed <= this.bytes.length) return;
     let size = this.bytes.length;
     while (size < needed) size *= 2;
-    const grown = this.#compressor.allocate(size);
+    const grown = Buffer.allocUnsafeSlow(size);
     grown.set(this.bytes.subarray(0, this.end));
-    this.#compressor.release(this.bytes);
     this.bytes = grown;
   }
 
@@ -113,10 +105,10 @@ export class Page {
     return start;
   }
 
-  /** Starts the next page; the buffer of this one belongs to the compressor. */
+  /** Starts the next page, in another buffer. */
   reset(): void {
     this.#isPresent.fill(0);
-    this.bytes = this.#compressor.allocate(Math.min(this.bytes.length, BUFFER_BYTES));
+    this.bytes = Buffer.allocUnsafeSlow(Math.min(this.bytes.length, MAX_START_BYTES));
     this.end = LEVELS_BYTES_MAX;
     this.rows = 0;
     this.nulls = 0;
@@ -224,43 +216,4 @@ function writeUint32(target: Uint8Array, at: number, value: number): void {
   target[at + 1] = value >>> 8;
   target[at + 2] = value >>> 16;
   target[at + 3] = value >>> 24;
-}
-
-/** Higher levels take longer than PostgreSQL needs for the rows. */
-const LEVEL = 1;
-const RUNNING_MAX = 8;
-
-/** Compresses pages on the threads of the runtime, a bounded number at a time. */
-export class PageCompressor {
-  /** Buffers to use again: the engine would let spent ones pile up before it collects them. */
-  readonly #free: Buffer[] = [];
-  readonly #running = new Set<Promise<unknown>>();
-
-  /** Returns a buffer of at least `bytes`, with anything in it. */
-  allocate(bytes: number): Buffer {
-    if (bytes !== BUFFER_BYTES) return Buffer.allocUnsafeSlow(bytes);
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(bytes);
-  }
-
-  /** Takes back a buffer that is no longer used. */
-  release(buffer: Buffer): void {
-    if (buffer.length === BUFFER_BYTES) this.#free.push(buffer);
-  }
-
-  /** Compresses a part of a buffer with zstd, and then takes the buffer back. */
-  async compress(buffer: Buffer, start: number, end: number): Promise<Uint8Array> {
-    const compressing = Bun.zstdCompress(buffer.subarray(start, end), { level: LEVEL });
-    this.#running.add(compressing);
-    try {
-      return await compressing;
-    } finally {
-      this.#running.delete(compressing);
-      this.release(buffer);
-    }
-  }
-
-  /** Resolves when fewer than the allowed number of pages are being compressed. */
-  async waitForRoom(): Promise<void> {
-    while (this.#running.size >= RUNNING_MAX) await Promise.race(this.#running);
-  }
 }
