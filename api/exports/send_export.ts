@@ -130,14 +130,20 @@ export async function withOpenExport<Parameters extends ExportParameters, Answer
   const checkedAt = performance.now();
   const project = await requireExportProject(deps.sql, exportRequest);
   const parameters = exportRequest.parse();
+  const { request } = exportRequest;
   const abort = new AbortController();
+  if (request.signal.aborted) abort.abort();
+  request.signal.addEventListener("abort", () => abort.abort());
   const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort, checkedAt };
   try {
     return await openAndServe(deps, opening, serve);
   } catch (error) {
-    if (!abort.signal.aborted) throw await explainMissingTracker(deps, error);
-    announceStream(exportRequest.request)({ outcome: "aborted", bytes: 0 });
-    return null;
+    if (abort.signal.aborted) {
+      announceStream(request)({ outcome: "aborted", bytes: 0 });
+      return null;
+    }
+    if (hasSqlState(error, ...UNREADABLE)) await requireTracker(deps, error);
+    throw error;
   }
 }
 
@@ -149,8 +155,6 @@ interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project">
   /** When access was checked, by `performance.now()`. */
   checkedAt: number;
 }
-
-type AnyOpening = Opening<ExportParameters>;
 
 async function openAndServe<Parameters extends ExportParameters, Answer>(
   deps: OperationDeps,
@@ -191,7 +195,6 @@ async function openExport<Parameters extends ExportParameters>(
   const claim = { holder: caller.userId, group: project.orgId };
   if (opening.kind === "head") streams.requireFree(claim);
   const permit = (opening.kind === "file" ? streams : counts).take(claim);
-  const forget = abortWhenLeft(opening);
   try {
     const { signal } = abort;
     const settle = (nodes: readonly Node[]) =>
@@ -203,7 +206,6 @@ async function openExport<Parameters extends ExportParameters>(
     );
     const { lanes } = node ?? replica ?? deps.exports;
     const close = async (): Promise<void> => {
-      forget();
       await source.snapshot.close();
       permit.release();
     };
@@ -229,7 +231,6 @@ async function openExport<Parameters extends ExportParameters>(
     };
     return { ...source, project, parameters, selection, lanes, abort, watch, requireAccessStill, close };
   } catch (error) {
-    forget();
     permit.release();
     throw error;
   }
@@ -248,26 +249,13 @@ async function countWithinLimit(
   throw new ApiError("EXPORT_TOO_LARGE", { details });
 }
 
-/** Aborts when the client disconnects. Returns a function that unsubscribes. */
-function abortWhenLeft({ request, abort }: AnyOpening): () => void {
-  const leave = (): void => abort.abort();
-  if (request.signal.aborted) leave();
-  request.signal.addEventListener("abort", leave);
-  return () => request.signal.removeEventListener("abort", leave);
-}
-
-/** Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. */
-export async function requireTracker({ sql, config }: OperationDeps): Promise<void> {
+/**
+ * Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. `cause` is the error of a
+ * query that may have failed because they were removed.
+ */
+export async function requireTracker({ sql, config }: OperationDeps, cause: unknown = null): Promise<void> {
   if (!(await isTrackerReadable(sql, config.trackerSchema)))
-    throw unavailable(null, TEXTS.SERVICE_UNAVAILABLE.tracker);
-}
-
-/** Returns SERVICE_UNAVAILABLE for a query that failed because the tracker's tables were removed, or else `error` itself. */
-async function explainMissingTracker({ sql, config }: OperationDeps, error: unknown): Promise<unknown> {
-  if (!hasSqlState(error, ...UNREADABLE)) return error;
-  return (await isTrackerReadable(sql, config.trackerSchema))
-    ? error
-    : unavailable(error, TEXTS.SERVICE_UNAVAILABLE.tracker);
+    throw unavailable(cause, TEXTS.SERVICE_UNAVAILABLE.tracker);
 }
 
 type Sent = Pick<ExportRequest<unknown>, "request" | "caller"> & {

@@ -84,17 +84,7 @@ interface CutoffOptions {
  */
 export async function settleCutoff(
   deps: CutoffDeps,
-  { asOf: wanted, since, ...options }: CutoffOptions,
-): Promise<string> {
-  const asOf = await requireWatermark(deps, wanted, options);
-  if (since !== null) await requireSince(deps, { since, asOf });
-  return asOf;
-}
-
-async function requireWatermark(
-  deps: CutoffDeps,
-  asOf: string | null,
-  { signal, nodes = [] }: Pick<CutoffOptions, "signal" | "nodes">,
+  { asOf, since, signal, nodes = [] }: CutoffOptions,
 ): Promise<string> {
   const result = await settleAsOf(deps.sql, {
     ignoredApplications: deps.config.exportIgnoreApplications,
@@ -104,10 +94,11 @@ async function requireWatermark(
     ...(signal ? { signal } : {}),
   });
   report(deps, result, asOf === null);
-  if (result.ok) return result.asOf;
-  if (result.reason === "future") {
-    throw invalidParameter("as_of", "must not be in the future");
+  if (result.ok) {
+    if (since !== null) await requireSince(deps, { since, asOf: result.asOf });
+    return result.asOf;
   }
+  if (result.reason === "future") throw invalidParameter("as_of", "must not be in the future");
   const { hidden, open } = TEXTS.SERVICE_UNAVAILABLE.cutoff;
   throw new ApiError("SERVICE_UNAVAILABLE", {
     message: isBlind(result.blockers) ? hidden : open,
