@@ -62,7 +62,6 @@ import { listEvents } from "./events/events.ts";
 import { exportBundle } from "./exports/bundle.ts";
 import { exportDataset } from "./exports/dataset.ts";
 import { listExportDatasets } from "./exports/dataset_list.ts";
-import { exportDeleted, exportDeletedCsv } from "./exports/deleted.ts";
 import { downloadExportJob } from "./exports/download.ts";
 import { estimateBundle } from "./exports/estimate.ts";
 import { cancelExportJob, getExportJob, listExportJobs } from "./exports/jobs.ts";
@@ -177,8 +176,6 @@ const EXPORTS: readonly AnyOperation[] = [
   listExportDatasets,
   exportBundle,
   estimateBundle,
-  exportDeleted,
-  exportDeletedCsv,
   exportDataset,
   queueExportJob,
   listExportJobs,

@@ -1,4 +1,4 @@
-/** GET /export/projects/{project}/{dataset}: one dataset of a project, streamed as NDJSON, CSV or Parquet. */
+/** GET /export/projects/{project}/{dataset}: one dataset of a project, or what left it, streamed as NDJSON, CSV or Parquet. */
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -18,22 +18,21 @@ import { ID, INSTANT, listSchema, TEXT, wordSchema } from "../../shared/json_sch
 import { mayExportDataset } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
-import { FORMATS, LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
+import { LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
 import { countDatasetRows, type ExportSelection } from "../../sql/exports/select_rows.ts";
 import { type DocumentedForm, operation } from "../http/operation.ts";
 import { type AddProblem, once, parseQuery, type QueryParameter, type QueryValues } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
+import { DELETED_FORMS, sendDeleted } from "./deleted.ts";
 import {
   COMMON_QUERY,
   type ExportParameters,
-  endingQuery,
   FILE_HEADERS,
   FLAGS,
   FORMAT_ENDINGS,
   type FormatEnding,
+  listForms,
   mediaTypeOf,
-  ndjsonFiles,
-  ndjsonQuery,
   PROJECT_EXPORT,
   PROJECT_FAILURES,
   ProjectParams,
@@ -75,17 +74,21 @@ export const exportDataset = operation(
     responseHeaders: FILE_HEADERS,
     download: true,
     fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", WRONG_TIME, SHARE_USED_UP],
-    documentedAs: EXPORT_DATASET_NAMES.flatMap(listForms),
+    documentedAs: [...DELETED_FORMS, ...EXPORT_DATASET_NAMES.flatMap(listDatasetForms)],
   },
   async ({ params, request, caller }, deps) => {
+    const { project } = params;
     const { name, ending } = splitFormatEnding(params.dataset);
+    if (name === "deleted" && ending !== "parquet") {
+      return sendDeleted(deps, { project, request, caller, ending });
+    }
     const dataset = findExportDataset(name);
     if (!dataset) {
       const message = TEXTS.NOT_FOUND.dataset(EXPORT_DATASET_NAMES);
       throw new ApiError("NOT_FOUND", { message, details: { reason: "dataset" } });
     }
     const parse = () => parseDatasetParameters(queryWithEnding(request, ending), dataset);
-    const exportRequest = { caller, request, project: params.project, policy: mayExportDataset, parse };
+    const exportRequest = { caller, request, project, policy: mayExportDataset, parse };
     return sendExport(deps, exportRequest, ({ snapshot, parameters, selection: common, lanes }) => {
       const { format, createdFrom, createdTo, filters } = parameters;
       const selection = { ...common, createdFrom, createdTo, filters };
@@ -105,34 +108,17 @@ export const exportDataset = operation(
   },
 );
 
-/** The document has one operation for each dataset and format, because they differ in filters and rows. */
-function listForms(name: ExportDatasetName): DocumentedForm[] {
+/** The document has an operation for each dataset, because they differ in filters and rows. */
+function listDatasetForms(name: ExportDatasetName): DocumentedForm[] {
   const dataset = EXPORT_DATASETS[name];
-  const query = datasetQuery(dataset);
-  const path = `/api/v1/export/projects/{project}/${name}`;
-  const id = `export-${name}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const summary = `Export the ${name.replaceAll("-", " ")} of a project`;
-  const description = "The rows: one JSON object per line";
-  return [
-    {
-      id,
-      path,
-      summary,
-      uncheckedQuery: ndjsonQuery(query, FORMAT_ENDINGS),
-      response: { 200: { description, files: ndjsonFiles(rowJsonSchema(dataset)) } },
-    },
-    ...FORMAT_ENDINGS.map((ending) => {
-      const { title, description, isCompressed } = FORMATS[ending];
-      const content = isCompressed ? { type: "string", format: "binary" } : null;
-      return {
-        id: id + ending.charAt(0).toUpperCase() + ending.slice(1),
-        path: `${path}.${ending}`,
-        summary: `${summary} as ${title}`,
-        uncheckedQuery: endingQuery(query),
-        response: { 200: { description, files: { [mediaTypeOf(ending)]: content } } },
-      };
-    }),
-  ];
+  return listForms({
+    id: `export-${name}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    path: `/api/v1/export/projects/{project}/${name}`,
+    summary: `Export the ${name.replaceAll("-", " ")} of a project`,
+    query: datasetQuery(dataset),
+    rowSchema: rowJsonSchema(dataset),
+    endings: FORMAT_ENDINGS,
+  });
 }
 
 /** Splits the format ending, such as `.csv`, from the last part of a path. Null without an ending. */

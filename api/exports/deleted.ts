@@ -1,24 +1,18 @@
-/** GET /export/projects/{project}/deleted, also with .csv: which rows left the export of a project between two cutoffs. */
+/** The file beside those of the datasets: which rows left the export of a project between two cutoffs. */
 import { EXPORT_DATASET_NAMES, toVisibility } from "../../shared/exports/datasets.ts";
 import { ID, INSTANT, named, record, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
-import { TEXT_EXPORT_FORMATS, type TextExportFormat } from "../../shared/vocabulary.ts";
+import { TEXT_EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { Caller } from "../http/caller.ts";
-import { type OperationDeps, operation } from "../http/operation.ts";
+import type { OperationDeps } from "../http/operation.ts";
 import { once, parseQuery } from "../http/query.ts";
 import {
   COMMON_QUERY,
-  type ExportParameters,
-  endingQuery,
-  FILE_HEADERS,
   FLAGS,
   type FormatEnding,
   formatParameter,
-  mediaTypeOf,
-  ndjsonFiles,
-  ndjsonQuery,
-  PROJECT_EXPORT,
+  listForms,
   PROJECT_FAILURES,
   queryWithEnding,
   readInstant,
@@ -51,51 +45,31 @@ const DELETED_QUERY = {
   ...FLAGS,
 };
 
-const BASE = {
-  ...PROJECT_EXPORT,
+export const DELETED_FORMS = listForms({
+  id: "exportDeleted",
+  path: "/api/v1/export/projects/{project}/deleted",
+  summary: "Export the ids of rows that left a project's export",
   description:
     "Rows that were deleted after `since`, or that the flags exclude since then. To keep a copy current, delete these rows, " +
     "then insert or replace the rows of each dataset with the same `since` and `as_of`. Pass the flags of the copy. Key rows " +
     "by project and id: a row that moved to another project is listed here and is in the rows of the other. " +
     "Ordered by dataset, time and id.",
-  responseHeaders: FILE_HEADERS,
-  download: true,
   fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP],
-} as const;
+  query: DELETED_QUERY,
+  rowSchema: DELETED_ROW,
+  endings: ["csv"],
+});
 
-export const exportDeleted = operation(
-  {
-    ...BASE,
-    id: "exportDeleted",
-    path: "/api/v1/export/projects/{project}/deleted",
-    summary: "Export the ids of rows that left a project's export",
-    uncheckedQuery: ndjsonQuery(DELETED_QUERY, ["csv"]),
-    response: {
-      200: { description: "The rows: one JSON object per line", files: ndjsonFiles(DELETED_ROW) },
-    },
-  },
-  async ({ params, request, caller }, deps) =>
-    sendDeleted(deps, { ...params, request, caller, ending: null }),
-);
-
-export const exportDeletedCsv = operation(
-  {
-    ...BASE,
-    id: "exportDeletedCsv",
-    path: "/api/v1/export/projects/{project}/deleted.csv",
-    summary: "Export the ids of rows that left a project's export as CSV",
-    uncheckedQuery: endingQuery(DELETED_QUERY),
-    response: { 200: { description: "The rows, with a header row", files: { [mediaTypeOf("csv")]: null } } },
-  },
-  async ({ params, request, caller }, deps) =>
-    sendDeleted(deps, { ...params, request, caller, ending: "csv" }),
-);
-
-function sendDeleted(
+/** Replies with the rows that left the export of a project between two cutoffs. */
+export function sendDeleted(
   deps: OperationDeps,
   input: { project: string; request: Request; caller: Caller; ending: FormatEnding | null },
 ) {
-  const parse = () => parseDeletedParameters(queryWithEnding(input.request, input.ending));
+  const parse = () => {
+    const query = queryWithEnding(input.request, input.ending);
+    const { format, as_of: asOf, since, ...flags } = parseQuery(DELETED_QUERY, query);
+    return { format, asOf, since, visibility: toVisibility(flags) };
+  };
   const call = { ...input, policy: mayExportDataset, parse };
   return sendExport(deps, call, ({ snapshot, parameters: { format, since }, selection }) => {
     const increment = { ...selection, since };
@@ -107,16 +81,4 @@ function sendDeleted(
       open: () => streamDeletedFile(snapshot, { increment, format }),
     };
   });
-}
-
-/** Parameters of the rows that left an export. */
-interface DeletedParameters extends ExportParameters {
-  format: TextExportFormat;
-  since: string;
-}
-
-/** Parses the parameters of the rows that left an export. Throws VALIDATION_ERROR with every problem. */
-function parseDeletedParameters(query: URLSearchParams): DeletedParameters {
-  const { format, as_of: asOf, since, ...flags } = parseQuery(DELETED_QUERY, query);
-  return { format, asOf, since, visibility: toVisibility(flags) };
 }

@@ -26,7 +26,7 @@ import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { requireVisible } from "../http/not_found.ts";
-import type { Files } from "../http/operation.ts";
+import type { DocumentedForm } from "../http/operation.ts";
 import {
   type AddProblem,
   flag,
@@ -92,18 +92,6 @@ export const FILE_HEADERS = {
   "X-Export-Total-Rows": { description: "Exact number of rows in the file", schema: Type.Integer() },
   "Content-Disposition": { description: "`attachment` with a file name", schema: Text },
 };
-
-/** The media type of a format, without its parameters. */
-export function mediaTypeOf(format: ExportFormat): string {
-  return FORMATS[format].contentType.replace(/;.*/, "");
-}
-
-/** NDJSON for the document: for a client a text, which it can split into rows of this schema. */
-export function ndjsonFiles(rowSchema: object): Files["files"] {
-  const contentMediaType = mediaTypeOf("ndjson");
-  const contentSchema = { type: "array", items: rowSchema };
-  return { [contentMediaType]: { type: "string", contentMediaType, contentSchema } };
-}
 
 const MAX_PROJECT_NAME_LENGTH = 200;
 
@@ -273,16 +261,55 @@ export function queryWithEnding(request: Request, ending: FormatEnding | null): 
   return query;
 }
 
-/** The parameters of the path without an ending: clients get NDJSON from it, so no other format is described there. */
-export function ndjsonQuery(query: Query, endings: readonly FormatEnding[]): Query {
+/** A path whose ending chooses the format. */
+interface FormattedPath extends Omit<DocumentedForm, "uncheckedQuery" | "response"> {
+  /** The parameters of the path without an ending. */
+  query: Query;
+  /** Of a row of NDJSON. */
+  rowSchema: object;
+  endings: readonly FormatEnding[];
+}
+
+/** The document has one operation for each format of a path: clients get NDJSON from the path without an ending. */
+export function listForms({ query, rowSchema, endings, ...form }: FormattedPath): DocumentedForm[] {
+  const { format: _, ...endingQuery } = query;
   const others = endings.map(
     (ending) => `\`format=${ending}\` responds as the path that ends in \`.${ending}\``,
   );
-  const description = `\`ndjson\` keeps every value. ${others.join(", ")}`;
-  return { ...query, format: word(["ndjson"], description) };
+  const format = word(["ndjson"], `\`ndjson\` keeps every value. ${others.join(", ")}`);
+  // For a client a text, which it can split into rows.
+  const lines = {
+    type: "string",
+    contentMediaType: mediaTypeOf("ndjson"),
+    contentSchema: { type: "array", items: rowSchema },
+  };
+  return [
+    {
+      ...form,
+      uncheckedQuery: { ...query, format },
+      response: {
+        200: {
+          description: "The rows: one JSON object per line",
+          files: { [mediaTypeOf("ndjson")]: lines },
+        },
+      },
+    },
+    ...endings.map((ending) => {
+      const { title, description, isCompressed } = FORMATS[ending];
+      const content = isCompressed ? { type: "string", format: "binary" } : null;
+      return {
+        ...form,
+        id: form.id + ending.charAt(0).toUpperCase() + ending.slice(1),
+        path: `${form.path}.${ending}`,
+        summary: `${form.summary} as ${title}`,
+        uncheckedQuery: endingQuery,
+        response: { 200: { description, files: { [mediaTypeOf(ending)]: content } } },
+      };
+    }),
+  ];
 }
 
-/** The parameters of a path with an ending. */
-export function endingQuery({ format: _, ...query }: Query): Query {
-  return query;
+/** The media type of a format, without its parameters. */
+export function mediaTypeOf(format: ExportFormat): string {
+  return FORMATS[format].contentType.replace(/;.*/, "");
 }

@@ -142,7 +142,9 @@ interface Declaration<
 }
 
 export type DocumentedForm = Pick<Declaration, "id" | "path" | "summary"> &
-  Partial<Pick<Declaration, "description" | "params" | "uncheckedQuery" | "response" | "responseHeaders">>;
+  Partial<
+    Pick<Declaration, "description" | "params" | "uncheckedQuery" | "response" | "responseHeaders" | "fails">
+  >;
 
 interface Input<A extends Access, P extends TProperties, Q extends Query, B extends TSchema> {
   params: Static<TObject<P>>;

@@ -81,9 +81,8 @@ describe("the document", () => {
       ["", "@{}/"].map((organization) => `GET /api/v1/definitions/{}/${organization}{}${ending}`),
     );
     const dataset = "GET /api/v1/export/projects/{}/{}";
-    const datasets = EXPORT_DATASET_NAMES.flatMap((name) =>
-      ["", ".csv", ".parquet"].map((ending) => `GET /api/v1/export/projects/{}/${name}${ending}`),
-    );
+    const files = EXPORT_DATASET_NAMES.flatMap((name) => [name, `${name}.csv`, `${name}.parquet`]);
+    const datasets = [...files, "deleted", "deleted.csv"].map((file) => dataset.replace(/{}$/, file));
     const own = new Set([dataset, definition[0]]);
     const expected = [...served.filter((name) => !own.has(name)), ...datasets, ...definition];
     expect(described.toSorted()).toEqual(expected.toSorted());
