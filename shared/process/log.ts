@@ -26,7 +26,8 @@ const REDACTED = "[redacted]";
 const SECRETS: readonly [RegExp, string][] = [
   [/\b(ul[rs]_)[\w-]{8,}/g, "$1[redacted]"],
   [/\b(bearer\s+)[\w.~+/-]{8,}=*/gi, "$1[redacted]"],
-  [/([a-z][a-z0-9+.-]*:\/\/[^\s:@/"]*:)[^\s@/"]+@/gi, "$1[redacted]@"],
+  // Without the scheme, which would be looked for in every word of a line.
+  [/(:\/\/[^\s:@/"]*:)[^\s@/"]+@/g, "$1[redacted]@"],
 ];
 
 /** Removes credentials from a text. Exported for final messages on stderr, which are not log lines. */

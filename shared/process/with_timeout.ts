@@ -16,15 +16,11 @@ export class DeadlineExceeded extends Error {
  * Returns the result of `work`, or rejects with `DeadlineExceeded` after `timeoutMs`. The work itself is not stopped; if
  * it fails after the deadline, the failure is ignored.
  */
-export async function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
-  const { promise: deadline, reject } = Promise.withResolvers<never>();
+export function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const timer = setTimeout(() => reject(new DeadlineExceeded(timeoutMs)), timeoutMs);
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
+  void work.then(resolve, reject).then(() => clearTimeout(timer));
+  return promise;
 }
 
 /** True when `promise` settled in time; it continues when not. */
