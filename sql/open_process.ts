@@ -19,7 +19,7 @@ import {
 } from "./connection/direct_connection.ts";
 import type { Nodes } from "./connection/nodes.ts";
 import { isConnectionError, openPool, type Pool, type PoolOptions } from "./connection/pool.ts";
-import { openReplica, type Replica } from "./connection/replica.ts";
+import { Replica } from "./connection/replica.ts";
 import type { Boss } from "./queue.ts";
 import { requireCompatibleSchema } from "./schema_state.ts";
 import { requireTracker } from "./tracker/tracker_differences.ts";
@@ -72,7 +72,10 @@ export async function openProcess(
   const { applicationName, max } = exports;
   const sql = openPool(url, requests);
   const exportSql = openPool(config.databaseDirectUrl, { applicationName, max, readOnly: true });
-  const replica = openReplica({ url: config.databaseReplicaUrl, primary: sql, log, ...exports });
+  const { databaseReplicaUrl } = config;
+  const replica = databaseReplicaUrl
+    ? new Replica(databaseReplicaUrl, { primary: sql, log, ...exports })
+    : null;
   const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
     await requireUsableDatabase({ sql, direct: requests.isPooled ? exportSql : sql }, (event, message) =>
       log.warn({ event }, message),

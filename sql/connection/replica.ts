@@ -19,9 +19,7 @@ const CONTROL_MAX = 4;
 /** The replica canceled a query to continue replaying: serialization failure and deadlock. */
 const RECOVERY_CONFLICTS = ["40001", "40P01"];
 
-export interface ReplicaOptions {
-  /** `null`: there is no replica. */
-  url: string | null;
+interface ReplicaOptions {
   primary: Pool;
   applicationName: string;
   /** Connections for snapshots. */
@@ -29,11 +27,6 @@ export interface ReplicaOptions {
   /** How many of them may be second connections; none if omitted. */
   lanesMax?: number;
   log: Log;
-}
-
-/** Opens the pools, which connect on first use; `null` if there is no replica. */
-export function openReplica({ url, ...options }: ReplicaOptions): Replica | null {
-  return url === null ? null : new Replica(url, options);
 }
 
 export class Replica {
@@ -47,10 +40,8 @@ export class Replica {
   #restsUntil: number | null = null;
   #isClosed = false;
 
-  constructor(
-    url: string,
-    { primary, applicationName, max, lanesMax = 0, log }: Omit<ReplicaOptions, "url">,
-  ) {
+  /** Opens the pools, which connect on first use. */
+  constructor(url: string, { primary, applicationName, max, lanesMax = 0, log }: ReplicaOptions) {
     const options = { applicationName, readOnly: true };
     this.#primary = primary;
     this.#streams = openPool(url, { ...options, max });
@@ -111,7 +102,7 @@ export class Replica {
     try {
       const snapshot = await withTimeout(opening, TIMEOUT_MS);
       // Spares the next callers the wait.
-      snapshot.lost.catch((error: unknown) => this.isToBlameFor(error));
+      snapshot.onLost((error) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
       // The snapshot may still open. Do not wait for it: a server that does not respond does not close it either.
@@ -204,11 +195,6 @@ export interface WalPosition {
   databaseOid: number;
 }
 
-export interface ReplayOptions {
-  timeoutMs: number;
-  signal?: AbortSignal;
-}
-
 /** The replica responds but must not be used; the message says why. */
 class UnusableReplica extends Error {}
 
@@ -239,7 +225,7 @@ export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {
 export async function waitForReplay(
   sql: Sql,
   position: WalPosition,
-  { timeoutMs, signal }: ReplayOptions,
+  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<void> {
   const begun = performance.now();
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {

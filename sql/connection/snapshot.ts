@@ -125,8 +125,6 @@ interface Backend {
 export class ExportSnapshot {
   /** Aborted when the reader has left, which cancels the running statement. */
   readonly signal: AbortSignal;
-  /** Rejects when the connection is lost; never resolves. Keeps every listener in memory, so use it rarely. */
-  readonly lost: Promise<never>;
   /** Settles when the transaction has ended, or its connection. */
   readonly ended: Promise<void>;
   readonly #transaction: Transaction;
@@ -145,14 +143,10 @@ export class ExportSnapshot {
     this.#control = control;
     this.#closeTimeoutMs = closeTimeoutMs ?? CLOSE_TIMEOUT_MS;
     this.signal = signal;
-    const lost = Promise.withResolvers<never>();
-    this.lost = lost.promise;
-    this.lost.catch(() => {});
     this.ended = transaction.ended.then(
       () => {},
       (error: unknown) => {
         this.#loss = { error };
-        lost.reject(error);
         for (const listener of this.#listeners) listener(error);
       },
     );

@@ -13,7 +13,7 @@ import { CatalogCache } from "../../../api/models/catalog_cache.ts";
 import { type Config, readConfig } from "../../../shared/process/config.ts";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { openReplica } from "../../../sql/connection/replica.ts";
+import { Replica } from "../../../sql/connection/replica.ts";
 import { countExportConnections, EXPORT_LANES_MAX } from "../../../sql/connection/snapshot.ts";
 import { openQueue } from "../../../sql/queue.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
@@ -113,21 +113,15 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     process: "test",
     destination: { write: (line) => void logLines.push(JSON.parse(line)) },
   });
-  const replica = openReplica({
-    url: config.databaseReplicaUrl,
-    primary: sql,
+  const exports = {
     applicationName: EXPORT_APPLICATION,
     max: countExportConnections(config.exportStreamsMax),
     lanesMax: EXPORT_LANES_MAX,
     log,
-  });
-  const nodes = await openNodes(sql, {
-    url: db.url,
-    applicationName: EXPORT_APPLICATION,
-    max: countExportConnections(config.exportStreamsMax),
-    lanesMax: EXPORT_LANES_MAX,
-    log,
-  });
+  };
+  const { databaseReplicaUrl: url } = config;
+  const replica = url ? new Replica(url, { primary: sql, ...exports }) : null;
+  const nodes = await openNodes(sql, { url: db.url, ...exports });
   const deps: Deps = {
     config,
     sql,

@@ -13,7 +13,7 @@ import type { ArtifactStore } from "../../../shared/artifacts/store.ts";
 import type { JobName, JobPayloads } from "../../../shared/background_jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
-import { openReplica } from "../../../sql/connection/replica.ts";
+import { Replica } from "../../../sql/connection/replica.ts";
 import { type Boss, openQueue, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import type { TestApp } from "../http/app.ts";
@@ -44,14 +44,10 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   const sql = app.db.openPool({ applicationName, max: 9 });
   const exportSql = app.db.openPool({ applicationName, max: 2, readOnly: true });
   const { log } = app.deps;
-  const replica = openReplica({
-    url: config.databaseReplicaUrl,
-    primary: sql,
-    applicationName,
-    max: 2,
-    log,
-  });
-  const nodes = await openNodes(sql, { url: config.databaseUrl, applicationName, max: 2, log });
+  const exports = { applicationName, max: 2, log };
+  const { databaseReplicaUrl: url } = config;
+  const replica = url ? new Replica(url, { primary: sql, ...exports }) : null;
+  const nodes = await openNodes(sql, { url: config.databaseUrl, ...exports });
   const onError = (error: unknown) => log.error({ err: error }, "queue");
   // A worker's queue gives away jobs that a test runs by itself, which have no heartbeat.
   const boss = await (options.isWorking ? openWorkerQueue(sql, onError) : openQueue(sql, onError));

@@ -4,8 +4,7 @@ import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { openPool, type Pool, type Sql } from "../../../sql/connection/pool.ts";
 import {
-  openReplica,
-  type Replica,
+  Replica,
   readPrimaryPosition,
   type WalPosition,
   waitForReplay,
@@ -50,8 +49,7 @@ function openTestReplica(url: string, primary: Pool): { replica: Replica; events
     process: "test",
     destination: { write: (line) => void lines.push(JSON.parse(line)) },
   });
-  const replica = openReplica({ url, primary, applicationName: API_APPLICATION, max: 1, log });
-  if (!replica) throw new Error("Cannot test: there is no replica");
+  const replica = new Replica(url, { primary, applicationName: API_APPLICATION, max: 1, log });
   return { replica, events: () => lines.map(({ event }) => event) };
 }
 
