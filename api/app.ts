@@ -1,22 +1,19 @@
 /** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
 import { listOrgSlugs } from "../sql/accounts/orgs.ts";
-import { createArtifactProblemCheck, createArtifactStatus } from "../sql/monitoring/artifact_status.ts";
-import { createDatabaseCheck } from "../sql/monitoring/readiness.ts";
+import { watchArtifactStore } from "../sql/monitoring/artifact_status.ts";
+import { watchDatabase } from "../sql/monitoring/readiness.ts";
 import { createSignInResources } from "./accounts/sign_in/sign_in_resources.ts";
 import { createDefinitionTurns } from "./definitions/definition_turns.ts";
 import type { Deps } from "./deps.ts";
 import { createExportResources } from "./exports/export_resources.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
-import { respondError } from "./http/error_handler.ts";
 import type { AnyOperation, OperationDeps } from "./http/operation.ts";
 import { createAuditDenial } from "./http/pipeline/audit_denial.ts";
-import { createClaimRequestBody, createClaimResponse } from "./http/pipeline/body_memory.ts";
+import { createClaimRequestBody } from "./http/pipeline/body_memory.ts";
 import { createRespondOnce } from "./http/pipeline/idempotency.ts";
 import { toOperationRoute } from "./http/pipeline/operation_route.ts";
 import { createRateLimits } from "./http/pipeline/rate_limits.ts";
-import { createFinishRequest } from "./http/pipeline/request_log.ts";
 import { createRequestPipeline, createRouter, type Handle } from "./http/pipeline/request_pipeline.ts";
-import { createCompressResponse } from "./http/response/compress_response.ts";
 import type { Route } from "./http/route.ts";
 import { sessionCookieName } from "./http/session_cookie.ts";
 import { registerServiceMetrics } from "./monitoring/service_metrics.ts";
@@ -74,17 +71,17 @@ function isPage(entry: AnyOperation | PageRoute): entry is PageRoute {
  */
 export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App {
   const exports = createExportResources(options);
-  const artifactStatus = createArtifactStatus({ ...options, store: exports.store });
+  const { registry } = options.metrics;
   const deps: OperationDeps = {
     ...options,
     exports,
     signIn: createSignInResources(options),
     turns: createDefinitionTurns(options.config),
-    checkDatabase: createDatabaseCheck(options.sql, options.config),
-    findArtifactProblem: createArtifactProblemCheck(artifactStatus),
+    checkDatabase: watchDatabase(options.sql, { ...options.config, registry }),
+    findArtifactProblem: watchArtifactStore({ ...options, store: exports.store, registry }),
   };
-  if (!ownRoutes) registerServiceMetrics(deps, artifactStatus);
-  const { config, log, metrics, shutdownSignal, now = Date.now } = deps;
+  if (!ownRoutes) registerServiceMetrics(deps);
+  const { config, metrics, now = Date.now } = deps;
   const pageDeps: PageDeps = { ...deps, listOrgSlugs: (ids) => listOrgSlugs(deps.sql, ids) };
   const routes = (ownRoutes ?? listRoutes(deps)).flatMap((entry) =>
     isPage(entry) ? toPageRoutes(entry, pageDeps) : toOperationRoute(entry, deps),
@@ -94,7 +91,7 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
     {
       ...createRateLimits({ config, now, metrics, authenticate: createAuthenticate(deps) }),
       config,
-      respondOnce: createRespondOnce({ ...deps, onError: respondError }),
+      respondOnce: createRespondOnce(deps),
       claimRequestBody: createClaimRequestBody(metrics),
       tracing: deps.tracing,
       auditDenial,
@@ -102,15 +99,6 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
     },
     routes,
   );
-  const handle = createRequestPipeline({
-    dispatch,
-    auditDenial,
-    config,
-    compressResponse: createCompressResponse(),
-    claimResponse: createClaimResponse(metrics),
-    toErrorPage,
-    finishRequest: createFinishRequest({ config, log, metrics }),
-    shutdownSignal,
-  });
+  const handle = createRequestPipeline({ ...deps, dispatch, auditDenial, toErrorPage, now });
   return { handle, routes };
 }

@@ -21,7 +21,7 @@ import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
 import { describeConnectionFailure } from "../sql/connection/database_fault.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
-import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
+import { respondReady, watchDatabase } from "../sql/monitoring/readiness.ts";
 import { requireUsableDatabase } from "../sql/open_process.ts";
 import { parseCommandLine, USAGE } from "./command_line.ts";
 import { runOnce } from "./run_once.ts";
@@ -113,8 +113,7 @@ const OUTCOMES: readonly SyncReport["outcome"][] = ["changed", "unchanged", "ref
 /** Creates the registry of the process, the counter of syncs and the response to GET /health/ready. */
 function createSyncMetrics({ sql, shutdownSignal }: SyncDeps) {
   const registry = createProcessRegistry();
-  const checkDatabase = createDatabaseCheck(sql);
-  registerDatabaseUp(registry, checkDatabase);
+  const checkDatabase = watchDatabase(sql, { registry });
   registerPoolMetrics(registry, { sync: sql });
   const syncs = new Counter({
     name: "catalog_syncs_total",
@@ -126,7 +125,7 @@ function createSyncMetrics({ sql, shutdownSignal }: SyncDeps) {
   return {
     registry,
     onOutcome: (outcome: SyncReport["outcome"]) => syncs.inc({ outcome }),
-    respondReady: createReadyResponse({ checkDatabase, shutdownSignal }),
+    respondReady: () => respondReady({ checkDatabase, shutdownSignal }),
   };
 }
 

@@ -8,13 +8,9 @@ import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
 import { type Host, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
 import { describeConnectionFailure } from "../sql/connection/database_fault.ts";
-import {
-  createArtifactProblemCheck,
-  createArtifactStatus,
-  registerArtifactMetrics,
-} from "../sql/monitoring/artifact_status.ts";
+import { watchArtifactStore } from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
-import { createDatabaseCheck, createReadyResponse, registerDatabaseUp } from "../sql/monitoring/readiness.ts";
+import { respondReady, watchDatabase } from "../sql/monitoring/readiness.ts";
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
 import { openMailer } from "./mailer.ts";
@@ -53,19 +49,16 @@ function serveRunnerMetrics(
   { registry, shutdownSignal }: { registry: Registry; shutdownSignal: AbortSignal },
 ) {
   const { config, sql, exportSql, store, log } = deps;
-  const artifactStatus = createArtifactStatus({ sql, store, log });
-  registerArtifactMetrics(registry, artifactStatus);
-  const checkDatabase = createDatabaseCheck(sql, config);
-  registerDatabaseUp(registry, checkDatabase);
+  const checkDatabase = watchDatabase(sql, { ...config, registry });
+  const findArtifactProblem = watchArtifactStore({ sql, store, registry, log });
   registerPoolMetrics(registry, { jobs: sql, builds: exportSql });
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
   registerWebhookMetrics(registry, { sql, log });
-  const respondReady = createReadyResponse({
-    checkDatabase,
-    findArtifactProblem: createArtifactProblemCheck(artifactStatus),
-    shutdownSignal,
+  return serveMetricsOrExit(host, config, {
+    registry,
+    respondReady: () => respondReady({ checkDatabase, findArtifactProblem, shutdownSignal }),
+    log,
   });
-  return serveMetricsOrExit(host, config, { registry, respondReady, log });
 }
 
 async function main(): Promise<void> {

@@ -1,7 +1,6 @@
 /** GET /health/live, GET /health/ready: probes for supervisors and load balancers. */
 import { type Static, Type } from "@sinclair/typebox";
-import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
+import { requireReady } from "../../sql/monitoring/readiness.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, oneOf } from "../http/schemas.ts";
 
@@ -75,28 +74,14 @@ export const getReadiness = operation(
     response: { 200: Ready },
     fails: [["SERVICE_UNAVAILABLE", { checks: { database: "down" } }]],
   },
-  async (_, { checkDatabase, findArtifactProblem, replica, shutdownSignal }) => {
-    if (shutdownSignal.aborted) throw notReady({ process: "leaving" });
-    const database = await checkDatabase();
-    if (!database.isUsable) throw notReady(database.checks, database.cause);
-    // Only new organization exports depend on the artifact store.
+  async (_, deps) => {
+    const { ready, database } = await requireReady(deps);
+    const { replica } = deps;
     const found: Static<typeof Ready>["data"] = {
-      status: "ready",
+      ...ready,
       ...(replica ? { replica: replica.isUsed() ? "used" : "left-alone" } : {}),
       ...(database.isBlind ? { watermark: "blind" } : {}),
-      ...(database.hasTracker ? {} : { tracker: "missing" }),
-      ...(await findArtifactProblem()),
     };
     return reply(200, { data: found });
   },
 );
-
-type Check = "ok" | "down" | "pending" | "leaving";
-
-function notReady(checks: Readonly<Record<string, Check>>, cause?: unknown): ApiError {
-  return new ApiError("SERVICE_UNAVAILABLE", {
-    message: TEXTS.SERVICE_UNAVAILABLE.health,
-    details: { checks },
-    cause,
-  });
-}

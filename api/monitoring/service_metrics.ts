@@ -4,26 +4,19 @@ import { registerDirectoryMetrics } from "../../shared/monitoring/directory_metr
 import { registerGauge } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import type { Replica } from "../../sql/connection/replica.ts";
-import { type ArtifactStatus, registerArtifactMetrics } from "../../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics, registerServerConnections } from "../../sql/monitoring/pool_metrics.ts";
-import { registerDatabaseUp } from "../../sql/monitoring/readiness.ts";
 import { registerWatermarkMetrics } from "../exports/export_resources.ts";
 import { registerJobMetrics } from "../exports/job_metrics.ts";
 import type { OperationDeps } from "../http/operation.ts";
 import { registerCatalogMetrics } from "../models/catalog_metrics.ts";
 
-/** Registers them. `artifactStatus` says how the store of organization exports is. */
-export function registerServiceMetrics(
-  deps: OperationDeps,
-  artifactStatus: () => Promise<ArtifactStatus>,
-): void {
-  const { config, sql, exportSql, replica, catalog, log, checkDatabase } = deps;
+/** Registers them. */
+export function registerServiceMetrics(deps: OperationDeps): void {
+  const { config, sql, exportSql, replica, catalog, log } = deps;
   const { registry } = deps.metrics;
-  registerArtifactMetrics(registry, artifactStatus);
   if (replica) registerReplicaMetrics(registry, { replica, log });
   registerPoolMetrics(registry, { requests: sql, exports: exportSql });
   registerServerConnections(registry, { sql, log });
-  registerDatabaseUp(registry, checkDatabase);
   registerDirectoryMetrics(registry, { artifactUrl: config.artifactUrl, log });
   registerCatalogMetrics(registry, catalog);
   registerJobMetrics(registry, { sql, log });

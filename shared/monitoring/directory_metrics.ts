@@ -33,10 +33,7 @@ export function registerDirectoryMetrics(
     async () => {
       const existing = await findExisting(directory);
       const { bavail, blocks, bsize } = await statfs(existing);
-      const isWritable = await access(existing, constants.W_OK | constants.X_OK).then(
-        () => true,
-        () => false,
-      );
+      const isWritable = await mayAccess(existing, constants.W_OK | constants.X_OK);
       return [bavail * bsize, blocks * bsize, Number(isWritable)];
     },
   );
@@ -45,10 +42,13 @@ export function registerDirectoryMetrics(
 /** Returns the directory or its closest ancestor that exists: the directory is made with the first file. */
 async function findExisting(directory: string): Promise<string> {
   for (let path = directory; ; path = dirname(path)) {
-    const exists = await access(path, constants.F_OK).then(
-      () => true,
-      () => false,
-    );
-    if (exists || path === dirname(path)) return path;
+    if ((await mayAccess(path, constants.F_OK)) || path === dirname(path)) return path;
   }
+}
+
+function mayAccess(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
 }

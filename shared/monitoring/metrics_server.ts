@@ -3,6 +3,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Gauge, type Registry } from "prom-client";
+import { TEXTS } from "../error_texts.ts";
+import { ApiError } from "../errors.ts";
 import { requestUrl } from "../network/request_url.ts";
 import type { Config } from "../process/config.ts";
 import { type Host, listenOrExit } from "../process/entry_point.ts";
@@ -14,12 +16,9 @@ const TEXT_FRESH_MS = 1_000;
 /** Closes connections whose client sends or reads nothing. */
 const IDLE_TIMEOUT_SECONDS = 10;
 
-export interface MetricsServerOptions {
-  host: string;
-  /** 0 takes any free port. */
-  port: number;
+interface MetricsServerOptions {
   registry: Registry;
-  /** Responds to GET /health/ready. */
+  /** Responds to GET /health/ready. Throws an ApiError while the process is not ready. */
   respondReady: () => Promise<Response>;
   log: Log;
 }
@@ -33,19 +32,21 @@ export function createMetricsReader(registry: Registry): () => Promise<string> {
 export function serveMetricsOrExit(
   host: Host,
   config: Pick<Config, "metricsHost" | "metricsPort">,
-  options: Pick<MetricsServerOptions, "registry" | "respondReady" | "log">,
+  options: MetricsServerOptions,
 ): Bun.Server<undefined> | null {
   if (config.metricsPort === null) return null;
   const at = { host: config.metricsHost, port: config.metricsPort };
   registerBuildInfo(options.registry);
-  const server = listenOrExit(host, at, () => serveMetrics({ ...at, ...options }));
+  const server = listenOrExit(host, at, () => serveMetrics(at, options));
   options.log.info({ host: at.host, port: server.port }, "serving metrics");
   return server;
 }
 
 /** Starts the server. Throws with the code `EADDRINUSE` if the port is taken. */
-function serveMetrics(options: MetricsServerOptions): Bun.Server<undefined> {
-  const { host, port, registry, respondReady, log } = options;
+function serveMetrics(
+  { host, port }: { host: string; port: number },
+  { registry, respondReady, log }: MetricsServerOptions,
+): Bun.Server<undefined> {
   const readText = createMetricsReader(registry);
   const pages: Readonly<Record<string, () => Promise<Response>>> = {
     "/metrics": async () =>
@@ -62,21 +63,17 @@ function serveMetrics(options: MetricsServerOptions): Bun.Server<undefined> {
     reusePort: false,
     maxRequestBodySize: 0,
     async fetch(request) {
-      const response = await respond(request, pages);
+      const response = await respond(request, pages).catch((error: unknown) => respondFailure(error, log));
       response.headers.set("X-Content-Type-Options", "nosniff");
       response.headers.set("Cache-Control", "no-store");
       return response;
     },
-    error: (error) => {
-      log.error({ event: "metrics.failed", err: error }, "cannot serve metrics");
-      return failure(
-        500,
-        "INTERNAL_SERVER_ERROR",
-        "The metrics could not be read. See the log of the process.",
-      );
-    },
   });
 }
+
+const METHODS = "GET, HEAD";
+const NO_SUCH_PATH = "Not found. This port serves /metrics, /health/live and /health/ready.";
+const UNREADABLE = "The metrics could not be read. See the log of the process.";
 
 async function respond(
   request: Request,
@@ -84,21 +81,20 @@ async function respond(
 ): Promise<Response> {
   const path = requestUrl(request)?.pathname ?? "";
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  if (!page)
-    return failure(404, "NOT_FOUND", "Not found. This port serves /metrics, /health/live and /health/ready.");
+  if (!page) throw new ApiError("NOT_FOUND", { message: NO_SUCH_PATH });
   if (request.method === "GET" || request.method === "HEAD") return page();
-  return failure(405, "METHOD_NOT_ALLOWED", "Method not allowed. This path accepts GET, HEAD.", {
-    Allow: "GET, HEAD",
+  throw new ApiError("METHOD_NOT_ALLOWED", {
+    message: TEXTS.METHOD_NOT_ALLOWED(METHODS),
+    headers: { Allow: METHODS },
   });
 }
 
-function failure(
-  status: number,
-  code: string,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
-  return Response.json({ error: { code, message } }, { status, headers });
+function respondFailure(thrown: unknown, log: Log): Response {
+  const isExpected = thrown instanceof ApiError;
+  if (!isExpected) log.error({ event: "metrics.failed", err: thrown }, "cannot serve metrics");
+  const error = isExpected ? thrown : new ApiError("INTERNAL_SERVER_ERROR", { message: UNREADABLE });
+  const { status, code, message, details, headers } = error;
+  return Response.json({ error: { code, message, details } }, { status, headers });
 }
 
 const ROOT = join(import.meta.dir, "../..");

@@ -16,15 +16,44 @@ const CHECK_TIMEOUT_MS = 2_000;
 const PROBE_WAIT_MS = 300;
 
 /** `unclaimed`: no job runner has used the store yet. */
-export type ArtifactStatus = "owned" | "unclaimed" | "owned-by-another" | "unreachable";
+type ArtifactStatus = "owned" | "unclaimed" | "owned-by-another" | "unreachable";
 
-/** Creates the check, which never throws. */
-export function createArtifactStatus(deps: {
+/** What GET /health/ready says about the artifact store; empty if it has no problem. It does not affect readiness. */
+export interface ArtifactProblem {
+  artifacts?: "owned-by-another" | "unreachable";
+}
+
+/**
+ * Registers the gauge of the artifact store, which is checked at each scrape. Returns the check of a probe, which never throws:
+ * it returns the last known status if the storage does not answer in time.
+ */
+export function watchArtifactStore(deps: {
   sql: Sql;
   store: ArtifactStore;
+  registry: Registry;
   log: Log;
-}): () => Promise<ArtifactStatus> {
-  const { sql, store, log } = deps;
+}): () => Promise<ArtifactProblem> {
+  const readStatus = createReadStatus(deps);
+  registerGauge(deps.registry, {
+    name: "artifact_store_owned",
+    help: "1 while this database or no database owns the artifact store, 0 while another one does, NaN while it cannot be read",
+    read: async () => {
+      const status = await readStatus();
+      return status === "unreachable" ? Number.NaN : Number(status !== "owned-by-another");
+    },
+  });
+  let found: ArtifactStatus = "unclaimed";
+  return async () => {
+    const looking = readStatus().then((status) => {
+      found = status;
+    });
+    await withTimeout(looking, PROBE_WAIT_MS).catch(() => {});
+    return found === "owned-by-another" || found === "unreachable" ? { artifacts: found } : {};
+  };
+}
+
+/** The function never throws. */
+function createReadStatus({ sql, store, log }: { sql: Sql; store: ArtifactStore; log: Log }) {
   const readStatus = async (): Promise<ArtifactStatus> => {
     const installationId = await ensureInstallation(sql);
     const owner = await readArtifactOwner(store);
@@ -40,35 +69,4 @@ export function createArtifactStatus(deps: {
       return "unreachable" as const;
     }),
   );
-}
-
-/** What GET /health/ready says about the artifact store; empty if it has no problem. It does not affect readiness. */
-export interface ArtifactProblem {
-  artifacts?: "owned-by-another" | "unreachable";
-}
-
-/** Creates the check of a probe. It returns the last known status if the storage does not answer in time. */
-export function createArtifactProblemCheck(
-  artifactStatus: () => Promise<ArtifactStatus>,
-): () => Promise<ArtifactProblem> {
-  let found: ArtifactStatus = "unclaimed";
-  return async () => {
-    const looking = artifactStatus().then((status) => {
-      found = status;
-    });
-    await withTimeout(looking, PROBE_WAIT_MS).catch(() => {});
-    return found === "owned-by-another" || found === "unreachable" ? { artifacts: found } : {};
-  };
-}
-
-/** Registers the gauge. The store is checked at each scrape. */
-export function registerArtifactMetrics(registry: Registry, status: () => Promise<ArtifactStatus>): void {
-  registerGauge(registry, {
-    name: "artifact_store_owned",
-    help: "1 while this database or no database owns the artifact store, 0 while another one does, NaN while it cannot be read",
-    read: async () => {
-      const found = await status();
-      return found === "unreachable" ? Number.NaN : Number(found !== "owned-by-another");
-    },
-  });
 }

@@ -1,5 +1,7 @@
 /** Whether the database lets a process do its work. */
 import type { Registry } from "prom-client";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { registerGauge, shareFor } from "../../shared/monitoring/measured_gauge.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../connection/pool.ts";
@@ -13,23 +15,31 @@ const CHECK_TIMEOUT_MS = 2_000;
 /** How long the result of a check is reused: probes are not rate limited. */
 const CHECK_FRESH_MS = 1_000;
 
-export type DatabaseStatus =
-  /**
-   * `isBlind`: the database hides other sessions, so exports fail while other roles are connected. `hasTracker`: the tracker
-   * tables or views are there and readable; without them, only exports fail.
-   */
-  | { isUsable: true; isBlind: boolean; hasTracker: boolean }
-  | { isUsable: false; checks: Readonly<Record<string, "ok" | "down" | "pending">>; cause?: unknown };
+interface UsableDatabase {
+  isUsable: true;
+  /** The database hides other sessions, so exports fail while other roles are connected. */
+  isBlind: boolean;
+  /** The tracker tables or views are there and readable; without them, only exports fail. */
+  hasTracker: boolean;
+}
 
-/** Creates the check: the database responds and has every migration that this process knows. It never throws. */
-export function createDatabaseCheck(
+type Check = "ok" | "down" | "pending" | "leaving";
+type Checks = Readonly<Record<string, Check>>;
+
+export type DatabaseStatus = UsableDatabase | { isUsable: false; checks: Checks; cause?: unknown };
+
+/**
+ * Registers `database_up`, which is checked at each scrape. Returns the check: the database responds and has every migration
+ * that this process knows. It never throws.
+ */
+export function watchDatabase(
   sql: Pool,
-  /** Of a process that reads tracker rows. */
-  { trackerSchema = null }: { trackerSchema?: string | null } = {},
+  /** `trackerSchema`: of a process that reads tracker rows. */
+  { registry, trackerSchema = null }: { registry: Registry; trackerSchema?: string | null },
 ): () => Promise<DatabaseStatus> {
   // Migrations are never reverted, so they need no second check.
   let isCurrent = false;
-  return shareFor(CHECK_FRESH_MS, async (): Promise<DatabaseStatus> => {
+  const check = shareFor(CHECK_FRESH_MS, async (): Promise<DatabaseStatus> => {
     try {
       const isBlind = !(await withTimeout(maySeeSessions(sql), CHECK_TIMEOUT_MS));
       isCurrent ||= (await withTimeout(readSchemaState(sql), CHECK_TIMEOUT_MS)).pending.length === 0;
@@ -42,43 +52,6 @@ export function createDatabaseCheck(
       return { isUsable: false, checks: { database: "down" }, cause };
     }
   });
-}
-
-/** Creates the response to GET /health/ready of a process without an HTTP API. */
-export function createReadyResponse(deps: {
-  checkDatabase: () => Promise<DatabaseStatus>;
-  /** Of a process that uses the artifact store. Does not affect readiness. */
-  findArtifactProblem?: () => Promise<ArtifactProblem>;
-  /** Aborted when the process shuts down. */
-  shutdownSignal: AbortSignal;
-}): () => Promise<Response> {
-  const notReady = (checks: object): Response =>
-    Response.json(
-      {
-        error: {
-          code: "SERVICE_UNAVAILABLE",
-          message: "This process is not ready. Retry in 5 s.",
-          details: { checks },
-        },
-      },
-      { status: 503, headers: { "Retry-After": "5" } },
-    );
-  return async () => {
-    if (deps.shutdownSignal.aborted) return notReady({ process: "leaving" });
-    const database = await deps.checkDatabase();
-    if (!database.isUsable) return notReady(database.checks);
-    return Response.json({
-      data: {
-        status: "ready",
-        ...(database.hasTracker ? {} : { tracker: "missing" }),
-        ...(await deps.findArtifactProblem?.()),
-      },
-    });
-  };
-}
-
-/** Registers `database_up`, which is checked at each scrape. */
-export function registerDatabaseUp(registry: Registry, check: () => Promise<DatabaseStatus>): void {
   registerGauge(registry, {
     name: "database_up",
     help: "1 while the database responds to this process, 0 while it does not",
@@ -86,5 +59,41 @@ export function registerDatabaseUp(registry: Registry, check: () => Promise<Data
       const status = await check();
       return Number(status.isUsable || status.checks["database"] === "ok");
     },
+  });
+  return check;
+}
+
+interface ReadyDeps {
+  checkDatabase: () => Promise<DatabaseStatus>;
+  /** Of a process that uses the artifact store. Does not affect readiness. */
+  findArtifactProblem?: () => Promise<ArtifactProblem>;
+  /** Aborted when the process shuts down. */
+  shutdownSignal: AbortSignal;
+}
+
+/** Returns what GET /health/ready says of a process, and its database. Throws SERVICE_UNAVAILABLE while it is not ready. */
+export async function requireReady({ checkDatabase, findArtifactProblem, shutdownSignal }: ReadyDeps) {
+  if (shutdownSignal.aborted) throw notReady({ process: "leaving" });
+  const database = await checkDatabase();
+  if (!database.isUsable) throw notReady(database.checks, database.cause);
+  const ready = {
+    status: "ready" as const,
+    ...(database.hasTracker ? {} : { tracker: "missing" as const }),
+    ...(await findArtifactProblem?.()),
+  };
+  return { ready, database };
+}
+
+/** The same for a process without an HTTP API. */
+export async function respondReady(deps: ReadyDeps): Promise<Response> {
+  const { ready } = await requireReady(deps);
+  return Response.json({ data: ready });
+}
+
+function notReady(checks: Checks, cause?: unknown): ApiError {
+  return new ApiError("SERVICE_UNAVAILABLE", {
+    message: TEXTS.SERVICE_UNAVAILABLE.health,
+    details: { checks },
+    cause,
   });
 }
