@@ -64,14 +64,14 @@ export const Problem = Type.Object(
   { title: "InputProblem", additionalProperties: true },
 );
 
-/** A row whose errors have details. `text` is the message with the details in it. */
+/** A row whose errors have details. `text` is the message with the details in it, if they say more. */
 export function row<const Fields extends TProperties>(options: {
   status: number;
   /** The message without details. */
   message: string;
   retryAfter?: number;
   details: Fields;
-  text?(details: Static<TObject<Fields>>): string;
+  text?(details: Static<TObject<Fields>>): string | undefined;
 }) {
   // Clients bear fields that they do not know, as more may come.
   return { ...options, details: Type.Object(options.details, { additionalProperties: true }) };

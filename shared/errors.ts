@@ -29,8 +29,6 @@ export const ERRORS = {
     status: 400,
     message: "Only drafts can be edited. Create a new version instead.",
     details: { status: Status },
-    text: ({ status }) =>
-      `Only drafts can be edited, and the status of this version is ${status}. Create a new version instead.`,
   }),
   UNAUTHORIZED: {
     status: 401,
@@ -87,9 +85,8 @@ export const ERRORS = {
       ),
     },
     text: ({ organization }) =>
-      organization === undefined
-        ? "This requires a second factor. Add or use one with /api/v1/auth/factors."
-        : `Organization "${organization}" requires a second factor. Add one to your account, or sign in with yours.`,
+      organization &&
+      `Organization "${organization}" requires a second factor. Add one to your account, or sign in with yours.`,
   }),
   FORBIDDEN_ORIGIN: {
     status: 403,
@@ -114,7 +111,7 @@ export const ERRORS = {
       kind: Type.Optional(Type.String({ description: "The kind of token without a price" })),
       pricesKnownSince: Type.Optional(nullable(Instant)),
     },
-    text: ({ reason }) => MISSING[reason] ?? "Not found. Check the name or id.",
+    text: ({ reason }) => MISSING[reason],
   }),
   PROJECT_NOT_FOUND: { status: 404, message: "Project not found. Check its name or id." },
   ORG_NOT_FOUND: { status: 404, message: "Organization not found. Check its slug." },
@@ -180,10 +177,6 @@ export const ERRORS = {
     status: 409,
     message: "Only drafts can be deleted.",
     details: { status: Type.Optional(Status) },
-    text: ({ status }) =>
-      status === undefined
-        ? "Only drafts can be deleted."
-        : `Only drafts can be deleted, and the status of this version is ${status}. Deprecate or archive it instead.`,
   }),
   ALREADY_DUAL_STORAGE: row({
     status: 409,
@@ -332,9 +325,9 @@ export type ErrorDetails<Code extends ErrorCode> = (typeof ERRORS)[Code] extends
 
 export interface ApiErrorOptions<Code extends ErrorCode = ErrorCode> {
   /** A message for this case, if the code and its details do not say enough. */
-  message?: string;
+  message?: string | undefined;
   /** Checked for a code that is known here; errors that are passed on have any. */
-  details?: ErrorCode extends Code ? Readonly<Record<string, unknown>> : ErrorDetails<Code>;
+  details?: (ErrorCode extends Code ? Readonly<Record<string, unknown>> : ErrorDetails<Code>) | undefined;
   /** In seconds; the default of the code if omitted. */
   retryAfter?: number;
   /** Response headers other than `Retry-After`. */
@@ -347,7 +340,7 @@ interface AnyRow {
   status: number;
   message: string;
   retryAfter?: number;
-  text?(details: object): string;
+  text?(details: object): string | undefined;
 }
 
 /** An error that the client sees. Anything else that is thrown becomes INTERNAL_SERVER_ERROR. */
@@ -360,7 +353,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     const row: AnyRow = ERRORS[code] as AnyRow;
     const { details, retryAfter = row.retryAfter } = options;
     super(
-      options.message ?? (details && row.text ? row.text(details) : row.message),
+      options.message ?? (details && row.text?.(details)) ?? row.message,
       options.cause === undefined ? {} : { cause: options.cause },
     );
     this.name = "ApiError";

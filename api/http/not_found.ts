@@ -15,5 +15,5 @@ export function requireVisible<Found>(found: Found | null, error: () => ApiError
 
 /** Returns NOT_FOUND for a kind of thing, such as `session`; `message` replaces the default message. */
 export function notFound(reason: string, message?: string): ApiError {
-  return new ApiError("NOT_FOUND", { ...(message === undefined ? {} : { message }), details: { reason } });
+  return new ApiError("NOT_FOUND", { message, details: { reason } });
 }

@@ -11,15 +11,14 @@ import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 export function requireAllowed(verdict: Verdict, org?: Pick<MembershipRow, "slug">): void {
   if (verdict.ok) return;
   const { code, details } = verdict;
-  const message = messageOf(verdict, org?.slug);
-  throw new ApiError(code, { ...(message ? { message } : {}), ...(details ? { details } : {}) });
+  throw new ApiError(code, { message: messageOf(verdict, org?.slug), details });
 }
 
-/** A message that names the organization; null where the code's own says enough. */
-function messageOf({ code, details = {} }: Extract<Verdict, { ok: false }>, slug?: string): string | null {
+/** A message that names the organization; undefined where the code's own says enough. */
+function messageOf({ code, details = {} }: Extract<Verdict, { ok: false }>, slug?: string) {
   const { requiredRole, currentRole, requiredTier, currentTier } = details;
-  if (slug === undefined) return null;
+  if (slug === undefined) return undefined;
   if (code === "INSUFFICIENT_ORG_ROLE") return TEXTS[code]({ slug, requiredRole, currentRole });
   if (code === "SUBSCRIPTION_REQUIRED") return TEXTS[code]({ slug, requiredTier, currentTier });
-  return null;
+  return undefined;
 }

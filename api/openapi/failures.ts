@@ -82,9 +82,8 @@ function responseOf(
   const examples: Record<string, { value: object }> = {};
   for (const { code, details } of failures) {
     const name = code in examples ? `${code} (${Object.values(details ?? {}).join(", ")})` : code;
-    const { message } = new ApiError(code, details ? { details } : {});
-    const error = { code, message, requestId: EXAMPLE_REQUEST_ID };
-    examples[name] = { value: { error: { ...error, ...(details ? { details } : {}) } } };
+    const { message } = new ApiError(code, { details });
+    examples[name] = { value: { error: { code, message, requestId: EXAMPLE_REQUEST_ID, details } } };
   }
   const codes = [...new Set(failures.map(({ code }) => code))];
   return {

@@ -3,17 +3,17 @@ import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
 
 test("the text of an error has its details, unless the place that throws it says more", () => {
   const texts = [
-    new ApiError("NOT_DELETABLE", { details: { status: "published" } }),
-    new ApiError("NOT_DELETABLE"),
-    new ApiError("NOT_DELETABLE", { details: { status: "published" }, message: "No." }),
+    new ApiError("PAYLOAD_TOO_LARGE", { details: { maxSize: 4096 } }),
+    new ApiError("PAYLOAD_TOO_LARGE"),
+    new ApiError("PAYLOAD_TOO_LARGE", { details: { maxSize: 4096 }, message: "No." }),
     new ApiError("QUOTA_EXCEEDED", { details: { quota: "webhooks", limit: 10 } }),
     new ApiError("QUOTA_EXCEEDED", { details: { quota: "drafts", limit: 5000 } }),
     new ApiError("NOT_FOUND", { details: { reason: "key" } }),
     new ApiError("NOT_FOUND", { details: { reason: "model" } }),
   ].map(({ message }) => message);
   expect(texts).toEqual([
-    "Only drafts can be deleted, and the status of this version is published. Deprecate or archive it instead.",
-    "Only drafts can be deleted.",
+    "The request body is too large. Send at most 4096 bytes.",
+    "The request body is too large.",
     "No.",
     "The organization has 10 webhooks, the maximum. Delete one that is no longer needed.",
     "The quota of 5,000 drafts is used up.",
