@@ -2,7 +2,7 @@
 import { isLongerThan } from "../../shared/characters.ts";
 import { FLAG, ID, type JsonSchema, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { invalidInput, type Problem } from "./validation_problems.ts";
+import { type Problem, rejectProblems } from "./validation_problems.ts";
 
 const MAX_OFFSET = 2_147_483_647;
 
@@ -36,7 +36,7 @@ export function parseQuery<Declared extends Query>(
 ): QueryValues<Declared> {
   const { values, problems } = readValues(declared, (name) => value.getAll(name));
   problems.push(...findUnknown(value, Object.keys(declared)));
-  if (problems.length > 0) throw invalidInput(problems);
+  rejectProblems(problems);
   return values;
 }
 
@@ -68,15 +68,6 @@ export function queryOf(request: Request): URLSearchParams {
 /** Throws VALIDATION_ERROR if the request has a query. */
 export function rejectQuery(request: Request): void {
   parseQuery({}, queryOf(request));
-}
-
-/** Returns the parameters for a route's `detail`. */
-export function describeQuery(declared: Query): object[] {
-  return Object.entries(declared).map(([name, { read: _, ...described }]) => ({
-    name,
-    in: "query",
-    ...described,
-  }));
 }
 
 /** Makes a reader of a parameter that may be given once; `read` gets its text, or null if it is omitted. */
@@ -111,35 +102,20 @@ export function word<const Word extends string>(
   description: string,
   message?: string,
 ) {
-  const { schema, read } = choice(words, description, message);
-  return {
-    description,
-    schema: { ...schema, default: words[0] },
-    read: (texts: readonly string[], addProblem: AddProblem) => read(texts, addProblem) ?? words[0],
-  };
+  const parameter = mapped(choice(words, description, message), (found) => found ?? words[0]);
+  return { ...parameter, schema: { ...parameter.schema, default: words[0] } };
 }
 
 export function flag(unset: boolean, description: string, message?: string) {
-  const { read } = choice(["true", "false"], description, message);
-  return {
-    description,
-    schema: { ...FLAG, default: unset },
-    read: (texts: readonly string[], addProblem: AddProblem) =>
-      (read(texts, addProblem) ?? String(unset)) === "true",
-  };
+  const parameter = choice(["true", "false"], description, message);
+  const schema = { ...FLAG, default: unset };
+  return { ...mapped(parameter, (found) => (found ?? String(unset)) === "true"), schema };
 }
 
 /** A flag without a default; null if omitted. */
 export function optionalFlag(description: string) {
-  const { read } = choice(["true", "false"], description);
-  return {
-    description,
-    schema: FLAG,
-    read(texts: readonly string[], addProblem: AddProblem): boolean | null {
-      const found = read(texts, addProblem);
-      return found && found === "true";
-    },
-  };
+  const parameter = choice(["true", "false"], description);
+  return { ...mapped(parameter, (found) => found && found === "true"), schema: FLAG };
 }
 
 /** A whole number; `unset` is the default, or null for none. */

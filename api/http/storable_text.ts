@@ -1,13 +1,12 @@
 /** Rejects text that PostgreSQL cannot store, before anything is written. */
-import { invalidInput, type Problem } from "./validation_problems.ts";
+import { type Problem, rejectProblems } from "./validation_problems.ts";
 
 /**
  * Throws VALIDATION_ERROR if a text in these fields holds NUL or half of a surrogate pair. Pass stored fields only: unknown
  * keys are ignored, and the YAML parser makes the same check with line numbers.
  */
 export function rejectUnstorable(fields: Readonly<Record<string, unknown>>): void {
-  const problems = findUnstorable(fields);
-  if (problems.length > 0) throw invalidInput(problems);
+  rejectProblems(findUnstorable(fields));
 }
 
 /** Returns a problem for each text that PostgreSQL cannot store. */

@@ -1,5 +1,6 @@
-/** Describes what is wrong with an invalid query, body or path. */
-import type { TSchema } from "@sinclair/typebox";
+/** Finds and describes what is wrong with an invalid query, body or path. */
+import { type TSchema, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/value";
 import { isLongerThan, shorten } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -46,23 +47,27 @@ function withShortPath(problem: Problem): Problem {
   return { ...problem, path: shorten(problem.path, MAX_PATH_LENGTH) };
 }
 
-/** A schema that TypeBox has compiled. */
-interface SchemaCheck {
-  Check(value: unknown): boolean;
-  Errors(value: unknown): Iterable<SchemaError>;
-}
-
-/** Throws VALIDATION_ERROR for a value that breaks the schema. */
-export function requireValid(check: SchemaCheck, value: unknown): void {
-  const problems = listSchemaProblems(check, value);
+/** Throws VALIDATION_ERROR if there are problems. */
+export function rejectProblems(problems: readonly Problem[]): void {
   if (problems.length > 0) throw invalidInput(problems);
 }
 
-/** Lists what is wrong with a value: one problem per path, and no more than `max`. Reads only as many errors as it needs. */
-export function listSchemaProblems(check: SchemaCheck, value: unknown, max = MAX_PROBLEMS): Problem[] {
-  if (check.Check(value)) return [];
+/**
+ * Makes the function that lists what is wrong with a value: one problem per path, and no more than `max`. The schema is
+ * compiled with the first value, because a process has hundreds and uses few.
+ */
+export function createSchemaCheck(schema: TSchema, max = MAX_PROBLEMS): (value: unknown) => Problem[] {
+  let check: TypeCheck<TSchema> | undefined;
+  return (value) => {
+    check ??= TypeCompiler.Compile(schema);
+    return check.Check(value) ? [] : listProblems(check.Errors(value), max);
+  };
+}
+
+/** Reads only as many errors as it needs. */
+function listProblems(errors: Iterable<SchemaError>, max: number): Problem[] {
   const problems = new Map<string, Problem>();
-  for (const error of check.Errors(value)) {
+  for (const error of errors) {
     for (const found of withinNullable(error).filter(isProblem)) {
       const path = (found.path ?? "").slice(1).replaceAll("/", ".");
       if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
@@ -152,4 +157,31 @@ function allowedWords(schema: TSchema | undefined): string[] {
     allowedWords((branch["items"] as TSchema | undefined) ?? branch),
   );
   return branches.some((words) => words.length === 0) ? [] : [...new Set(branches.flat())];
+}
+
+/** The body of a route that takes none. */
+export const NO_FIELDS = Type.Object({}, { additionalProperties: false });
+
+/**
+ * Makes the check. Throws for a schema that leaves open what a body may hold: an object that takes unknown fields, or a
+ * list without a maximum length.
+ */
+export function createBodyCheck(schema: TSchema): (body: object) => void {
+  requireBounds(schema, "body");
+  const check = createSchemaCheck(schema);
+  return (body) => rejectProblems(check(body));
+}
+
+function requireBounds(schema: TSchema, place: string): void {
+  // A misspelled field would be ignored, and the rest of the body written.
+  if (schema["type"] === "object" && schema["additionalProperties"] !== false) {
+    throw new Error(`Cannot check a body: the schema of ${place} needs additionalProperties: false`);
+  }
+  if (schema["type"] === "array" && schema["maxItems"] === undefined) {
+    throw new Error(`Cannot check a body: the schema of ${place} needs maxItems`);
+  }
+  const members: Record<string, TSchema> = schema["properties"] ?? {};
+  for (const [name, member] of Object.entries(members)) requireBounds(member, `${place}.${name}`);
+  const parts: readonly TSchema[] = [schema["anyOf"] ?? [], schema["items"] ?? []].flat();
+  for (const part of parts) requireBounds(part, place);
 }

@@ -1,14 +1,12 @@
 /** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { TEXTS } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import type { PriceLookup } from "../../sql/models/prices_as_of.ts";
-import { createBodyCheck } from "../http/body_schema.ts";
 import type { JsonObject } from "../http/route.ts";
 import { requestBody } from "../http/schemas.ts";
 import { findUnstorable } from "../http/storable_text.ts";
-import { listSchemaProblems, type Problem } from "../http/validation_problems.ts";
+import { createBodyCheck, createSchemaCheck, type Problem } from "../http/validation_problems.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import { readAsOf } from "./require_prices.ts";
@@ -90,7 +88,7 @@ const checkList = createBodyCheck(
     { additionalProperties: false },
   ),
 );
-let itemCheck: TypeCheck<typeof CostItem> | undefined;
+const listMistakes = createSchemaCheck(CostItem, MAX_PROBLEMS);
 
 /**
  * Returns what each item asks for, or VALIDATION_ERROR with paths within the item. Throws VALIDATION_ERROR for a body
@@ -112,8 +110,7 @@ function listOfItems(body: JsonObject): readonly unknown[] {
 }
 
 function readItem(value: unknown, catalog: Catalog): ItemLookup | ItemError {
-  itemCheck ??= TypeCompiler.Compile(CostItem);
-  const mistakes = listSchemaProblems(itemCheck, value, MAX_PROBLEMS);
+  const mistakes = listMistakes(value);
   if (mistakes.length > 0) return invalidItem(mistakes);
   // Checked.
   const item = value as CostItem;

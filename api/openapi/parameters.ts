@@ -2,7 +2,7 @@
 import type { TProperties } from "@sinclair/typebox";
 import { type JsonSchema, TEXT } from "../../shared/json_schema.ts";
 import type { AnyOperation } from "../http/operation.ts";
-import { describeQuery, type Query } from "../http/query.ts";
+import type { Query } from "../http/query.ts";
 import { API_PREFIX } from "../http/route.ts";
 import type { OpenApiParameter } from "./types.ts";
 
@@ -66,10 +66,9 @@ export function describeParameters(operation: AnyOperation): OpenApiParameter[] 
 }
 
 function inQuery(query: Query, remark = ""): OpenApiParameter[] {
-  const described = describeQuery(query) as OpenApiParameter[];
-  return described
-    .map((parameter) => ({ ...parameter, description: `${parameter.description}${remark}` }))
-    .map(withoutPrefill);
+  return Object.entries(query).map(([name, { read: _, ...described }]) =>
+    withoutPrefill({ name, in: "query", ...described, description: described.description + remark }),
+  );
 }
 
 /**

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
   choice,
-  describeQuery,
   flag,
   integer,
   mapped,
@@ -119,52 +118,57 @@ describe("a query", () => {
       ],
     ]);
   });
+});
 
-  test("is described by its parsers", () => {
-    expect(describeQuery(QUERY)).toEqual([
-      {
-        name: "color",
-        in: "query",
-        description: "Of this color",
-        schema: { type: "string", enum: ["red", "green"] },
-      },
-      {
-        name: "order",
-        in: "query",
-        description: "Up or down",
-        schema: { type: "string", enum: ["down", "up"], default: "down" },
-      },
-      { name: "full", in: "query", description: "Everything", schema: { type: "boolean", default: false } },
-      {
-        name: "size",
-        in: "query",
-        description: "Of a page",
-        schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
-      },
-      { name: "owner", in: "query", description: "Of this user", schema: { type: "string", format: "uuid" } },
-      { name: "search", in: "query", description: "Words", schema: { type: "string", maxLength: 5 } },
-      {
-        name: "tag",
-        in: "query",
-        description: "Any of the tags",
-        explode: true,
-        schema: { type: "array", items: { type: "string", maxLength: 3 }, maxItems: 2 },
-      },
-      {
-        name: "part",
-        in: "query",
-        description: "All of the parts",
-        explode: true,
-        schema: { type: "array", items: { type: "string", enum: ["head", "tail"] } },
-      },
-      {
-        name: "from",
-        in: "query",
-        required: true,
-        description: "Where to begin",
-        example: "7",
-        schema: { type: "string" },
-      },
-    ]);
-  });
+test("a query is described by its parsers", () => {
+  const described = Object.entries(QUERY).map(([name, { read: _, ...rest }]) => ({
+    name,
+    in: "query",
+    ...rest,
+  }));
+  expect(described).toEqual([
+    {
+      name: "color",
+      in: "query",
+      description: "Of this color",
+      schema: { type: "string", enum: ["red", "green"] },
+    },
+    {
+      name: "order",
+      in: "query",
+      description: "Up or down",
+      schema: { type: "string", enum: ["down", "up"], default: "down" },
+    },
+    { name: "full", in: "query", description: "Everything", schema: { type: "boolean", default: false } },
+    {
+      name: "size",
+      in: "query",
+      description: "Of a page",
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    },
+    { name: "owner", in: "query", description: "Of this user", schema: { type: "string", format: "uuid" } },
+    { name: "search", in: "query", description: "Words", schema: { type: "string", maxLength: 5 } },
+    {
+      name: "tag",
+      in: "query",
+      description: "Any of the tags",
+      explode: true,
+      schema: { type: "array", items: { type: "string", maxLength: 3 }, maxItems: 2 },
+    },
+    {
+      name: "part",
+      in: "query",
+      description: "All of the parts",
+      explode: true,
+      schema: { type: "array", items: { type: "string", enum: ["head", "tail"] } },
+    },
+    {
+      name: "from",
+      in: "query",
+      required: true,
+      description: "Where to begin",
+      example: "7",
+      schema: { type: "string" },
+    },
+  ]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { createBodyCheck } from "../../../api/http/body_schema.ts";
+import { createBodyCheck } from "../../../api/http/validation_problems.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
 /** The problems for which a body is refused. */
