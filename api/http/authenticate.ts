@@ -1,5 +1,4 @@
 /** Resolves the Authorization header to the caller. */
-
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Log } from "../../shared/process/log.ts";
@@ -8,10 +7,10 @@ import { findSessionCaller, updateSessionLastUsed } from "../../sql/accounts/ses
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "./caller.ts";
 import type { CredentialCache, FoundCaller } from "./credential_cache.ts";
-import { hashSecret, hasValidChecksum, looksLikeApiKey } from "./credentials.ts";
+import { hashSecret, hasValidChecksum, looksLikeApiKey, type SentCredential } from "./credentials.ts";
 
-/** Returns null without a header. Throws `UNAUTHORIZED` for a credential that is wrong, revoked or expired. */
-export type Authenticate = (authorization: string | null) => Promise<Caller | null>;
+/** Throws `UNAUTHORIZED` for a credential that is unknown, revoked or expired. */
+export type Authenticate = (sent: SentCredential) => Promise<Caller>;
 
 /** The form of keys and tokens; anything else is rejected without a query. */
 const BEARER = /^bearer +(ul[rs]_[A-Za-z0-9_-]{32,128})$/i;
@@ -63,23 +62,23 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
     return { caller: { userId, username, platformRole, credential }, expiresInMs };
   }
 
-  return async (authorization) => {
-    if (authorization === null) return null;
-    const [, secret] = BEARER.exec(authorization.trim()) ?? [];
-    if (!secret) throw unauthorized(TEXTS.UNAUTHORIZED.header);
-    const isKey = looksLikeApiKey(secret);
-    if (isKey && !hasValidChecksum(secret)) throw unauthorized(TEXTS.UNAUTHORIZED.checksum);
-    const hash = hashSecret(secret);
+  return async ({ hash, isKey }) => {
     const caller = await deps.callers.find(hash, () => (isKey ? findByKey(hash) : findBySession(hash)));
     if (!caller) throw unauthorized(TEXTS.UNAUTHORIZED.credential);
     return caller;
   };
 }
 
+/** Reads the Authorization header. Throws `UNAUTHORIZED` for one that cannot be a credential of ours. */
+export function readCredential(authorization: string): SentCredential {
+  const [, secret] = BEARER.exec(authorization.trim()) ?? [];
+  if (!secret) throw unauthorized(TEXTS.UNAUTHORIZED.header);
+  const isKey = looksLikeApiKey(secret);
+  if (isKey && !hasValidChecksum(secret)) throw unauthorized(TEXTS.UNAUTHORIZED.checksum);
+  return { isKey, hash: hashSecret(secret) };
+}
+
 /** Returns the error for a missing or invalid credential. */
 export function unauthorized(message?: string): ApiError {
-  return new ApiError("UNAUTHORIZED", {
-    ...(message === undefined ? {} : { message }),
-    headers: { "WWW-Authenticate": "Bearer" },
-  });
+  return new ApiError("UNAUTHORIZED", { message, headers: { "WWW-Authenticate": "Bearer" } });
 }

@@ -2,8 +2,6 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 
 const GROUPS = 8;
-/** The network part, a /64; the host chooses the rest. */
-const NETWORK_GROUPS = 4;
 /** `::ffff:0:0/96`: an IPv4 client of a dual-stack socket. */
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
 
@@ -33,17 +31,15 @@ function withoutPort(address: string): string {
   return bracketed ?? dotted ?? address;
 }
 
-/**
- * Returns the unit of limits per address: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's.
- */
+/** Returns the unit of limits per address: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's. */
 export function networkOf(address: string): string {
-  const groups = groupsOf(address);
-  if (!groups) return address;
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
-  return `${network.join(":")}::/64`;
+  return address.includes(":") ? coarseNetworkOf(address, 64) : address;
 }
 
-/** Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address. One customer can have a whole /48. */
+/**
+ * Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address. The host chooses what follows the /64, and one
+ * customer can have a whole /48.
+ */
 export function coarseNetworkOf(address: string, ipv6Bits: 64 | 48): string {
   if (isIPv4(address)) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
   const groups = groupsOf(address)?.slice(0, ipv6Bits / 16);

@@ -16,18 +16,10 @@ export interface FoundCaller {
 
 type LookUp = () => Promise<FoundCaller | null>;
 
-export interface CredentialCache {
-  /** Returns the caller whose credential has this hash, from the cache or by `lookUp`; null if it is unknown. */
-  find(hash: Buffer, lookUp: LookUp): Promise<Caller | null>;
-  /**
-   * Forgets the credential with this id, or all credentials of the user with this id, so that changes made by this
-   * process take effect at once.
-   */
-  forget(id: string): void;
-}
+export type CredentialCache = ReturnType<typeof createCredentialCache>;
 
 /** Creates an empty cache. Concurrent requests with one credential share a lookup. */
-export function createCredentialCache(): CredentialCache {
+export function createCredentialCache() {
   let forgets = 0;
   const callers = new LRUCache<string, Caller, LookUp>({
     max: MAX_CALLERS,
@@ -45,8 +37,15 @@ export function createCredentialCache(): CredentialCache {
     },
   });
   return {
-    find: async (hash, lookUp) => (await callers.fetch(hash.toString("latin1"), { context: lookUp })) ?? null,
-    forget(id) {
+    /** Returns the caller whose credential has this hash, from the cache or by `lookUp`; null if it is unknown. */
+    async find(hash: Buffer, lookUp: LookUp): Promise<Caller | null> {
+      return (await callers.fetch(hash.toString("latin1"), { context: lookUp })) ?? null;
+    },
+    /**
+     * Forgets the credential with this id, or all credentials of the user with this id, so that changes made by this
+     * process take effect at once.
+     */
+    forget(id: string): void {
       forgets += 1;
       for (const [hash, caller] of callers.entries()) {
         if (caller.credential.id === id || caller.userId === id) callers.delete(hash);

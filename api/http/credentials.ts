@@ -65,6 +65,12 @@ export function hasValidChecksum(key: string): boolean {
   return body.slice(SECRET_LENGTH) === checksumOf(body.slice(0, SECRET_LENGTH));
 }
 
+/** A key or token as a request sends it: what it is looked up by. */
+export interface SentCredential {
+  isKey: boolean;
+  hash: Buffer;
+}
+
 /** Makes a session token: `uls_` and 43 characters of `[A-Za-z0-9_-]`. */
 export function mintSessionToken(): MintedSecret {
   return mint(SESSION_PREFIX);

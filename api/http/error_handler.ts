@@ -4,6 +4,7 @@ import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
+import { bytesResponse } from "./bytes_response.ts";
 import type { RequestContext } from "./request_context.ts";
 
 export interface ErrorBody {
@@ -11,16 +12,13 @@ export interface ErrorBody {
     code: ErrorCode;
     message: string;
     requestId: string;
-    details?: Readonly<Record<string, unknown>>;
+    details?: Readonly<Record<string, unknown>> | undefined;
   };
 }
 
 /** Returns the error for a database that is unavailable or too slow; `message` replaces the default message. */
 export function unavailable(cause: unknown, message?: string): ApiError {
-  return new ApiError("SERVICE_UNAVAILABLE", {
-    ...(message === undefined ? {} : { message }),
-    cause,
-  });
+  return new ApiError("SERVICE_UNAVAILABLE", { message, cause });
 }
 
 /** Throws SERVICE_UNAVAILABLE with the message if a statement of the task takes longer than it may. */
@@ -54,11 +52,13 @@ export function respondError(context: RequestContext, thrown: unknown): Response
   // The announced stream never began, so there is no end to wait for.
   context.streamEnd = null;
   const { code, message, details } = error;
-  const body: ErrorBody = {
-    error: { code, message, requestId: context.requestId, ...(details ? { details } : {}) },
-  };
-  return Response.json(body, {
+  const body: ErrorBody = { error: { code, message, requestId: context.requestId, details } };
+  return bytesResponse(JSON.stringify(body), {
     status: error.status,
-    headers: { "Cache-Control": "no-store", ...error.headers },
+    headers: {
+      "Content-Type": "application/json;charset=utf-8",
+      "Cache-Control": "no-store",
+      ...error.headers,
+    },
   });
 }

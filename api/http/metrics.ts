@@ -2,23 +2,13 @@
 import { Counter, Histogram, Registry } from "prom-client";
 import { createMetricsReader } from "../../shared/monitoring/metrics_server.ts";
 
+const RATE_LIMIT_KINDS = ["user", "address", "page", "sign_in", "account_mail"] as const;
 /** Which limit a request exceeded. `address` counts requests without a valid credential, `page` those outside of the API. */
-export type RateLimitKind = "user" | "address" | "page" | "sign_in" | "account_mail";
+export type RateLimitKind = (typeof RATE_LIMIT_KINDS)[number];
 
-const RATE_LIMIT_KINDS: readonly RateLimitKind[] = ["user", "address", "page", "sign_in", "account_mail"];
 const SIGN_IN_RESULTS = ["succeeded", "failed"] as const;
 
-export interface Metrics {
-  /** Other parts create their metrics with `registers: [registry]`. */
-  registry: Registry;
-  /** Returns all metrics as text, at most one second old. */
-  read(): Promise<string>;
-  /** Records a finished request. `route` is the pattern, which keeps the number of labels small. */
-  observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void;
-  rateLimited: Counter<"kind">;
-  /** Sign-in attempts that were within their limits. */
-  signIns: Counter<"result">;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Upper bounds in seconds: most responses take milliseconds, exports minutes. */
 const DURATION_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
@@ -27,7 +17,7 @@ const DURATION_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
  * Registers the metrics of requests. Each app has a registry, so that two apps in one process count separately. Counters
  * start at 0 with every label, so that an increase from nothing is visible.
  */
-export function createMetrics(registry = new Registry()): Metrics {
+export function createMetrics(registry = new Registry()) {
   const registers = [registry];
   const duration = new Histogram({
     name: "http_request_duration_seconds",
@@ -51,9 +41,14 @@ export function createMetrics(registry = new Registry()): Metrics {
   for (const kind of RATE_LIMIT_KINDS) rateLimited.inc({ kind }, 0);
   for (const result of SIGN_IN_RESULTS) signIns.inc({ result }, 0);
   return {
+    /** Other parts create their metrics with `registers: [registry]`. */
     registry,
+    /** Returns all metrics as text, at most one second old. */
     read: createMetricsReader(registry),
-    observeRequest: (labels, seconds) => duration.observe(labels, seconds),
+    /** Records a finished request. `route` is the pattern, which keeps the number of labels small. */
+    observeRequest(labels: { method: string; route: string; status: number }, seconds: number): void {
+      duration.observe(labels, seconds);
+    },
     rateLimited,
     signIns,
   };

@@ -7,7 +7,7 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { Caller } from "./caller.ts";
 import type { Query, QueryValues } from "./query.ts";
-import type { Access, JsonObject } from "./route.ts";
+import type { Access, JsonObject, RouteOptions } from "./route.ts";
 
 /**
  * The parts of the app, which operations get as their second argument. deps.ts adds the members, because this folder knows
@@ -91,7 +91,7 @@ interface Declaration<
   Q extends Query = Query,
   B extends TSchema = TSchema,
   R extends Responses = Responses,
-> {
+> extends RouteOptions {
   /** The OpenAPI `operationId`, which generated clients use as the name. */
   id: string;
   method: Method;
@@ -114,8 +114,6 @@ interface Declaration<
   uncheckedBody?: TSchema;
   /** Maximum size of the body, if that of other operations beside it is too small. */
   maxBodyBytes?: number;
-  /** The query parameters that replace the other fields if the body is YAML, which becomes the field `yaml`. */
-  yamlQuery?: Query;
   /** Depends on X-Org-Slug. */
   usesOrg?: true;
   /** Further request headers and their descriptions. */
@@ -129,14 +127,6 @@ interface Declaration<
   fails?: readonly Failure[];
   /** A POST that only reads: its query is too long for a URL. */
   reads?: true;
-  /** Sends a file: without a time limit, and for as long as its reader needs. */
-  download?: true;
-  /** The request or response holds a secret, so no response is stored for repeated requests. */
-  secret?: true;
-  /** Ignores the session cookie: browsers also send expired ones, which must not block a new sign-in. */
-  ignoresCookie?: true;
-  /** Has no rate limit. Only outside /api/v1. */
-  unlimited?: true;
   /** What the document has in place of this operation: one for each form of its path, with what differs there. */
   documentedAs?: readonly DocumentedForm[];
 }

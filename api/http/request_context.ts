@@ -4,6 +4,8 @@ import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
 import { networkOf } from "./client_address.ts";
+import type { SentCredential } from "./credentials.ts";
+import type { RateLimit } from "./rate_counter.ts";
 import type { JsonObject } from "./route.ts";
 
 /** The parts of the client's connection that a response uses. */
@@ -52,8 +54,8 @@ export type CallApi = (path: string, call?: ApiCall) => Promise<Response>;
 export interface RequestContext {
   /** As the client sent it, with the body; handlers see one without. */
   readonly request: Request;
-  /** Canonical once the request is dispatched. */
-  url: URL;
+  /** Canonical. */
+  readonly url: URL;
   /** The client's `X-Request-Id`, or our own id. */
   readonly requestId: string;
   /** Unique. */
@@ -81,17 +83,19 @@ export interface RequestContext {
   writes: boolean;
   /** `null` for anonymous callers. */
   caller: Caller | null;
-  /** The caller's credential as an Authorization header; `null` for anonymous callers. */
-  authorization: string | null;
+  /** What the caller is known by; `null` for anonymous callers. */
+  sentCredential: SentCredential | null;
   /** The organization of the request; the caller is a member of it. */
   orgId: string | null;
   /** True if the credential is the session cookie, which browsers also add to requests from other sites' pages. */
   usesCookie: boolean;
   /** The `Idempotency-Key`, which writes claim. */
   idempotencyKey: IdempotencyKey | null;
-  /** The body, valid for the route's schema; `{}` without one, and for GET. */
+  /** The body, valid for the route's schema; `{}` without one, and for GET. A page has its `form`: URLSearchParams. */
   body: JsonObject;
   error: ApiError | null;
+  /** The limit that the request counted against. */
+  rateLimit: RateLimit | null;
   /** Headers for the response, whether it succeeds or fails. */
   readonly responseHeaders: Record<string, string>;
   /** More fields for the log line: ids, counts and our own names, never values from the request. */
@@ -109,12 +113,15 @@ export const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
 const USER_AGENT_MAX_LENGTH = 300;
 
 /** Returns the context of a request that has just arrived. */
-export function newContext(request: Request, address: string, connection: ClientConnection): RequestContext {
+export function newContext(
+  request: Request,
+  { url, address, connection }: Pick<RequestContext, "url" | "address" | "connection">,
+): RequestContext {
   const ownRequestId = crypto.randomUUID();
   const givenId = request.headers.get("x-request-id");
   return {
     request,
-    url: URL.parse(request.url) ?? new URL("http://unknown"),
+    url,
     requestId: givenId !== null && ACCEPTED_REQUEST_ID.test(givenId) ? givenId : ownRequestId,
     ownRequestId,
     method: request.method,
@@ -129,7 +136,7 @@ export function newContext(request: Request, address: string, connection: Client
     mayWrite: true,
     writes: false,
     caller: null,
-    authorization: null,
+    sentCredential: null,
     ...newOutcome(),
   };
 }
@@ -142,6 +149,7 @@ function newOutcome() {
     idempotencyKey: null,
     body: {},
     error: null,
+    rateLimit: null,
     responseHeaders: {},
     fields: {},
     streamEnd: null,

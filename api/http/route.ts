@@ -12,25 +12,30 @@ export type CheckBody = (body: JsonObject) => void;
 /** `public`: no credential needed. `caller`: any valid credential. `session`: a session, no API key. */
 export type Access = "public" | "caller" | "session";
 
-export interface Route {
+/** How a route differs from most others. */
+export interface RouteOptions {
+  /** The query parameters that replace the other fields if the body is YAML, which becomes the field `yaml`. */
+  yamlQuery?: Query;
+  /** Sends a file: without a time limit, and for as long as its reader needs. */
+  download?: true;
+  /** The request or response holds a secret, so no response is stored for repeated requests. */
+  secret?: true;
+  /** Ignores the session cookie: browsers also send expired ones, which must not block a new sign-in. */
+  ignoresCookie?: true;
+  /** Has no rate limit. Only outside /api/v1. */
+  unlimited?: true;
+}
+
+export interface Route extends RouteOptions {
   method: string;
   /** As routers, logs and metrics write it: `/api/v1/models/:provider/*`. */
   pattern: string;
   access: Access;
-  ignoresCookie: boolean;
-  /** True for a route outside /api/v1 without a rate limit. */
-  isUnlimited: boolean;
   /** True if its bodies are forms of our own pages; false for the API. */
   isPage: boolean;
   maxBodyBytes: number;
   /** True if a request may write. */
   writes: boolean;
-  /** The query parameters that replace JSON fields if the body is YAML; null if only JSON is accepted. */
-  yamlQuery: Query | null;
-  /** True for files, which have no time limit and may send nothing for a while. */
-  isDownload: boolean;
-  /** True if the request or the response holds a secret, so that the response is not stored. */
-  holdsSecret: boolean;
   /** Checks a body against the route's schema; null if the route does so by itself. */
   checkBody: CheckBody | null;
   /** Called once access and body are checked. */

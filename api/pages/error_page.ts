@@ -1,6 +1,7 @@
 /** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
 import { requestUrl } from "../../shared/network/request_url.ts";
 import type { Config } from "../../shared/process/config.ts";
+import { bytesResponse } from "../http/bytes_response.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { explainError } from "./explain_error.ts";
 import { html } from "./html.ts";
@@ -79,7 +80,7 @@ export async function toErrorPage(
     main: renderMain(title, text, { headers, needsFactor: error.code === "SECOND_FACTOR_REQUIRED" }),
     ...(session && { session }),
   });
-  return new Response(page.text, { status, headers });
+  return bytesResponse(page.text, { status, headers });
 }
 
 function renderMain(

@@ -1,5 +1,6 @@
 /** GET /: what this service is, search, links to everything. */
 import { listDefinitions } from "../definitions/list.ts";
+import { bytesResponse } from "../http/bytes_response.ts";
 import { notFound } from "../http/not_found.ts";
 import { listModels } from "../models/list/list.ts";
 import { acceptsHtml } from "./error_page.ts";
@@ -33,10 +34,13 @@ async function showHome(page: Page): Promise<PageResult> {
     };
   }
   if (page.request.headers.get("accept")?.includes("application/json")) {
-    return Response.json(
-      { data: { links: LINKS } },
-      { headers: { Vary: "Accept", "Cache-Control": "no-cache" } },
-    );
+    return bytesResponse(JSON.stringify({ data: { links: LINKS } }), {
+      headers: {
+        "Content-Type": "application/json;charset=utf-8",
+        Vary: "Accept",
+        "Cache-Control": "no-cache",
+      },
+    });
   }
   throw notFound("route");
 }

@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import type { Config } from "../../shared/process/config.ts";
 import type { Documents } from "../documents/documents.ts";
-import { type RequestContext, requestContext } from "../http/request_context.ts";
-import { isKnownTag } from "../http/response/etag.ts";
+import { bytesResponse } from "../http/bytes_response.ts";
+import { requestContext } from "../http/request_context.ts";
+import { isKnownTag } from "../http/response/content_encoding.ts";
 import { PAGE_HEADERS, PAGE_POLICY } from "../http/response/security_headers.ts";
-import type { Route } from "../http/route.ts";
+import type { Route, RouteOptions } from "../http/route.ts";
 import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
 import { attempt, type FormProblems } from "./forms.ts";
@@ -54,11 +55,9 @@ export type PageResult = PageContent | Response;
 /** Serves a page; `params` are those of its path. */
 type View<P extends Page> = (page: P, params: never) => Promise<PageResult> | PageResult;
 
-export interface PageRouteOptions {
+export interface PageRouteOptions extends Pick<RouteOptions, "ignoresCookie"> {
   /** Room for some texts if left out; a document needs more. */
   maxFormBytes?: number;
-  /** Browsers also send expired cookies, which must not block a new sign-in. */
-  ignoresCookie?: true;
 }
 
 /** Shows a page with a form, and does what its form says. */
@@ -118,18 +117,15 @@ function toPageRoute(
   { method, view }: { method: "GET" | "POST"; view: AnyView },
   deps: PageDeps,
 ): Route {
+  const { maxFormBytes = FORM_MAX_BYTES, ...others } = options;
   return {
     method,
     pattern,
+    ...others,
     access: "public",
-    ignoresCookie: options.ignoresCookie ?? false,
-    isUnlimited: false,
     isPage: true,
-    maxBodyBytes: options.maxFormBytes ?? FORM_MAX_BYTES,
+    maxBodyBytes: maxFormBytes,
     writes: method === "POST",
-    yamlQuery: null,
-    isDownload: false,
-    holdsSecret: false,
     checkBody: null,
     async respond(request, params) {
       const page = await openPage(request, deps);
@@ -170,7 +166,7 @@ export function seeOtherWith(location: string, done: string, warnings: Warnings 
 async function openPage(request: Request, deps: PageDeps): Promise<Page> {
   const { config } = deps;
   const context = requestContext(request);
-  const { callApi } = context;
+  const { callApi, body } = context;
   if (!callApi) throw new Error(`Cannot show ${context.route}: it is not a route of pages`);
   const url = new URL(request.url);
   const page: Page = {
@@ -178,7 +174,7 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
     url,
     session: null,
     notice: null,
-    form: formOf(context),
+    form: body["form"] instanceof URLSearchParams ? body["form"] : new URLSearchParams(),
     problems: null,
     ...createApiClient(callApi),
     deps,
@@ -189,13 +185,6 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
   const session = await findSession(context, config);
   const notice = session && request.method === "GET" ? readNotice(request.headers, url.pathname) : null;
   return { ...page, session, notice };
-}
-
-function formOf({ body }: RequestContext): URLSearchParams {
-  const fields = Object.entries(body as Readonly<Record<string, readonly string[]>>);
-  return new URLSearchParams(
-    fields.flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
-  );
 }
 
 /**
@@ -220,10 +209,10 @@ function respondPage(
     if (hasSecret) headers.set("Referrer-Policy", "strict-origin");
     if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
     if (org && org.slug !== chosenSlug(request.headers)) headers.append("Set-Cookie", orgCookie(org, config));
-    return new Response(body, { status, headers });
+    return bytesResponse(body, { status, headers });
   }
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
   const headers = { ...HTML_HEADERS, ETag: etag, "Cache-Control": "public, max-age=0, must-revalidate" };
   if (isKnownTag(request, etag)) return new Response(null, { status: 304, headers });
-  return new Response(body, { headers });
+  return bytesResponse(body, { headers });
 }

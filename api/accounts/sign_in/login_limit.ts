@@ -20,8 +20,8 @@ import { existsSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
-import { rateLimited, rateLimitHeaders } from "../../http/limits/rate_counter.ts";
 import type { Metrics } from "../../http/metrics.ts";
+import { rateLimited } from "../../http/rate_counter.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 
 /** Idle rows that one attempt takes away: more than it can add. */
@@ -59,11 +59,10 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   const rejectedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
 
   function rejectAttempt(context: RequestContext, resetAt: number): never {
-    const state = { limit, remaining: 0, resetAt, allowed: false };
     // This limit's numbers, and not those of requests in general, say why the response is 429.
-    Object.assign(context.responseHeaders, rateLimitHeaders(state, { policy: "sign_in", now: now() }));
+    context.rateLimit = { policy: "sign_in", limit, remaining: 0, resetAt };
     metrics.rateLimited.inc({ kind: "sign_in" });
-    throw rateLimited(state, now());
+    throw rateLimited(context.rateLimit, now());
   }
 
   function rejectRemembered(context: RequestContext, subjects: readonly LoginSubject[]): void {

@@ -11,8 +11,8 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor, auditOrigin } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
-import { rateLimited } from "../../http/limits/rate_counter.ts";
 import type { OperationDeps } from "../../http/operation.ts";
+import { rateLimited } from "../../http/rate_counter.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 
@@ -33,7 +33,7 @@ export async function requestMail(
   const waitMs = await findAccountMailWait(tx, { network, limit: HOURLY_MAX });
   if (waitMs > 0) {
     metrics.rateLimited.inc({ kind: "account_mail" });
-    throw rateLimited({ limit: HOURLY_MAX, remaining: 0, resetAt: now() + waitMs, allowed: false }, now());
+    throw rateLimited({ limit: HOURLY_MAX, resetAt: now() + waitMs }, now());
   }
   const id = await queueAccountMail(tx, boss, { ...mail, network, traceparent: context.span?.traceparent });
   const { caller } = context;

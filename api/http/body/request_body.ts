@@ -40,9 +40,9 @@ export function maxBodyBytes(path: string): number {
  */
 export async function readBody(
   request: Request,
-  { limits, yamlQuery, given }: { limits: BodyLimits; yamlQuery: Query | null; given: URLSearchParams },
+  { limits, yamlQuery, given }: { limits: BodyLimits; yamlQuery: Query | undefined; given: URLSearchParams },
 ): Promise<JsonObject> {
-  if (yamlQuery === null) return readJsonObject(request, limits);
+  if (!yamlQuery) return readJsonObject(request, limits);
   if (isYaml(request)) {
     const yaml = await readYamlText(request, limits);
     return { ...fieldsOf(yamlQuery, given), ...(yaml === "" ? {} : { yaml }) };
@@ -62,22 +62,18 @@ function fieldsOf(query: Query, value: URLSearchParams): JsonObject {
 }
 
 /**
- * Reads a form into lists of values by name, with the line breaks that authors mean: browsers send CR LF. No body is an
- * empty form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
+ * Reads a form, with the line breaks that authors mean: browsers send CR LF. No body is an empty form. Throws
+ * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
-export async function readForm(request: Request, limits: BodyLimits): Promise<JsonObject> {
-  const text = await readFormText(request, limits);
+export async function readForm(request: Request, limits: BodyLimits): Promise<URLSearchParams> {
+  const bytes = await readBytes(request, limits);
+  if (bytes.byteLength > 0) rejectOtherTypes(request.headers, FORM_TYPE);
+  const text = new TextDecoder().decode(bytes);
   // Counted before it is parsed: a megabyte of separators is a million fields.
   let fields = 1;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) fields += 1;
   if (fields > MAX_FIELDS) throw invalidInput([{ path: "", message: `has more than ${MAX_FIELDS} fields` }]);
-  const values = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(text)) {
-    const list = values.get(name) ?? [];
-    list.push(value.replaceAll("\r\n", "\n"));
-    values.set(name, list);
-  }
-  return Object.fromEntries(values);
+  return new URLSearchParams(text.replaceAll(/%0D%0A/gi, "%0A"));
 }
 
 function tooLarge(maxBytes: number): ApiError {
@@ -151,14 +147,6 @@ async function readYamlText(request: Request, limits: BodyLimits): Promise<strin
   } catch {
     throw invalidBody("the body is not text in UTF-8");
   }
-}
-
-/** Reads the text of a form. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR. */
-async function readFormText(request: Request, limits: BodyLimits): Promise<string> {
-  const bytes = await readBytes(request, limits);
-  if (bytes.byteLength === 0) return "";
-  rejectOtherTypes(request.headers, FORM_TYPE);
-  return new TextDecoder().decode(bytes);
 }
 
 /**

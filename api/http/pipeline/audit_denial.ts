@@ -7,7 +7,7 @@ import { withTimeout } from "../../../shared/process/with_timeout.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../audit_actor.ts";
-import { createRateCounter } from "../limits/rate_counter.ts";
+import { RateCounter } from "../rate_counter.ts";
 import type { RequestContext } from "../request_context.ts";
 import { boundOrgOf } from "../resolve_org.ts";
 
@@ -25,8 +25,8 @@ export type AuditDenial = (context: RequestContext) => Promise<void>;
 
 export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number }): AuditDenial {
   const { sql, log, now } = deps;
-  const alike = createRateCounter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
-  const users = createRateCounter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });
+  const alike = new RateCounter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
+  const users = new RateCounter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });
 
   return async (context) => {
     const { caller, error } = context;
@@ -37,9 +37,8 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
     const orgId = context.orgId ?? boundOrgOf(caller);
     const route = `${context.method} ${context.route}`;
     const kind = `${userId} ${orgId} ${error.code} ${route}`;
-    // Check the user's budget first: otherwise an unrecorded denial would use up its kind's slot for the whole window.
-    if (!users.peek(userId).allowed || !alike.take(kind).allowed) return;
-    users.take(userId);
+    // A failed attempt counts too, which limits the load on a failing database.
+    if (!alike.peek(kind).allowed || !users.take(userId).allowed) return;
     try {
       const noting = insertAuditEntry(sql, {
         actorType: "user",
@@ -53,9 +52,8 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
         details: { code: error.code },
       });
       await withTimeout(noting, INSERT_TIMEOUT_MS);
+      alike.take(kind);
     } catch (problem) {
-      // The next one may be recorded. The user's budget stays used, which limits the load on a failing database.
-      alike.giveBack(kind);
       log.warn({ requestId: context.requestId, err: problem }, "cannot note a refusal in the audit log");
     }
   };

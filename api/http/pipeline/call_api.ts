@@ -5,16 +5,12 @@ import { type ApiCall, type CallApi, callContext, type RequestContext } from "..
 import { API_PREFIX } from "../route.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 
-export interface CallApiDeps {
-  auditDenial: AuditDenial;
-}
-
 /**
  * Makes the function for one page request. A call shares its caller, ids and time limit; credential and rate limit were
  * checked with the page. Only a form may write: its origin was checked, too.
  */
 export function createCallApi(
-  deps: CallApiDeps & { dispatch: (context: RequestContext) => Promise<Response> },
+  deps: { dispatch: (context: RequestContext) => Promise<Response>; auditDenial: AuditDenial },
   page: RequestContext,
 ): CallApi {
   return async (path, call = {}) => {

@@ -20,8 +20,9 @@ import {
 } from "../../../sql/accounts/idempotency_keys.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { bytesResponse } from "../bytes_response.ts";
 import type { Caller } from "../caller.ts";
-import type { ErrorBody } from "../error_handler.ts";
+import { type ErrorBody, respondError } from "../error_handler.ts";
 import type { RequestContext } from "../request_context.ts";
 import { requireAllowed } from "../require_allowed.ts";
 import { boundOrgOf } from "../resolve_org.ts";
@@ -43,32 +44,19 @@ const PASSWORD_FIELD = /password$/i;
 /** Statuses that a retry should see change. */
 const PASSING_STATUSES: readonly number[] = [401, 429];
 
-interface Repeatable {
-  request: Request;
-  /** Canonical. */
-  url: URL;
-  route: Route;
-  /** The body has already been read. */
-  context: RequestContext;
-}
+/** Returns the response of `respond`, or the stored one of the first request with the same key. The body has been read. */
+export type RespondOnce = (
+  context: RequestContext,
+  route: Route,
+  respond: () => Promise<Response>,
+) => Promise<Response>;
 
-/** Returns the response of `respond`, or the stored one of the first request with the same key. */
-export type RespondOnce = (given: Repeatable, respond: () => Promise<Response>) => Promise<Response>;
-
-interface RespondOnceDeps {
-  sql: Sql;
-  log: Log;
-  /** Turns what `respond` throws into a response. */
-  onError: (context: RequestContext, error: unknown) => Response;
-}
-
-export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): RespondOnce {
-  return async (value, respond) => {
-    const key = readKey(value);
+export function createRespondOnce({ sql, log }: { sql: Sql; log: Log }): RespondOnce {
+  return async (context, route, respond) => {
+    const key = readKey(context, route);
     if (!key) return respond();
-    const { context } = value;
     const request: IdempotentRequest = { ...key, requestId: context.ownRequestId };
-    const { fingerprint, holdsPassword } = fingerprintOf(value);
+    const { fingerprint, holdsPassword } = fingerprintOf(context);
     if (!(await claimIdempotencyKey(sql, { ...request, fingerprint, lockSeconds: LOCK_SECONDS }))) {
       const record = await findIdempotencyKey(sql, key);
       if (record && !Buffer.from(fingerprint).equals(record.fingerprint)) {
@@ -78,14 +66,14 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
       return replay(record, context.requestId);
     }
     context.idempotencyKey = key;
-    const response = await respond().catch((error: unknown) => onError(context, error));
+    const response = await respond().catch((error: unknown) => respondError(context, error));
     // The write stands. A retry learns what it wrote.
     const onFailure = (problem: unknown) =>
       log.warn(
         { requestId: context.requestId, err: problem },
         "cannot keep a response for its idempotency key",
       );
-    if (isKept(value, response, holdsPassword)) {
+    if (isKept({ context, route, holdsPassword }, response)) {
       const stored = await readResponse(response);
       await storeIdempotentResponse(sql, {
         ...request,
@@ -107,7 +95,7 @@ export function createRespondOnce({ sql, log, onError }: RespondOnceDeps): Respo
  * Returns the key of a POST; null without one, of an anonymous caller who only reads, and of a page: it may show a secret,
  * and its form has a key of its own for the write.
  */
-function readKey({ request, route, context }: Repeatable): IdempotencyKey | null {
+function readKey({ request, caller, network }: RequestContext, route: Route): IdempotencyKey | null {
   const key = request.headers.get(IDEMPOTENCY_HEADER);
   if (key === null || request.method !== "POST" || route.isPage) return null;
   if (!KEY.test(key)) {
@@ -115,8 +103,8 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
       { path: IDEMPOTENCY_HEADER, message: "must be 1 to 128 printable ASCII characters" },
     ]);
   }
-  if (context.caller) return { caller: context.caller.userId, key };
-  return route.writes ? { caller: context.network, key } : null;
+  if (caller) return { caller: caller.userId, key };
+  return route.writes ? { caller: network, key } : null;
 }
 
 /**
@@ -125,12 +113,11 @@ function readKey({ request, route, context }: Repeatable): IdempotencyKey | null
  * passwords can be guessed from it many thousand times faster than from argon2id. The response to a password is not stored
  * either: a request with another password has the same hash, and would get it.
  */
-function fingerprintOf({ request, url, context }: Repeatable): {
+function fingerprintOf({ request, url, caller, body }: RequestContext): {
   fingerprint: Uint8Array;
   holdsPassword: boolean;
 } {
   const org = request.headers.get("x-org-slug");
-  const { caller, body } = context;
   const rights = caller && [
     boundOrgOf(caller),
     isPersonalCredential(caller.credential).ok,
@@ -149,11 +136,14 @@ function fingerprintOf({ request, url, context }: Repeatable): {
 }
 
 /** Not stored: our own failures, errors that pass with time, secrets, and errors of anonymous callers. */
-function isKept({ route, context }: Repeatable, { status }: Response, holdsPassword: boolean): boolean {
+function isKept(
+  { context, route, holdsPassword }: { context: RequestContext; route: Route; holdsPassword: boolean },
+  { status }: Response,
+): boolean {
   const { error } = context;
   if (holdsPassword || status >= 500 || PASSING_STATUSES.includes(status)) return false;
   if (error?.code === "SECOND_FACTOR_REQUIRED") return false;
-  return !route.holdsSecret || (status >= 400 && route.access !== "public");
+  return !route.secret || (status >= 400 && route.access !== "public");
 }
 
 async function readResponse(response: Response): Promise<StoredResponse> {
@@ -163,7 +153,7 @@ async function readResponse(response: Response): Promise<StoredResponse> {
 
 /** A status that allows no body must have none. */
 function toResponse({ status, headers, body }: StoredResponse): Response {
-  return new Response(status === 204 ? null : body, { status, headers });
+  return status === 204 ? new Response(null, { status, headers }) : bytesResponse(body, { status, headers });
 }
 
 /** Returns the response to a repeated request. */

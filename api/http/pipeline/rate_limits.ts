@@ -7,40 +7,15 @@ import { LRUCache } from "lru-cache";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
-import { type Authenticate, unauthorized } from "../authenticate.ts";
-import { hashSecret } from "../credentials.ts";
-import {
-  createRateCounter,
-  type RateLimitState,
-  rateLimited,
-  rateLimitHeaders,
-} from "../limits/rate_counter.ts";
+import { type Authenticate, readCredential, unauthorized } from "../authenticate.ts";
+import type { SentCredential } from "../credentials.ts";
 import type { Metrics, RateLimitKind } from "../metrics.ts";
+import { RateCounter, type RateLimitState, rateLimited } from "../rate_counter.ts";
 import type { RequestContext } from "../request_context.ts";
 import { clearedSessionCookie, readSessionTokens } from "../session_cookie.ts";
 
 /** Some 1 MB of hashes. */
 const MAX_PROVEN = 10_000;
-
-export interface RateLimits {
-  /**
-   * Sets the context's caller and rate limit headers. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a
-   * credential if there is no Authorization header, unless the route ignores it.
-   */
-  admitCaller(headers: Headers, context: RequestContext, options: { ignoresCookie: boolean }): Promise<void>;
-  /**
-   * Sets the context's caller for a page from the session cookie, and from nothing else. A cookie without a valid session is
-   * cleared. Throws `RATE_LIMITED`.
-   */
-  admitVisitor(headers: Headers, context: RequestContext): Promise<void>;
-  /**
-   * Looks up the caller's credential once more and updates the context's caller. Counts nothing. Throws `UNAUTHORIZED` if the
-   * credential has ended.
-   */
-  confirmCaller(context: RequestContext): Promise<void>;
-  /** Counts a request outside the API, which needs no credential. Throws `RATE_LIMITED`. */
-  admitAddress(context: RequestContext): void;
-}
 
 interface RateLimitsDeps {
   config: Config;
@@ -58,33 +33,33 @@ function toAuthorization([token, ...others]: readonly string[]): string | null {
   return `Bearer ${token}`;
 }
 
+export type RateLimits = ReturnType<typeof createRateLimits>;
+
 /** Users, addresses and pages have separate counters, so that a flood of one cannot evict the others. */
-export function createRateLimits(deps: RateLimitsDeps): RateLimits {
-  const { authenticate, config, metrics, now } = deps;
-  const users = createRateCounter({ limit: config.rateLimitUserPerMinute, now });
-  const addresses = createRateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
-  const pageAddresses = createRateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
+export function createRateLimits({ authenticate, config, metrics, now }: RateLimitsDeps) {
+  const users = new RateCounter({ limit: config.rateLimitUserPerMinute, now });
+  const addresses = new RateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
+  const pageAddresses = new RateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
   /** Hashes of credentials that have worked in this process. Over an address's limit, all others count as guesses. */
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 
-  function apply(context: RequestContext, kind: RateLimitKind, state: RateLimitState): void {
-    Object.assign(context.responseHeaders, rateLimitHeaders(state, { policy: kind, now: now() }));
+  function apply(context: RequestContext, policy: RateLimitKind, state: RateLimitState): void {
+    context.rateLimit = { policy, ...state };
     if (state.allowed) return;
-    metrics.rateLimited.inc({ kind });
+    metrics.rateLimited.inc({ kind: policy });
     throw rateLimited(state, now());
   }
 
   /** As `authenticate`, but without a query for guesses from an address over its limit. */
-  async function authenticateWithin(authorization: string | null, context: RequestContext): Promise<void> {
-    if (authorization === null) return;
-    const hash = hashSecret(authorization).toString("latin1");
-    if (!proven.has(hash)) apply(context, "address", addresses.peek(context.network));
+  async function authenticateWithin(context: RequestContext, sent: SentCredential): Promise<void> {
+    const key = sent.hash.toString("latin1");
+    if (!proven.has(key)) apply(context, "address", addresses.peek(context.network));
     try {
-      context.caller = await authenticate(authorization);
-      context.authorization = authorization;
-      proven.set(hash, true);
+      context.caller = await authenticate(sent);
+      context.sentCredential = sent;
+      proven.set(key, true);
     } catch (error) {
-      if (error instanceof ApiError) proven.delete(hash);
+      if (error instanceof ApiError) proven.delete(key);
       throw error;
     }
   }
@@ -95,12 +70,16 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
     context.responseHeaders["Set-Cookie"] = clearedSessionCookie(config);
   }
 
-  async function identify(headers: Headers, context: RequestContext, readsCookie: boolean): Promise<void> {
-    const authorization = headers.get("authorization");
-    const tokens = authorization === null && readsCookie ? readSessionTokens(headers, config) : [];
+  async function identify(
+    context: RequestContext,
+    { authorization, readsCookie }: { authorization: string | null; readsCookie: boolean },
+  ): Promise<void> {
+    const isCookie = authorization === null && readsCookie;
+    const tokens = isCookie ? readSessionTokens(context.request.headers, config) : [];
     context.usesCookie = tokens.length === 1;
     try {
-      await authenticateWithin(authorization ?? toAuthorization(tokens), context);
+      const given = authorization ?? toAuthorization(tokens);
+      if (given !== null) await authenticateWithin(context, readCredential(given));
     } catch (error) {
       // Guesses count against their address, except those that were rejected for its limit.
       if (error instanceof ApiError) {
@@ -111,35 +90,50 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
     }
   }
 
+  /** Counts a request outside the API, which needs no credential. Throws `RATE_LIMITED`. */
+  function admitAddress(context: RequestContext): void {
+    apply(context, "page", pageAddresses.take(context.network));
+  }
+
   return {
-    async admitCaller(headers, context, { ignoresCookie }) {
+    /**
+     * Sets the context's caller and rate limit. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a credential if
+     * there is no Authorization header, unless the route ignores it.
+     */
+    async admitCaller(context: RequestContext, { ignoresCookie }: { ignoresCookie: boolean }): Promise<void> {
+      const { network, request } = context;
       // While the caller is unknown, nothing is counted: an unavailable database must not use up anyone's requests.
-      Object.assign(
-        context.responseHeaders,
-        rateLimitHeaders(addresses.peek(context.network), { policy: "address", now: now() }),
-      );
-      await identify(headers, context, !ignoresCookie);
+      context.rateLimit = { policy: "address", ...addresses.peek(network) };
+      const authorization = request.headers.get("authorization");
+      await identify(context, { authorization, readsCookie: !ignoresCookie });
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));
-      else apply(context, "address", addresses.take(context.network));
+      else apply(context, "address", addresses.take(network));
     },
-    async admitVisitor(headers, context) {
-      const cookie = headers.get("cookie");
+    /**
+     * Sets the context's caller for a page from the session cookie, and from nothing else. A cookie without a valid session
+     * is cleared. Throws `RATE_LIMITED`.
+     */
+    async admitVisitor(context: RequestContext): Promise<void> {
       try {
-        if (cookie !== null) await identify(new Headers({ cookie }), context, true);
+        await identify(context, { authorization: null, readsCookie: true });
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== "UNAUTHORIZED") throw error;
         context.usesCookie = false;
       }
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));
-      else apply(context, "page", pageAddresses.take(context.network));
+      else admitAddress(context);
     },
-    async confirmCaller(context) {
-      const { authorization } = context;
-      if (authorization === null) return;
+    admitAddress,
+    /**
+     * Looks up the caller's credential once more and updates the context's caller. Counts nothing. Throws `UNAUTHORIZED` if
+     * the credential has ended.
+     */
+    async confirmCaller(context: RequestContext): Promise<void> {
+      if (context.sentCredential === null) return;
       try {
-        context.caller = await authenticate(authorization);
+        context.caller = await authenticate(context.sentCredential);
       } catch (error) {
         if (error instanceof ApiError) {
           context.caller = null;
@@ -148,6 +142,5 @@ export function createRateLimits(deps: RateLimitsDeps): RateLimits {
         throw error;
       }
     },
-    admitAddress: (context) => apply(context, "page", pageAddresses.take(context.network)),
   };
 }

@@ -6,8 +6,12 @@
 import { Elysia } from "elysia";
 import { requestUrl } from "../../../shared/network/request_url.ts";
 import type { Config } from "../../../shared/process/config.ts";
+import type { Log } from "../../../shared/process/log.ts";
+import { bytesIn } from "../bytes_response.ts";
 import { canonicalPath } from "../canonical_path.ts";
 import { respondError } from "../error_handler.ts";
+import type { Metrics } from "../metrics.ts";
+import { rateLimitHeaders } from "../rate_counter.ts";
 import {
   bindContext,
   type ClientConnection,
@@ -15,31 +19,31 @@ import {
   type RequestContext,
   requestContext,
 } from "../request_context.ts";
-import type { createCompressResponse } from "../response/compress_response.ts";
+import { createCompressResponse } from "../response/compress_response.ts";
 import { addSecurityHeaders } from "../response/security_headers.ts";
 import type { Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import type { AuditDenial } from "./audit_denial.ts";
-import type { createClaimResponse } from "./body_memory.ts";
-import { type CallApiDeps, createCallApi } from "./call_api.ts";
+import { createClaimResponse } from "./body_memory.ts";
+import { createCallApi } from "./call_api.ts";
 import { isPreflight } from "./cross_origin.ts";
-import type { createFinishRequest } from "./request_log.ts";
+import { createFinishRequest } from "./request_log.ts";
 import { rejectUnknown, type ServeDeps, serveRoute } from "./serve_route.ts";
 
 interface PipelineDeps {
   dispatch: Dispatch;
   auditDenial: AuditDenial;
-  config: Pick<Config, "publicUrl">;
-  /** Compresses bodies that are not streams. */
-  compressResponse: ReturnType<typeof createCompressResponse>;
-  claimResponse: ReturnType<typeof createClaimResponse>;
+  config: Pick<Config, "publicUrl" | "logAddresses">;
+  log: Log;
+  metrics: Metrics;
+  /** Milliseconds since the epoch. */
+  now: () => number;
   /** Turns errors into pages for browsers. */
   toErrorPage: (
     response: Response,
     context: RequestContext,
     config: Pick<Config, "publicUrl">,
   ) => Promise<Response>;
-  finishRequest: ReturnType<typeof createFinishRequest>;
   /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
 }
@@ -56,42 +60,48 @@ const NO_CONNECTION: ClientConnection = {
   reset: () => {},
 };
 
+const UNKNOWN_URL = new URL("http://unknown");
+
 export function createRequestPipeline(deps: PipelineDeps): Handle {
+  const compressResponse = createCompressResponse();
+  const claimResponse = createClaimResponse(deps.metrics);
+  const finishRequest = createFinishRequest(deps);
+
   return async (request, address, connection = NO_CONNECTION) => {
-    const context = newContext(request, address, connection);
+    const url = canonicalUrl(request);
+    const context = newContext(request, { url: url ?? UNKNOWN_URL, address, connection });
     let response: Response;
     try {
-      context.url = canonicalUrl(request);
+      if (!url) throw invalidInput([{ path: "", message: "the Host header must name one host" }]);
       response = await deps.dispatch(context);
       if (!context.streamEnd) {
-        const encoded = await deps.compressResponse(request, response);
-        deps.claimResponse(context, encoded.bytes);
-        response = encoded.response;
+        response = await compressResponse(context, response);
+        claimResponse(context, bytesIn(response)?.length ?? 0);
       }
     } catch (error) {
       response = respondError(context, error);
     }
     await deps.auditDenial(context);
-    addHeaders(response.headers, request, context, deps.shutdownSignal);
+    addHeaders(response.headers, context, deps);
     if (context.error) response = await deps.toErrorPage(response, context, deps.config);
     addSecurityHeaders(response.headers, deps.config.publicUrl);
     if (request.method === "HEAD") response = await withoutBody(response, context);
     const { status } = response;
-    if (context.streamEnd) void context.streamEnd.then((end) => deps.finishRequest(context, status, end));
-    else deps.finishRequest(context, status);
+    if (context.streamEnd) void context.streamEnd.then((end) => finishRequest(context, status, end));
+    else finishRequest(context, status);
     return response;
   };
 }
 
 function addHeaders(
   headers: Headers,
-  request: Request,
-  context: RequestContext,
-  shutdownSignal: AbortSignal,
+  { request, requestId, caller, rateLimit, responseHeaders }: RequestContext,
+  { now, shutdownSignal }: PipelineDeps,
 ): void {
-  headers.set("X-Request-Id", context.requestId);
-  for (const [name, value] of Object.entries(context.responseHeaders)) headers.set(name, value);
-  if ((context.caller || request.headers.has("authorization")) && !headers.has("cache-control")) {
+  headers.set("X-Request-Id", requestId);
+  const limit = rateLimit && rateLimitHeaders(rateLimit, now());
+  for (const [name, value] of Object.entries({ ...limit, ...responseHeaders })) headers.set(name, value);
+  if ((caller || request.headers.has("authorization")) && !headers.has("cache-control")) {
     headers.set("Cache-Control", "no-store");
   }
   // An open connection would keep the process from exiting.
@@ -106,8 +116,9 @@ async function withoutBody(response: Response, context: RequestContext): Promise
     await response.body?.cancel();
     // As for GET. Bun would send `Content-Length: 0`, which is wrong for a stream.
     if (!headers.has("content-length")) headers.set("Transfer-Encoding", "chunked");
-  } else if (response.body && !headers.has("content-length")) {
-    headers.set("Content-Length", String((await response.arrayBuffer()).byteLength));
+  } else {
+    const bytes = bytesIn(response);
+    if (bytes && !headers.has("content-length")) headers.set("Content-Length", String(bytes.length));
   }
   return new Response(null, { status, headers });
 }
@@ -116,7 +127,10 @@ async function withoutBody(response: Response, context: RequestContext): Promise
 export type Dispatch = (context: RequestContext) => Promise<Response>;
 
 /** Builds the router. Throws for two routes of one method and path. */
-export function createRouter(deps: ServeDeps & CallApiDeps, routes: readonly Route[]): Dispatch {
+export function createRouter(
+  options: Omit<ServeDeps, "createCallApi"> & { auditDenial: AuditDenial },
+  routes: readonly Route[],
+): Dispatch {
   // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
   // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
   // strictPath: canonicalPath() has removed the one trailing slash that is allowed.
@@ -132,15 +146,17 @@ export function createRouter(deps: ServeDeps & CallApiDeps, routes: readonly Rou
     return router.handle(request);
   };
   const allowedMethods = createAllowedMethods(routes);
-  const createCall = (page: RequestContext) => createCallApi({ ...deps, dispatch }, page);
+  const deps = {
+    ...options,
+    createCallApi: (page: RequestContext) => createCallApi({ ...options, dispatch }, page),
+  };
   const reject = (context: RequestContext) =>
-    rejectUnknown(deps, context, { allow: allowedMethods(context.url.pathname), createCallApi: createCall });
+    rejectUnknown(deps, context, allowedMethods(context.url.pathname));
   for (const route of routes) {
     router.route(
       route.method,
       route.pattern,
-      ({ request, params = {} }) =>
-        respond(request, serveRoute(deps, { route, request, params, createCallApi: createCall, reject })),
+      ({ request, params = {} }) => respond(request, serveRoute(deps, { route, request, params, reject })),
       { parse: "none" },
     );
   }
@@ -171,15 +187,15 @@ function createAllowedMethods(routes: readonly Route[]): (path: string) => strin
   };
 }
 
-/** Returns the canonical URL. Throws for a `Host` header that is not one host (RFC 9112, 3.2). */
-function canonicalUrl(request: Request): URL {
+/** Returns the canonical URL; null for a `Host` header that is not one host (RFC 9112, 3.2). */
+function canonicalUrl(request: Request): URL | null {
   const url = requestUrl(request);
   // Bun joins several headers with commas, and takes the first for the URL; a proxy in front may have taken the last.
-  if (!url || request.headers.get("host")?.includes(","))
-    throw invalidInput([{ path: "", message: "the Host header must name one host" }]);
-  url.pathname = canonicalPath(url.pathname);
+  if (!url || request.headers.get("host")?.includes(",")) return null;
+  const path = canonicalPath(url.pathname);
+  if (path !== url.pathname) url.pathname = path;
   // Browsers never send a fragment; Elysia would read it as part of the query.
-  url.hash = "";
+  if (url.href.includes("#")) url.hash = "";
   return url;
 }
 

@@ -32,6 +32,8 @@ export interface ServeDeps extends RateLimits {
   claimRequestBody: ReturnType<typeof createClaimRequestBody>;
   /** Null if tracing is off. */
   tracing: Tracing | null;
+  /** Makes the function by which a page calls the API. */
+  createCallApi: (page: RequestContext) => CallApi;
 }
 
 /** A request as its route sees it. */
@@ -40,8 +42,6 @@ interface Matched {
   /** Without a body; GET for HEAD, and for a preflight request. */
   request: Request;
   params: Readonly<Record<string, string>>;
-  /** Makes the function by which a page calls the API. */
-  createCallApi: (page: RequestContext) => CallApi;
   /** Rejects a method that the path does not have. */
   reject: (context: RequestContext) => Promise<never>;
 }
@@ -49,10 +49,9 @@ interface Matched {
 /** The order of errors: credential and rate limit, access, origin, encoding, body; the route checks the rest. */
 export async function serveRoute(
   deps: ServeDeps,
-  { route, request, params, createCallApi, reject }: Matched,
+  { route, request, params, reject }: Matched,
 ): Promise<Response> {
   const context = requestContext(request);
-  const { url } = context;
   const preflight = context.isAdmitted ? null : admitOtherOrigins(context, route);
   if (preflight) return preflight;
   if (isPreflight(context.request)) return reject(context);
@@ -63,17 +62,17 @@ export async function serveRoute(
   if (route.writes && !context.mayWrite) {
     throw new Error(`Cannot call ${route.method} ${route.pattern}: the page's request only reads`);
   }
-  if (route.isPage) context.callApi = createCallApi(context);
+  if (route.isPage) context.callApi = deps.createCallApi(context);
   requireAccess(route, context);
   rejectOtherSites(deps, context, route);
-  rejectBadEncoding(url);
+  rejectBadEncoding(context.url);
   if (context.method !== "GET" && context.method !== "HEAD") {
     context.body = await arrived(readAnyBody(deps, context, route), remainingMs(context));
     if (performance.now() - admittedAt > CONFIRM_AFTER_MS) await confirm(deps, context, route);
   }
-  return deps.respondOnce({ request: context.request, url, route, context }, async () => {
+  return deps.respondOnce(context, route, async () => {
     route.checkBody?.(context.body);
-    if (route.isDownload) {
+    if (route.download) {
       context.connection.mayBeSilent();
       // A connection that a vanished client keeps would stay open for ever.
       context.responseHeaders["Connection"] = "close";
@@ -87,13 +86,9 @@ export async function serveRoute(
  * Rejects a request that matches no route. `allow` has the methods of its path, separated by commas. The page of an unknown
  * address shows who is signed in, like all others.
  */
-export async function rejectUnknown(
-  deps: ServeDeps,
-  context: RequestContext,
-  { allow, createCallApi }: { allow: string; createCallApi: (page: RequestContext) => CallApi },
-): Promise<never> {
+export async function rejectUnknown(deps: ServeDeps, context: RequestContext, allow: string): Promise<never> {
   await admit(deps, context, null);
-  if (deps.isForPeople(context.request)) context.callApi = createCallApi(context);
+  if (deps.isForPeople(context.request)) context.callApi = deps.createCallApi(context);
   if (!allow) throw notFound("route");
   throw new ApiError("METHOD_NOT_ALLOWED", {
     message: TEXTS.METHOD_NOT_ALLOWED(allow),
@@ -105,17 +100,15 @@ export async function rejectUnknown(
 async function admit(deps: ServeDeps, context: RequestContext, route: Route | null): Promise<void> {
   if (context.isAdmitted) return;
   const { request, url } = context;
+  const matched: Partial<Route> = route ?? {};
+  const { pattern = null, isPage = deps.isForPeople(request), ignoresCookie = false, unlimited } = matched;
   // Health and metrics are polled: their spans would outnumber all others.
-  if (deps.tracing && !route?.isUnlimited) {
-    startRequestSpan(deps.tracing, { request, context, route: route?.pattern ?? null });
-  }
-  const isPage = route ? route.isPage : deps.isForPeople(request);
-  const ignoresCookie = route?.ignoresCookie ?? false;
+  if (deps.tracing && !unlimited) startRequestSpan(deps.tracing, { request, context, route: pattern });
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
-    await withTimeout(deps.admitCaller(request.headers, context, { ignoresCookie }), remainingMs(context));
+    await withTimeout(deps.admitCaller(context, { ignoresCookie }), remainingMs(context));
   } else if (isPage && !ignoresCookie) {
-    await withTimeout(deps.admitVisitor(request.headers, context), remainingMs(context));
-  } else if (!route?.isUnlimited) deps.admitAddress(context);
+    await withTimeout(deps.admitVisitor(context), remainingMs(context));
+  } else if (!unlimited) deps.admitAddress(context);
   context.isAdmitted = true;
 }
 
@@ -138,11 +131,11 @@ function remainingMs({ startedAt }: RequestContext): number {
   return RESPONSE_TIMEOUT_MS - (performance.now() - startedAt);
 }
 
-function readAnyBody(deps: ServeDeps, context: RequestContext, route: Route): Promise<JsonObject> {
+async function readAnyBody(deps: ServeDeps, context: RequestContext, route: Route): Promise<JsonObject> {
   const { request, url } = context;
   const { isPage, maxBodyBytes: maxBytes, yamlQuery } = route;
   const limits = { maxBytes, claim: (bytes: number) => deps.claimRequestBody(context, bytes) };
-  if (isPage) return readForm(request, limits);
+  if (isPage) return { form: await readForm(request, limits) };
   return readBody(request, { limits, yamlQuery, given: url.searchParams });
 }
 

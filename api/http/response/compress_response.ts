@@ -5,8 +5,8 @@
 import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
-import { canonicalPath } from "../canonical_path.ts";
-import { bytesResponse, inMemory } from "./bytes_response.ts";
+import { bytesIn, bytesResponse } from "../bytes_response.ts";
+import type { RequestContext } from "../request_context.ts";
 import { type ContentEncoding, chooseEncoding, encode, encodedTag } from "./content_encoding.ts";
 import { reprDigest } from "./repr_digest.ts";
 
@@ -29,12 +29,6 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
   "text/markdown",
   "text/plain",
 ]);
-
-interface CompressedResponse {
-  response: Response;
-  /** Length of the body; 0 for files, which are read as they are sent. */
-  bytes: number;
-}
 
 /**
  * Creates the encoder of one process, which caches compressed texts by resource and ETag. It returns a response in the
@@ -61,10 +55,10 @@ export function createCompressResponse() {
     return bytes;
   }
 
-  return async (request: Request, response: Response): Promise<CompressedResponse> => {
+  return async ({ request, url }: RequestContext, response: Response): Promise<Response> => {
     const { headers, status } = response;
     const etag = headers.get("etag");
-    if (!isText(response) && status !== 304) return { response, bytes: 0 };
+    if (!isText(response) && status !== 304) return response;
     const encoding = chooseEncoding(request.headers.get("accept-encoding"));
     const tag = etag === null ? null : encodedTag(etag, encoding);
     if (tag !== null) {
@@ -73,25 +67,23 @@ export function createCompressResponse() {
     }
     if (status === 304) {
       updateDigest(headers, null);
-      return { response, bytes: 0 };
+      return response;
     }
-    const { response: unencoded, bytes: body } = await inMemory(response);
-    if (encoding === null || body.length < MIN_BYTES) return { response: unencoded, bytes: body.length };
-    // With the type, because one URL may have several.
-    const key = tag === null ? null : `${tag} ${headers.get("content-type")} ${resourceOf(request)}`;
+    const body = bytesIn(response);
+    if (encoding === null || body === null || body.length < MIN_BYTES) return response;
+    const key = tag === null ? null : `${tag} ${headers.get("content-type")} ${resourceOf(url)}`;
     const bytes = await encodeOnce(key, body, encoding);
     headers.set("Content-Encoding", encoding);
     headers.delete("Content-Length");
     updateDigest(headers, bytes);
     addVary(headers);
-    return { response: bytesResponse(bytes, { status, headers }), bytes: bytes.length };
+    return bytesResponse(bytes, { status, headers });
   };
 }
 
-/** Returns the canonical path and query without the host, so that clients cannot fill the cache with copies. */
-function resourceOf({ url }: Request): string {
-  const { pathname, search } = new URL(url);
-  return `${search} ${canonicalPath(decodeURIComponent(pathname))}`;
+/** Without the host, so that clients cannot fill the cache with copies. One resource may have several types. */
+function resourceOf({ pathname, search }: URL): string {
+  return decodeURIComponent(pathname) + search;
 }
 
 function isText({ headers }: Response): boolean {

@@ -72,3 +72,15 @@ function createCompressor(encoding: ContentEncoding): Transform {
 export function encodedTag(etag: string, encoding: ContentEncoding | null): string {
   return encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }
+
+/**
+ * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `compress_response.ts` sends it. The
+ * comparison is weak (RFC 9110, section 13.1.2): `W/"x"` matches `"x"`.
+ */
+export function isKnownTag(request: Request, etag: string): boolean {
+  const condition = request.headers.get("if-none-match");
+  if (condition === null) return false;
+  const tags = condition.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+  return tags.includes(encodedTag(etag, encoding)) || tags.includes("*");
+}

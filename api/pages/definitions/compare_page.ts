@@ -1,6 +1,7 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
 import { diffVersions } from "../../definitions/diff.ts";
 import { listVersions } from "../../definitions/versions.ts";
+import { bytesResponse } from "../../http/bytes_response.ts";
 import { notFound } from "../../http/not_found.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
 import { nullIf, type ResponseOf } from "../api_client.ts";
@@ -55,7 +56,7 @@ export async function downloadPatch(page: Page, address: PageAddress): Promise<R
     params: apiParams({ ...address, version: null }),
     query: { from, to, format: "unified" },
   });
-  return new Response(unified, {
+  return bytesResponse(unified, {
     headers: {
       "Content-Type": "text/x-patch; charset=utf-8",
       "Content-Disposition": `attachment; filename="${address.name}-${from}-${to}.patch"`,

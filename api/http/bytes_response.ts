@@ -3,13 +3,15 @@
 /** Bun copies a shorter body behind its headers. */
 const MAX_COPIED_BYTES = 15 * 1024;
 
+const ENCODER = new TextEncoder();
 const bodies = new WeakMap<Response, Uint8Array<ArrayBuffer>>();
 
 /**
  * Makes a response that Bun sends in one piece, with its `Content-Length`. Before any other long body it sends every piece of
  * every header by itself, some 70 system calls (https://github.com/oven-sh/bun/pull/41341).
  */
-export function bytesResponse(bytes: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+export function bytesResponse(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  const bytes = typeof body === "string" ? ENCODER.encode(body) : body;
   const response = new Response(bytes.length < MAX_COPIED_BYTES ? bytes : inOnePiece(bytes), init);
   bodies.set(response, bytes);
   return response;
@@ -23,13 +25,7 @@ function inOnePiece(bytes: Uint8Array<ArrayBuffer>): ReadableStream {
   return new ReadableStream({ type: "direct", pull }, { highWaterMark: bytes.length + 1 });
 }
 
-/** Returns the response as `bytesResponse` makes it, and its bytes. */
-export async function inMemory(
-  response: Response,
-): Promise<{ response: Response; bytes: Uint8Array<ArrayBuffer> }> {
-  const known = bodies.get(response);
-  if (known) return { response, bytes: known };
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  const { status, headers } = response;
-  return { response: bytesResponse(bytes, { status, headers }), bytes };
+/** Returns the bytes of a response that `bytesResponse` has made; null for a stream, a file, or no body. */
+export function bytesIn(response: Response): Uint8Array<ArrayBuffer> | null {
+  return bodies.get(response) ?? null;
 }
