@@ -5,7 +5,7 @@ import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/c
 import { explainPassword, inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/mail_form.ts";
+import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/card_page.ts";
 
 const CONFIRM_EMAIL_PATH = "/confirm-email";
 

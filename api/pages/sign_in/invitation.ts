@@ -8,7 +8,7 @@ import { type Html, html } from "../html.ts";
 import { ACCOUNT_SCRIPT, type PageContent } from "../layout.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { renderInstant } from "../parts.ts";
-import { cardPage } from "./mail_form.ts";
+import { cardPage } from "./card_page.ts";
 import { endSession } from "./sign_in.ts";
 
 const INVITATION_PATH = "/invitation";

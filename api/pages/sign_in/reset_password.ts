@@ -8,7 +8,7 @@ import {
 import { inputField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
+import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
 import { SIGN_IN_PATH } from "./next_path.ts";
 
 const FORGOTTEN_PATH = "/forgot-password";

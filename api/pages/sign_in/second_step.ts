@@ -6,7 +6,7 @@ import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../fact
 import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, describeRefusal } from "./mail_form.ts";
+import { cardPage, describeRefusal } from "./card_page.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 interface SecondStep {

@@ -7,7 +7,7 @@ import { html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { CLEARED_ORG } from "../page_session.ts";
-import { cardPage, describeRefusal } from "./mail_form.ts";
+import { cardPage, describeRefusal } from "./card_page.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
 

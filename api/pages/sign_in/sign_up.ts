@@ -9,7 +9,7 @@ import { inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./mail_form.ts";
+import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
 
 const SIGN_UP_PATH = "/sign-up";

@@ -1,4 +1,4 @@
-/** Pages whose mail goes to a person who is not signed in, and pages that links in mails open. */
+/** Pages with one thing to do, in a card: signing in and up, and what links in mails open. */
 import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { describeWait } from "../explain_error.ts";
