@@ -9,7 +9,6 @@ import {
   countLiveApiKeys,
   insertApiKey,
   markApiKeyRevoked,
-  markOwnApiKeyRevoked,
   type RevokedKeyRow,
 } from "../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
@@ -98,8 +97,7 @@ export async function revokeApiKey(
   { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
 ): Promise<RevokedKeyRow | null> {
   return sql.begin(async (tx) => {
-    const key =
-      userId === undefined ? await markApiKeyRevoked(tx, id) : await markOwnApiKeyRevoked(tx, { id, userId });
+    const key = await markApiKeyRevoked(tx, { id, userId });
     if (!key) return null;
     await insertAuditEntry(tx, {
       ...actor,

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
+import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -66,8 +66,7 @@ export const listKeys = operation(
     response: { 200: KeyList },
   },
   async ({ caller }, { sql }) => {
-    const rows = await listApiKeys(sql, caller.userId);
-    return reply(200, { data: { keys: rows.map(presentKey) } });
+    return reply(200, { data: { keys: await listApiKeys(sql, caller.userId) } });
   },
 );
 
@@ -141,7 +140,7 @@ export const createKey = operation(
         actor: auditActor(request, caller),
       });
     });
-    return reply(201, { data: { key: secret, apiKey: presentKey(row) } });
+    return reply(201, { data: { key: secret, apiKey: row } });
   },
 );
 
@@ -178,11 +177,6 @@ export const revokeKey = operation(
     return reply(204, null);
   },
 );
-
-export function presentKey(row: ApiKeyRow) {
-  const { id, name, prefix, kind, scope, orgId, lastUsedAt, expiresAt, createdAt } = row;
-  return { id, name, prefix, kind, scope, organizationId: orgId, lastUsedAt, expiresAt, createdAt };
-}
 
 /** An operator may make a key that has expired already; a user may not. */
 function parseExpiry(value: string): string {

@@ -3,7 +3,6 @@ import { isUuid } from "../../shared/uuid.ts";
 import { KEY_KINDS, KEY_SCOPES } from "../../shared/vocabulary.ts";
 import { type ApiKeyRow, listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { issueKey, revokeApiKey } from "../accounts/key_changes.ts";
-import { presentKey } from "../accounts/keys.ts";
 import { AdminError, defineCommand, OPERATOR, parseInstantFlag, UsageError } from "./command/command.ts";
 import { fields, table } from "./command/format_output.ts";
 import { requireOrg, requireUser } from "./command/lookups.ts";
@@ -84,6 +83,6 @@ export const listKeysCommand = defineCommand({
   async run({ sql }, values) {
     const user = await requireUser(sql, values.user);
     const keys = await listApiKeys(sql, user.id);
-    return { json: { keys: keys.map(presentKey) }, text: keyTable(keys) };
+    return { json: { keys: [...keys] }, text: keyTable(keys) };
   },
 });

@@ -14,7 +14,6 @@ import { listSessions, markSessionsRevoked } from "../../sql/accounts/sessions.t
 import { listUsers, type UserRow, updateUserDisabled } from "../../sql/accounts/users.ts";
 import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
 import { checkNewAccount, createAccount } from "../accounts/create_account.ts";
-import { presentKey } from "../accounts/keys.ts";
 import {
   hashPassword,
   PASSWORD_MIN_LENGTH,
@@ -159,7 +158,7 @@ export const showUserCommand = defineCommand({
       json: {
         ...presentUser(user),
         organizations,
-        keys: keys.map(presentKey),
+        keys: [...keys],
         secondFactors: [...secondFactors],
         sessions: [...sessions],
       },

@@ -1,26 +1,26 @@
 /** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
-import { columnList, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
+import { firstRow, onlyRow, onlyValue, rawFragment, type Sql } from "../connection/pool.ts";
 
+/** A key as its owner sees it. */
 export interface ApiKeyRow {
   id: string;
-  /** The one organization the key works for; null for all of its owner's. */
-  orgId: string | null;
-  kind: KeyKind;
-  scope: KeyScope;
   name: string | null;
   /** First characters of the key, for display. */
   prefix: string;
+  kind: KeyKind;
+  scope: KeyScope;
+  /** The one organization the key works for; null for all of its owner's. */
+  organizationId: string | null;
   /** Accurate to the minute; null if never used. */
   lastUsedAt: string | null;
   expiresAt: string | null;
-  revokedAt: string | null;
   createdAt: string;
 }
 
-const COLUMNS = columnList(`
-  id, orgId, kind, scope, name, prefix, lastUsedAt, expiresAt, revokedAt, createdAt
-`);
+const COLUMNS = rawFragment(
+  "id, name, prefix, kind, scope, org_id as organization_id, last_used_at, expires_at, created_at",
+);
 
 /** A valid key and its owner. */
 export interface KeyCallerRow {
@@ -57,7 +57,7 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
 /** Lists the keys of a user that are not revoked, also expired ones, newest first. */
 export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`
-    select ${sql(COLUMNS)}
+    select ${COLUMNS}
     from api_keys
     where user_id = ${userId} and revoked_at is null
     order by created_at desc, id`;
@@ -90,7 +90,7 @@ export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow>
       ${key.userId}, ${key.orgId}, ${key.kind}, ${key.scope},
       ${key.name}, ${key.prefix}, ${key.keyHash}, ${key.expiresAt}
     )
-    returning ${sql(COLUMNS)}`);
+    returning ${COLUMNS}`);
 }
 
 /** Updates `lastUsedAt` of a key, at most once a minute across all processes. */
@@ -107,24 +107,19 @@ export interface RevokedKeyRow {
   revokedAt: string;
 }
 
-/** Revokes a key; null if it does not exist. A revoked key keeps its `revokedAt`. */
-export async function markApiKeyRevoked(sql: Sql, id: string): Promise<RevokedKeyRow | null> {
+/**
+ * Revokes a key; null if it does not exist. A revoked key keeps its `revokedAt`. With `userId`, only a key of that user that
+ * is not revoked counts.
+ */
+export async function markApiKeyRevoked(
+  sql: Sql,
+  key: { id: string; userId?: string | undefined },
+): Promise<RevokedKeyRow | null> {
+  const { id, userId = null } = key;
   return firstRow(sql<RevokedKeyRow[]>`
     update api_keys
     set revoked_at = coalesce(revoked_at, now())
-    where id = ${id}
-    returning id, org_id, revoked_at`);
-}
-
-/** Revokes a key of a user; null if the user has no such key, or it is already revoked. */
-export async function markOwnApiKeyRevoked(
-  sql: Sql,
-  key: { id: string; userId: string },
-): Promise<RevokedKeyRow | null> {
-  return firstRow(sql<RevokedKeyRow[]>`
-    update api_keys
-    set revoked_at = now()
-    where id = ${key.id} and user_id = ${key.userId} and revoked_at is null
+    where id = ${id} and (${userId}::uuid is null or user_id = ${userId} and revoked_at is null)
     returning id, org_id, revoked_at`);
 }
 

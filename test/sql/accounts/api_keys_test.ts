@@ -29,7 +29,7 @@ async function makeKey(db: TestDatabase, expiresAt: string | null = null) {
 test("insertApiKey() stores a key that findKeyCaller() finds with its owner", async () => {
   await using db = await openTestDatabase();
   const { user, org, hash, row } = await makeKey(db, "2999-01-01T00:00:00.000Z");
-  expect(row).toMatchObject({ name: "nightly", lastUsedAt: null, revokedAt: null, kind: "automation" });
+  expect(row).toMatchObject({ name: "nightly", lastUsedAt: null, kind: "automation" });
   expect(await findKeyCaller(db.sql, hash)).toEqual({
     userId: user.id,
     username: user.username,
@@ -48,7 +48,7 @@ test("findKeyCaller() finds no key that is unknown, expired or revoked", async (
   await using db = await openTestDatabase();
   const expired = await makeKey(db, "2020-01-01T00:00:00.000Z");
   const revoked = await makeKey(db);
-  await markApiKeyRevoked(db.sql, revoked.row.id);
+  await markApiKeyRevoked(db.sql, { id: revoked.row.id });
   for (const hash of [mintApiKey().hash, expired.hash, revoked.hash]) {
     expect(await findKeyCaller(db.sql, hash)).toBeNull();
   }
@@ -57,12 +57,16 @@ test("findKeyCaller() finds no key that is unknown, expired or revoked", async (
 test("markApiKeyRevoked() keeps the first time and knows no unknown key", async () => {
   await using db = await openTestDatabase();
   const { row } = await makeKey(db);
-  const first = await markApiKeyRevoked(db.sql, row.id);
-  expect(first).toEqual({ id: row.id, orgId: row.orgId, revokedAt: expect.any(String) });
+  const first = await markApiKeyRevoked(db.sql, { id: row.id });
+  expect(first).toEqual({ id: row.id, orgId: row.organizationId, revokedAt: expect.any(String) });
   await db.sql`update api_keys set revoked_at = revoked_at - interval '1 day'`;
   const [earlier] = await db.sql<[{ revokedAt: string }]>`select revoked_at from api_keys`;
-  expect(await markApiKeyRevoked(db.sql, row.id)).toEqual({ id: row.id, orgId: row.orgId, ...earlier });
-  expect(await markApiKeyRevoked(db.sql, crypto.randomUUID())).toBeNull();
+  expect(await markApiKeyRevoked(db.sql, { id: row.id })).toEqual({
+    id: row.id,
+    orgId: row.organizationId,
+    ...earlier,
+  });
+  expect(await markApiKeyRevoked(db.sql, { id: crypto.randomUUID() })).toBeNull();
 });
 
 test("updateApiKeyLastUsed() writes once a minute", async () => {
