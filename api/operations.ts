@@ -5,7 +5,6 @@ import { beginTotp, confirmTotp } from "./accounts/factors/add_totp.ts";
 import { listFactors, removeFactor, renameFactor, renewRecoveryCodes } from "./accounts/factors/factors.ts";
 import { beginVerification, verifyFactor } from "./accounts/factors/verify_factor.ts";
 import { createKey, listKeys, revokeKey } from "./accounts/keys.ts";
-import { logout } from "./accounts/logout.ts";
 import { getMe } from "./accounts/me.ts";
 import { acceptInvitation, previewInvitation } from "./accounts/members/accept_invitation.ts";
 import { createInvitation, listInvitations, revokeInvitation } from "./accounts/members/invitations.ts";
@@ -30,7 +29,7 @@ import {
 import { updateOrganization } from "./accounts/organizations/update.ts";
 import { getOrganizationUsage } from "./accounts/organizations/usage.ts";
 import { updateOwnProfile } from "./accounts/own_profile.ts";
-import { listSessions, revokeSession } from "./accounts/sessions.ts";
+import { listSessions, logout, revokeSession } from "./accounts/sessions.ts";
 import { login } from "./accounts/sign_in/login.ts";
 import { beginSecondStep, signInWithSecondFactor } from "./accounts/sign_in/second_step.ts";
 import { confirmEmailChange, requestEmailChange } from "./accounts/sign_up/change_email.ts";

@@ -1,4 +1,4 @@
-/** GET and DELETE /auth/sessions: the caller's own sessions. */
+/** GET and DELETE /auth/sessions, and POST /auth/logout: the caller's own sessions. */
 import { Type } from "@sinclair/typebox";
 import { isUuid } from "../../shared/uuid.ts";
 import { listSessions as listRows } from "../../sql/accounts/sessions.ts";
@@ -7,8 +7,8 @@ import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
 import { data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { clearedSessionCookie } from "../http/session_cookie.ts";
-import { endSession } from "./end_session.ts";
 import { EXAMPLE_SESSION, OWN_ACCOUNT } from "./schemas.ts";
+import { endSession } from "./session_changes.ts";
 
 const EXAMPLE_SESSION_ID = "3c1e0b9a-58f7-4d0e-9a43-7be2f1a90d55";
 
@@ -81,6 +81,28 @@ export const revokeSession = operation(
     if (!isUuid(id) || !(await endSession(sql, { id, userId, actor }))) throw notFound("session");
     callers.forget(id);
     const headers = id === credential.id ? { "Set-Cookie": clearedSessionCookie(config) } : {};
+    return reply(204, null, { headers });
+  },
+);
+
+/** Not "cookies": that would also sign the user out of the other hosts of the domain. Ours is cleared by name. */
+const CLEAR_SITE_DATA = '"cache", "storage"';
+
+export const logout = operation(
+  {
+    ...OWN_ACCOUNT,
+    id: "logout",
+    method: "POST",
+    path: "/api/v1/auth/logout",
+    summary: "Sign out",
+    description: "Ends the session. It stops working within one second.",
+    response: { 204: null },
+  },
+  async ({ caller, request }, { sql, callers, config }) => {
+    const { id } = caller.credential;
+    await endSession(sql, { id, actor: auditActor(request, caller) });
+    callers.forget(id);
+    const headers = { "Set-Cookie": clearedSessionCookie(config), "Clear-Site-Data": CLEAR_SITE_DATA };
     return reply(204, null, { headers });
   },
 );

@@ -1,8 +1,7 @@
 /** `session create`, `list` and `revoke`. */
 import { isUuid } from "../../shared/uuid.ts";
 import { listSessions, type SessionRow } from "../../sql/accounts/sessions.ts";
-import { beginSession } from "../accounts/begin_session.ts";
-import { endSession, endSessions } from "../accounts/end_session.ts";
+import { beginSession, endSession, endSessions } from "../accounts/session_changes.ts";
 import { AdminError, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
 import { fields, table } from "./command/format_output.ts";
 import { requireUser } from "./command/lookups.ts";

@@ -145,24 +145,18 @@ export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void>
     where id = ${id} and last_used_at < now() - interval '1 minute'`;
 }
 
-/** Ends a session; false if it had already ended. */
-export async function markSessionRevoked(sql: Sql, id: string): Promise<boolean> {
-  return anyRow(sql`
-    update sessions
-    set revoked_at = now()
-    where id = ${id} and revoked_at is null
-    returning id`);
-}
-
-/** Ends a session of a user; false if the user has no such session, or it had already ended. */
-export async function markOwnSessionRevoked(
+/** Ends a live session; false if there is none. With `userId`, only one of that user. */
+export async function markSessionRevoked(
   sql: Sql,
-  session: { id: string; userId: string },
+  session: { id: string; userId?: string | undefined },
 ): Promise<boolean> {
   return anyRow(sql`
     update sessions
     set revoked_at = now()
-    where id = ${session.id} and user_id = ${session.userId} and revoked_at is null and expires_at > now()
+    where id = ${session.id}
+      and user_id = coalesce(${session.userId ?? null}, user_id)
+      and revoked_at is null
+      and expires_at > now()
     returning id`);
 }
 

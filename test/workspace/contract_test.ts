@@ -1,12 +1,12 @@
 /** The tables of docs/contract.md match the code: datasets, errors and limits. */
 import { expect, test } from "bun:test";
-import { LIVE_SESSIONS_MAX } from "../../api/accounts/begin_session.ts";
 import { PASSKEY_MAX_BYTES } from "../../api/accounts/factors/factor_schemas.ts";
 import { LIVE_KEYS_MAX } from "../../api/accounts/key_changes.ts";
 import { HOURLY_INVITATIONS_MAX, PENDING_INVITATIONS_MAX } from "../../api/accounts/members/invitations.ts";
 import { CREATED_ORGS_MAX } from "../../api/accounts/organizations/create.ts";
 import { PROJECTS_MAX } from "../../api/accounts/organizations/project_changes.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
+import { LIVE_SESSIONS_MAX } from "../../api/accounts/session_changes.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/definition_turns.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";

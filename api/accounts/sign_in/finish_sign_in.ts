@@ -11,8 +11,8 @@ import { reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { dataOf, Instant, Text } from "../../http/schemas.ts";
 import { newSessionCookie } from "../../http/session_cookie.ts";
-import { beginSession } from "../begin_session.ts";
 import { EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema } from "../schemas.ts";
+import { beginSession } from "../session_changes.ts";
 
 const SignIn = Type.Object(
   {

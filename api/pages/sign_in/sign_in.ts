@@ -1,6 +1,6 @@
 /** The sign-in page, its form, and signing out. */
 import { ApiError } from "../../../shared/errors.ts";
-import { logout } from "../../accounts/logout.ts";
+import { logout } from "../../accounts/sessions.ts";
 import { login } from "../../accounts/sign_in/login.ts";
 import { withQuery } from "../addresses.ts";
 import { html } from "../html.ts";

@@ -1,11 +1,20 @@
-/** The beginning of a session, whether its user signed in or an operator made it. */
-
+/** The use cases of sessions, whether their user or an operator begins and ends them. */
 import type { ProofKind } from "../../shared/vocabulary.ts";
-import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import {
+  type AuditActor,
+  type AuditEntry,
+  insertAuditEntries,
+  insertAuditEntry,
+} from "../../sql/accounts/audit_log.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
-import { insertSession, markExcessSessionsRevoked } from "../../sql/accounts/sessions.ts";
+import {
+  insertSession,
+  markExcessSessionsRevoked,
+  markSessionRevoked,
+  markSessionsRevoked,
+} from "../../sql/accounts/sessions.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { mintSessionToken } from "../http/credentials.ts";
 
 const HOUR_MS = 3_600_000;
@@ -62,4 +71,39 @@ export async function beginSession(
     },
   });
   return { sessionToken: secret, expiresAt };
+}
+
+/**
+ * Ends a session and adds an audit entry; false if it had already ended. With `userId`, only a session of that user ends:
+ * another's is indistinguishable from one that does not exist.
+ */
+export async function endSession(
+  sql: Pool,
+  { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
+): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    // Otherwise another request has just ended it and added the entry.
+    if (!(await markSessionRevoked(tx, { id, userId }))) return false;
+    await insertAuditEntry(tx, entryOf(id.toLowerCase(), actor));
+    return true;
+  });
+}
+
+/** Ends all sessions of a user, with an audit entry for each, and returns how many were live. */
+export async function endSessions(
+  sql: Pool,
+  { user, actor }: { user: { id: string }; actor: AuditActor },
+): Promise<number> {
+  return sql.begin(async (tx) => {
+    const ids = await markSessionsRevoked(tx, { userId: user.id });
+    await insertAuditEntries(
+      tx,
+      ids.map((id) => entryOf(id, actor)),
+    );
+    return ids.length;
+  });
+}
+
+function entryOf(subjectId: string, actor: AuditActor): AuditEntry {
+  return { ...actor, action: "session.revoke", subject: { type: "session", id: subjectId } };
 }

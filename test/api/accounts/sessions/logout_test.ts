@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { auditRows, makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { auditRows, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 describe("POST /auth/logout", () => {
   test("makes the token worthless at once, and takes the cookie back", async () => {
