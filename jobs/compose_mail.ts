@@ -121,6 +121,11 @@ export function withoutLinks(name: string): string {
   return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");
 }
 
+/** Returns the address of an organization's pages. */
+export function orgUrl(publicUrl: string, slug: string): string {
+  return `${publicUrl}/orgs/${encodeURIComponent(slug)}`;
+}
+
 /** Returns an instant as people read it: `26 November 2026 at 04:00:00 UTC`. */
 export function inWords(iso: string): string {
   return `${instant.format(new Date(iso))} UTC`;

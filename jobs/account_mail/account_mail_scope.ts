@@ -1,5 +1,7 @@
-/** What the functions that write account mails get and return. */
+/** What the functions that write account mails get and return, and who gets a notice. */
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
+import { findMembership } from "../../sql/accounts/organization_members.ts";
+import { findUser, type UserRow } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { MailContent } from "../compose_mail.ts";
 
@@ -21,10 +23,26 @@ export interface AccountMailLink {
 }
 
 /** A mail to the person that the row names, who may or may not have an account. */
-export type AccountMailContent = MailContent & {
+type AccountMailContent = MailContent & {
   /** The recipient, if it is not the address of the row. */
   to?: string;
 };
 
 /** Looks up what a mail is about and writes it; null if nothing is to be sent. */
 export type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;
+
+/**
+ * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the user is no
+ * longer the member or owner whom the notice is for.
+ */
+export async function findNoticeRecipient(
+  sql: Sql,
+  { userId, orgId }: AccountMailRow,
+  { mustBe }: { mustBe: "owner" | "member" | null },
+): Promise<UserRow | null> {
+  const user = userId === null ? null : await findUser(sql, userId);
+  if (!user || user.disabledAt !== null) return null;
+  if (mustBe === null) return user;
+  const membership = orgId === null ? null : await findMembership(sql, { userId: user.id, orgId });
+  return membership && (mustBe === "member" || membership.role === "owner") ? user : null;
+}

@@ -1,37 +1,38 @@
 /** Mails to owners about the end of their organization. */
-import { inWords, type MailText, subjectName } from "../compose_mail.ts";
+import { inWords, type MailContent, orgUrl, subjectName } from "../compose_mail.ts";
 import { requireOriginal } from "../require_original.ts";
-import type { AccountMailContent, WriteAccountMail } from "./account_mail_scope.ts";
-import { findNoticeRecipient } from "./notice_recipient.ts";
+import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope.ts";
 
-/** What a notice is about. All of it is in the row: the organization may be gone when the mail is sent. */
+/** The details of the mail. All of it is in the row: the organization may be gone when the mail is sent. */
 interface Notice {
+  about: string;
   /** Who did it; null for an operator. */
   by: string | null;
   name: string;
   slug: string;
-  details: Readonly<Record<string, unknown>>;
+  /** Of a notice that the deletion is scheduled. */
+  deletesAt?: string;
 }
 
-type NoticeText = (notice: Notice) => Pick<AccountMailContent, "subject" | "intro"> & {
-  button?: { label: string; path: string };
-  notes?: readonly MailText[];
-};
+type NoticeText = (
+  notice: Notice,
+  orgPage: string,
+) => Omit<MailContent, "facts" | "notes"> & { notes?: MailContent["notes"] };
 
 const NOTICES: Readonly<Record<string, NoticeText>> = {
-  deletion_scheduled: (notice) => ({
+  deletion_scheduled: (notice, orgPage) => ({
     subject: `${subjectName(notice.name)} will be deleted`,
     intro: [
       [who(notice), " deleted the organization ", { name: notice.name }, "."],
-      `It keeps working until ${inWords(String(notice.details["deletesAt"]))}. After that, its members, keys, webhooks and drafts are deleted, and its projects and exports can no longer be reached. Until then, any owner can restore it:`,
+      `It keeps working until ${inWords(String(notice.deletesAt))}. After that, its members, keys, webhooks and drafts are deleted, and its projects and exports can no longer be reached. Until then, any owner can restore it:`,
     ],
-    button: { label: "Restore the organization", path: "/end" },
+    button: { label: "Restore the organization", url: `${orgPage}/end` },
     notes: ["If this is intended, you do not need to do anything."],
   }),
-  restored: (notice) => ({
+  restored: (notice, orgPage) => ({
     subject: `${subjectName(notice.name)} will not be deleted`,
     intro: [[who(notice), " restored the organization ", { name: notice.name }, ". Nothing was deleted."]],
-    button: { label: "Open the organization", path: "" },
+    button: { label: "Open the organization", url: orgPage },
   }),
   deleted: (notice) => ({
     subject: `${subjectName(notice.name)} has been deleted`,
@@ -55,28 +56,15 @@ export const writeDeletionNotice: WriteAccountMail = async ({ sql, publicUrl, ma
   // When it is gone, it has no owners.
   const user = await findNoticeRecipient(sql, mail, { mustBe: null });
   if (!user) return null;
-  const { about, by, name, slug } = mail.details;
-  const write = NOTICES[String(about)];
-  if (!write) throw new Error(`Cannot write a notice: this release does not know "${about}"`);
-  const {
-    button,
-    notes = [],
-    ...said
-  } = write({
-    ...{ by: by === null ? null : String(by), name: String(name), slug: String(slug) },
-    details: mail.details,
-  });
+  const notice = mail.details as unknown as Notice;
+  const write = NOTICES[notice.about];
+  if (!write) throw new Error(`Cannot write a notice: this release does not know "${notice.about}"`);
+  const { notes = [], ...said } = write(notice, orgUrl(publicUrl, notice.slug));
   return {
     ...said,
     to: user.email,
-    ...(button && {
-      button: {
-        label: button.label,
-        url: `${publicUrl}/orgs/${encodeURIComponent(String(slug))}${button.path}`,
-      },
-    }),
     facts: [
-      ["Organization", String(slug)],
+      ["Organization", notice.slug],
       ["When", inWords(mail.createdAt)],
     ],
     notes: [...notes, "You are receiving this email because you own this organization."],

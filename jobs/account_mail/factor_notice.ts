@@ -2,8 +2,8 @@
 import type { FactorNotice } from "../../shared/account_mail_kinds.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUser } from "../../sql/accounts/users.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
 import { inWords, type MailContent, type MailText } from "../compose_mail.ts";
+import type { WriteAccountMail } from "./account_mail_scope.ts";
 
 const CHANGE_PASSWORD =
   "If this was not you, change your password now, and check your second factors and sessions.";
@@ -12,12 +12,7 @@ const SOMEONE_TRIES =
   "If this was you, ignore this email. If not, someone knows your password or uses one of your sessions. Change your password now, which ends your other sessions.";
 
 /** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
-export async function writeFactorNotice(options: {
-  sql: Sql;
-  publicUrl: string;
-  mail: AccountMailRow;
-}): Promise<MailContent | null> {
-  const { sql, publicUrl, mail } = options;
+export const writeFactorNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
   const user = mail.userId === null ? null : await findUser(sql, mail.userId);
   if (!user) return null;
   const { subject, intro, note } = describe(mail.details as unknown as FactorNotice);
@@ -28,7 +23,7 @@ export async function writeFactorNotice(options: {
     facts: factsOf(mail),
     notes: [note],
   };
-}
+};
 
 function factsOf({ createdAt, network }: AccountMailRow): NonNullable<MailContent["facts"]> {
   return [["Time", inWords(createdAt)], ...(network === null ? [] : [["Network", network] as const])];

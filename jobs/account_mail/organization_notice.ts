@@ -1,15 +1,25 @@
 /** Mails about what has happened in an organization: to its owners, and to the member whom it concerns. */
 import { findOrgById } from "../../sql/accounts/orgs.ts";
-import { inWords, type MailText, subjectName } from "../compose_mail.ts";
-import type { AccountMailScope, WriteAccountMail } from "./account_mail_scope.ts";
-import { findNoticeRecipient } from "./notice_recipient.ts";
+import { inWords, type MailText, orgUrl, subjectName } from "../compose_mail.ts";
+import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope.ts";
+
+/** The details of the mail, as `listNotices` writes them in api/accounts/members/member_changes.ts. */
+interface News {
+  member: string;
+  /** Null for an operator. */
+  actor: string | null;
+  from: string | null;
+  to: string | null;
+  /** Omitted in rows of old releases. */
+  invitedBy?: string | null;
+}
 
 /** Tells an owner about a change of owners or admins. */
 export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   const owner = await findNoticeRecipient(sql, mail, { mustBe: "owner" });
   if (!org || !owner) return null;
-  const { member, actor, from, to, invitedBy } = newsOf(mail.details);
+  const { member, actor, from, to, invitedBy = null } = mail.details as unknown as News;
   const organization = { name: org.name };
   const isOwn = actor === member;
   const by = { name: actor ?? "An operator of this service" };
@@ -58,7 +68,7 @@ export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, pub
 /** Tells a member of another role, or that they were removed. */
 export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
-  const { actor, from, to } = newsOf(mail.details);
+  const { actor, from, to } = mail.details as unknown as News;
   const user = await findNoticeRecipient(sql, mail, { mustBe: to === null ? null : "member" });
   if (!org || !user) return null;
   const organization = { name: org.name };
@@ -88,34 +98,7 @@ export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publi
   };
 };
 
-interface News {
-  member: string;
-  /** Null for an operator. */
-  actor: string | null;
-  from: string | null;
-  to: string | null;
-  invitedBy: string | null;
-}
-
-function newsOf(details: AccountMailScope["mail"]["details"]): News {
-  const read = (name: string): string | null => {
-    const value = details[name] ?? null;
-    return value === null ? null : String(value);
-  };
-  return {
-    member: read("member") ?? "Somebody",
-    actor: read("actor"),
-    from: read("from"),
-    to: read("to"),
-    invitedBy: read("invitedBy"),
-  };
-}
-
 function subjectOf({ member, from, to }: Pick<News, "member" | "from" | "to">): string {
   if (to === null) return `${member} is no longer ${from} of`;
   return from === null ? `${member} joined as ${to}:` : `${member} is now ${to} of`;
-}
-
-function orgUrl(publicUrl: string, slug: string): string {
-  return `${publicUrl}/orgs/${encodeURIComponent(slug)}`;
 }

@@ -3,7 +3,7 @@ import type { JobPayloads } from "../../shared/background_jobs.ts";
 import { listOwners } from "../../sql/accounts/organization_members.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
-import { composeMail, inWords, subjectName } from "../compose_mail.ts";
+import { composeMail, inWords, orgUrl, subjectName } from "../compose_mail.ts";
 import { type MailMessage, sendMail } from "../mailer.ts";
 import { requireOriginal } from "../require_original.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
@@ -41,7 +41,7 @@ async function compose({ sql, config }: RunnerDeps, webhookId: string): Promise<
     ],
     button: {
       label: "Open the webhook",
-      url: `${config.publicUrl}/orgs/${encodeURIComponent(org.slug)}/webhooks/${webhookId}`,
+      url: `${orgUrl(config.publicUrl, org.slug)}/webhooks/${webhookId}`,
     },
     facts: [
       ["Organization", org.slug],

@@ -59,6 +59,19 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   return id;
 }
 
+/** Queues mails in one order, because each takes a lock of its address. Returns their ids, in that order. */
+export async function queueAccountMails(
+  tx: Sql,
+  boss: Boss,
+  mails: readonly NewAccountMail[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const mail of mails.toSorted((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1))) {
+    ids.push(await queueAccountMail(tx, boss, mail));
+  }
+  return ids;
+}
+
 /**
  * If an invitation's mail is over the hourly limit, lets the last one that is not lead to this invitation. Without it, the
  * address would have no link that works, because the invitation has replaced the earlier one.

@@ -2,7 +2,7 @@
 import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 import type { Boss } from "../queue.ts";
-import { type AccountMailDetails, queueAccountMail } from "./account_mails.ts";
+import { type AccountMailDetails, queueAccountMails } from "./account_mails.ts";
 
 /** Days from the request of an owner until an organization is deleted. It can be restored until then. */
 export const ORG_RESTORE_DAYS = 7;
@@ -135,19 +135,14 @@ export async function queueDeletionNotices(
   boss: Boss,
   { org, owners, actorUserId, about, details }: DeletionNotice,
 ): Promise<string[]> {
-  // In one order, because each takes a lock of its address.
-  const recipients = owners.toSorted((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
   const [actor] = await tx<{ username: string }[]>`
     select username
     from users
     where id = ${actorUserId}`;
-  const ids: string[] = [];
-  for (const { id, email } of recipients) {
-    const mailId = await queueAccountMail(tx, boss, {
-      ...{ kind: "deletion_notice", email, userId: id, orgId: org.id },
-      details: { about, by: actor?.username ?? null, name: org.name, slug: org.slug, ...details },
-    });
-    ids.push(mailId);
-  }
-  return ids;
+  const { id: orgId, name, slug } = org;
+  const said = { about, by: actor?.username ?? null, name, slug, ...details };
+  const mails = owners.map(({ id, email }) => {
+    return { kind: "deletion_notice", email, userId: id, orgId, details: said } as const;
+  });
+  return queueAccountMails(tx, boss, mails);
 }

@@ -6,7 +6,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
-import { type NewAccountMail, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
+import { type NewAccountMail, queueAccountMails } from "../../../sql/accounts/account_mails.ts";
 import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { revokeInvitationsOf } from "../../../sql/accounts/invitations.ts";
@@ -110,18 +110,23 @@ async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promis
   throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.only(org.slug) });
 }
 
-/** Adds the entry to the audit log, and queues the mails. */
+interface MembershipNews {
+  /** Null for a new member. */
+  from: OrgRole | null;
+  /** Null for a former member. */
+  to: OrgRole | null;
+  /** Username of the sender of the invitation. */
+  invitedBy?: string;
+  revokedKeys?: number;
+}
+
+/** Adds the entry to the audit log, and queues the mails. Call it after the change. */
 async function record(
   tx: Sql,
-  { actor, org, userId, username, boss }: MemberChange & { username: string },
-  {
-    action,
-    ...news
-  }: Pick<MembershipNews, "from" | "to" | "invitedBy"> & {
-    action: string;
-    revokedKeys?: number;
-  },
+  change: MemberChange & { username: string },
+  { action, ...news }: MembershipNews & { action: string },
 ): Promise<void> {
+  const { actor, org, userId, username } = change;
   await insertAuditEntry(tx, {
     ...actor,
     action,
@@ -129,42 +134,38 @@ async function record(
     orgId: org.id,
     details: { org: org.slug, username, ...news },
   });
-  if (boss) await notifyOfMembership(tx, boss, { actor, orgId: org.id, userId, ...news });
-}
-
-interface MembershipNews {
-  actor: AuditActor;
-  orgId: string;
-  userId: string;
-  /** Null for a new member. */
-  from: OrgRole | null;
-  /** Null for a former member. */
-  to: OrgRole | null;
-  /** Username of the sender of the invitation. */
-  invitedBy?: string;
+  if (change.boss) await queueAccountMails(tx, change.boss, await listNotices(tx, change, news));
 }
 
 /**
- * Queues mails about a change of members: to the owners if owners or admins change, and to the member. An owner who makes
- * the change gets one too, because someone else may have their session. Call inside the transaction of the change, after it.
+ * Lists the mails about a change of members: to the owners if owners or admins change, and to the member. An owner who makes
+ * the change gets one too, because someone else may have their session.
  */
-async function notifyOfMembership(tx: Sql, boss: Boss, news: MembershipNews): Promise<void> {
-  const { actor, orgId, userId, from, to, invitedBy = null } = news;
+async function listNotices(
+  tx: Sql,
+  { actor, org, userId }: MemberChange,
+  { from, to, invitedBy }: MembershipNews,
+): Promise<NewAccountMail[]> {
   const member = await findUser(tx, userId);
-  if (!member) return;
+  if (!member) return [];
   const actorId = actor.actorUserId ?? null;
   const actorName = actorId === null ? null : ((await findUser(tx, actorId))?.username ?? null);
-  const details = { event: "member", member: member.username, actor: actorName, from, to, invitedBy };
-  const about = { orgId, details };
+  const details = {
+    event: "member",
+    member: member.username,
+    actor: actorName,
+    from,
+    to,
+    invitedBy: invitedBy ?? null,
+  };
+  const about = { orgId: org.id, details };
   const concernsOwners = [from, to].some((role) => role === "owner" || role === "admin");
-  const owners = concernsOwners ? await listOwners(tx, orgId) : [];
+  const owners = concernsOwners ? await listOwners(tx, org.id) : [];
   const mails: NewAccountMail[] = owners
     .filter(({ id }) => id !== userId)
     .map(({ id, email }) => ({ ...about, kind: "organization_notice", userId: id, email }));
   if (from !== null && userId !== actorId && member.disabledAt === null) {
     mails.push({ ...about, kind: "membership_notice", userId, email: member.email });
   }
-  // In one order, because each takes a lock of its address.
-  mails.sort((a, b) => (a.email.toLowerCase() < b.email.toLowerCase() ? -1 : 1));
-  for (const mail of mails) await queueAccountMail(tx, boss, mail);
+  return mails;
 }
