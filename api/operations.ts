@@ -1,7 +1,6 @@
 /** All operations, by subject; the document lists them in this order. */
 import { changePassword } from "./accounts/change_password.ts";
-import { addPasskey, beginPasskey } from "./accounts/factors/add_passkey.ts";
-import { beginTotp, confirmTotp } from "./accounts/factors/add_totp.ts";
+import { addPasskey, beginPasskey, beginTotp, confirmTotp } from "./accounts/factors/add_factor.ts";
 import { listFactors, removeFactor, renameFactor, renewRecoveryCodes } from "./accounts/factors/factors.ts";
 import { beginVerification, verifyFactor } from "./accounts/factors/verify_factor.ts";
 import { createKey, listKeys, revokeKey } from "./accounts/keys.ts";
@@ -14,6 +13,7 @@ import { createOrganization } from "./accounts/organizations/create.ts";
 import { deleteOrganization, restoreOrganization } from "./accounts/organizations/delete.ts";
 import {
   getOrganization,
+  getOrganizationUsage,
   listOrganizationMembers,
   listOrganizations,
 } from "./accounts/organizations/own_orgs.ts";
@@ -27,15 +27,13 @@ import {
   updateProject,
 } from "./accounts/organizations/projects.ts";
 import { updateOrganization } from "./accounts/organizations/update.ts";
-import { getOrganizationUsage } from "./accounts/organizations/usage.ts";
-import { updateOwnProfile } from "./accounts/own_profile.ts";
 import { listSessions, logout, revokeSession } from "./accounts/sessions.ts";
 import { login } from "./accounts/sign_in/login.ts";
 import { beginSecondStep, signInWithSecondFactor } from "./accounts/sign_in/second_step.ts";
 import { confirmEmailChange, requestEmailChange } from "./accounts/sign_up/change_email.ts";
 import { requestPasswordReset, resetPassword } from "./accounts/sign_up/reset_password.ts";
 import { confirmSignUp, signUp } from "./accounts/sign_up/sign_up.ts";
-import { getUser, getUsers } from "./accounts/users.ts";
+import { getUser, getUsers, updateOwnProfile } from "./accounts/users.ts";
 import { createDefinitions, validateDefinition } from "./definitions/batch/batch.ts";
 import { createDefinition } from "./definitions/create.ts";
 import { deleteDefinition } from "./definitions/delete.ts";

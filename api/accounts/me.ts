@@ -1,5 +1,4 @@
 /** GET /auth/me: the current user, organizations and credential. */
-
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { type Credential, maySeeOrg } from "../../shared/policy.ts";
@@ -7,6 +6,7 @@ import { listMemberships, type MembershipRow } from "../../sql/accounts/organiza
 import { findUser, type UserRow } from "../../sql/accounts/users.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { operation, reply } from "../http/operation.ts";
+import { boundOrgOf } from "../http/resolve_org.ts";
 import { data, listOf, NullableInstant, NullableText, oneOf, Text } from "../http/schemas.ts";
 import {
   AUTH_TAG,
@@ -88,12 +88,14 @@ export const getMe = operation(
       ),
     },
   },
-  async ({ caller: { userId, credential } }, { sql }) => {
+  async ({ caller }, { sql }) => {
+    const { userId, credential } = caller;
+    const boundTo = boundOrgOf(caller);
     const [user, memberships] = await Promise.all([findUser(sql, userId), listMemberships(sql, userId)]);
     // Deleted since the credential was looked up.
     if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.account);
     const organizations = memberships
-      .filter(({ orgId }) => worksFor(credential, orgId))
+      .filter(({ orgId }) => boundTo === null || boundTo === orgId)
       .map((membership) => presentMembership(membership, credential));
     return reply(200, {
       data: { user: presentUser(user), organizations, credential: presentCredential(credential) },
@@ -115,9 +117,4 @@ function presentCredential(credential: Credential) {
   const { type, expiresAt } = credential;
   if (credential.type === "session") return { type, expiresAt };
   return { type, kind: credential.kind, scope: credential.scope, expiresAt };
-}
-
-/** Whether a credential works for an organization of its user. A bound key works for one only. */
-function worksFor(credential: Credential, orgId: string): boolean {
-  return credential.type === "session" || credential.orgId === null || credential.orgId === orgId;
 }

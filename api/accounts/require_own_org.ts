@@ -10,6 +10,7 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { boundOrgOf } from "../http/resolve_org.ts";
 
 /**
  * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile is public.
@@ -18,11 +19,10 @@ export async function requireOwnOrg(
   sql: Sql,
   { caller, slug }: { caller: Caller; slug: string },
 ): Promise<OwnOrgRow> {
-  const { userId, credential } = caller;
-  const org = await findOwnOrg(sql, { userId, slug });
-  const boundTo = credential.type === "key" ? credential.orgId : null;
+  const org = await findOwnOrg(sql, { userId: caller.userId, slug });
+  const boundTo = boundOrgOf(caller);
   if (org && (boundTo === null || boundTo === org.id)) {
-    requireAllowed(maySeeOrg(credential, org));
+    requireAllowed(maySeeOrg(caller.credential, org));
     return org;
   }
   throw new ApiError((await findOrgBySlug(sql, slug)) ? "ORG_ACCESS_DENIED" : "ORG_NOT_FOUND");

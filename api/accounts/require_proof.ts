@@ -3,7 +3,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
 import { isSessionProven } from "../../sql/accounts/sessions.ts";
-import { findUserWithPassword, type UserWithPassword } from "../../sql/accounts/users.ts";
+import { findUserWithPassword, lockActiveUser, type UserWithPassword } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
@@ -12,6 +12,14 @@ import { requestContext } from "../http/request_context.ts";
 import { invalidField } from "../http/validation_problems.ts";
 
 const MAX_AGE_SECONDS = 15 * 60;
+
+/**
+ * Locks the caller's account until the transaction ends: changes and uses of its factors happen one after the other, and
+ * no two requests exceed a quota together. Throws UNAUTHORIZED if it is disabled by now.
+ */
+export async function lockCaller(tx: Sql, { userId }: Pick<Caller, "userId">): Promise<void> {
+  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
+}
 
 /**
  * Throws SECOND_FACTOR_REQUIRED unless the session was proven with a second factor within 15 minutes. Asks the database,
@@ -40,16 +48,20 @@ export async function requireProof(
   await requirePassword({ sql, signIn }, { caller, request, password });
 }
 
-/** Returns the caller's account if this is its password. Counts as an attempt to sign in. Throws UNAUTHORIZED. */
+/**
+ * Returns the caller's account if this is its password. Counts as an attempt to sign in. Throws UNAUTHORIZED, with the text
+ * `wrong`.
+ */
 export async function requirePassword(
   { sql, signIn }: Pick<OperationDeps, "sql" | "signIn">,
-  { caller, request, password }: { caller: Caller; request: Request; password: string },
+  options: { caller: Caller; request: Request; password: string; wrong?: string },
 ): Promise<UserWithPassword> {
+  const { caller, request, password, wrong = TEXTS.UNAUTHORIZED.password } = options;
   const user = await findUserWithPassword(sql, caller.userId);
-  if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.password);
+  if (!user) throw unauthorized(wrong);
   const { isKnownNetwork } = await signIn.limit.take(requestContext(request), user.email, caller.credential);
   const isRight = await signIn.passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
-  if (!isRight) throw unauthorized(TEXTS.UNAUTHORIZED.password);
+  if (!isRight) throw unauthorized(wrong);
   return user;
 }
 

@@ -43,9 +43,7 @@ export async function beginSession(
   start: SessionStart,
 ): Promise<{ sessionToken: string; expiresAt: string } | null> {
   const { user, passwordHash, ttlHours, device, secondFactor, actor } = start;
-  if (!(await lockActiveUser(tx, { id: user.id, ...(passwordHash === undefined ? {} : { passwordHash }) }))) {
-    return null;
-  }
+  if (!(await lockActiveUser(tx, { id: user.id, passwordHash }))) return null;
   const hasFactor = await existsSecondFactor(tx, user.id);
   if (hasFactor && secondFactor === null) return null;
   const { secret, hash } = mintSessionToken();

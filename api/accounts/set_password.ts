@@ -25,14 +25,9 @@ interface NewPassword {
 export async function setPassword(tx: Sql, password: NewPassword): Promise<string[] | null> {
   const { user, passwordHash, fromHash, action, actor, keep } = password;
   const { id: userId } = user;
-  const isSet = await updateUserPassword(tx, {
-    id: userId,
-    passwordHash,
-    ...(fromHash === undefined ? {} : { fromHash }),
-  });
-  if (!isSet) return null;
-  const ended = await markSessionsRevoked(tx, { userId, ...(keep ? { exceptId: keep.sessionId } : {}) });
-  await deleteSignInNetworks(tx, { userId, ...(keep ? { exceptNetwork: keep.network } : {}) });
+  if (!(await updateUserPassword(tx, { id: userId, passwordHash, fromHash }))) return null;
+  const ended = await markSessionsRevoked(tx, { userId, exceptId: keep?.sessionId });
+  await deleteSignInNetworks(tx, { userId, exceptNetwork: keep?.network });
   await endAccountLinks(tx, { kind: "password_reset", userId });
   await endAccountLinks(tx, { kind: "email_change", userId });
   await insertAuditEntry(tx, {

@@ -1,13 +1,16 @@
-/** GET /users/{id} and POST /users/batch: public profiles. Email and role are not part of them. */
+/** GET /users/{id}, POST /users/batch and PATCH /users/me: public profiles. Email and role are not part of them. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
+import { auditActor } from "../http/audit_actor.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
 import { dataOf, requestBody } from "../http/schemas.ts";
 import { findUnknownFields, invalidField, invalidInput, type Problem } from "../http/validation_problems.ts";
+import { changeUser } from "./change_user.ts";
+import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";
 import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./schemas.ts";
 
 export const getUser = operation(
@@ -73,19 +76,14 @@ function parseBatch(options: { ids?: unknown }): string[] {
   const unknown = findUnknownFields(options, ["ids"]);
   if (unknown.length > 0) throw invalidInput(unknown);
   const { ids } = options;
-  if (!Array.isArray(ids)) throw invalidBatch([{ path: "ids", message: "must be a list of user ids" }]);
-  if (ids.length < 1 || ids.length > MAX_BATCH_IDS) {
-    throw invalidBatch([{ path: "ids", message: `must have from 1 to ${MAX_BATCH_IDS} ids` }]);
+  if (!Array.isArray(ids) || ids.length < 1 || ids.length > MAX_BATCH_IDS) {
+    throw invalidBatch([{ path: "ids", message: `must be a list of 1 to ${MAX_BATCH_IDS} user ids` }]);
   }
-  const known = ids.filter((id) => typeof id === "string" && isUuid(id));
-  if (known.length < ids.length) {
-    throw invalidBatch(
-      ids.flatMap((id, index) =>
-        known.includes(id) ? [] : [{ path: `ids.${index}`, message: "must be a UUID" }],
-      ),
-    );
-  }
-  return [...new Set(known.map((id) => id.toLowerCase()))];
+  const problems = ids.flatMap((id, index) =>
+    typeof id === "string" && isUuid(id) ? [] : [{ path: `ids.${index}`, message: "must be a UUID" }],
+  );
+  if (problems.length > 0) throw invalidBatch(problems);
+  return [...new Set(ids.map((id) => String(id).toLowerCase()))];
 }
 
 function invalidBatch(problems: readonly Problem[]): ApiError {
@@ -95,3 +93,35 @@ function invalidBatch(problems: readonly Problem[]): ApiError {
     details: { errors: problems },
   });
 }
+
+const ProfileUpdate = requestBody(
+  "ProfileUpdate",
+  {
+    name: Type.Optional(NullableNameField),
+    bio: Type.Optional(AboutField),
+    websiteUrl: Type.Optional(WebsiteField),
+  },
+  { name: "Petra Lindqvist", bio: "Builds agents", websiteUrl: "https://petra.example" },
+);
+
+export const updateOwnProfile = operation(
+  {
+    id: "updateOwnProfile",
+    method: "PATCH",
+    path: "/api/v1/users/me",
+    access: "session",
+    tag: USERS_TAG,
+    summary: "Update your public profile",
+    description: "Omitted fields stay unchanged.",
+    body: ProfileUpdate,
+    response: { 200: OneProfile },
+  },
+  async ({ caller, request, body }, { sql }) => {
+    const user = { id: caller.userId, username: caller.username };
+    const actor = auditActor(request, caller);
+    await sql.begin((tx) => changeUser(tx, { user, changes: body, actor }));
+    const profile = await findUserProfile(sql, caller.userId);
+    if (!profile) throw notFound("user");
+    return reply(200, { data: profile });
+  },
+);

@@ -4,10 +4,10 @@ import { queueAccountMail } from "../../sql/accounts/account_mails.ts";
 import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
-import { replaceRecoveryCodes } from "../../sql/accounts/recovery_codes.ts";
 import {
   deleteSecondFactors,
   listSecondFactors,
+  replaceRecoveryCodes,
   type SecondFactorRow,
 } from "../../sql/accounts/second_factors.ts";
 import { listSessions, markSessionsRevoked } from "../../sql/accounts/sessions.ts";

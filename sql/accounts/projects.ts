@@ -132,7 +132,7 @@ export async function updateProjectDeleted(
     returning ${sql(COLUMNS)}`);
 }
 
-export type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
+type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
 
 /** Lists the organization's projects that are not deleted, by name and id. */
 export async function listLiveProjects(sql: Sql, orgId: string): Promise<LiveProjectRow[]> {

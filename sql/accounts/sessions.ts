@@ -163,7 +163,7 @@ export async function markSessionRevoked(
 /** Ends all sessions of a user, or all but one, and returns the ids of those that were live. */
 export async function markSessionsRevoked(
   sql: Sql,
-  sessions: { userId: string; exceptId?: string },
+  sessions: { userId: string; exceptId?: string | undefined },
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     update sessions

@@ -27,7 +27,7 @@ export async function upsertSignInNetwork(sql: Sql, key: { userId: string; netwo
 /** Deletes the networks of an account, or all but one: an attacker may have signed in from them. */
 export async function deleteSignInNetworks(
   sql: Sql,
-  key: { userId: string; exceptNetwork?: string },
+  key: { userId: string; exceptNetwork?: string | undefined },
 ): Promise<void> {
   await sql`
     delete from sign_in_networks

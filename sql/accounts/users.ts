@@ -138,7 +138,7 @@ export async function updateUser(sql: Sql, id: string, changes: UserChanges): Pr
 /** Replaces the password of an account. False if `fromHash` is given and is no longer current. */
 export async function updateUserPassword(
   sql: Sql,
-  user: { id: string; passwordHash: string; fromHash?: string },
+  user: { id: string; passwordHash: string; fromHash?: string | undefined },
 ): Promise<boolean> {
   const { count } = await sql`
     update users
@@ -165,7 +165,7 @@ export async function updateUserDisabled(
  */
 export async function lockActiveUser(
   sql: Sql,
-  user: { id: string; passwordHash?: string },
+  user: { id: string; passwordHash?: string | undefined },
 ): Promise<boolean> {
   return anyRow(sql`
     select id

@@ -1,17 +1,24 @@
 /** What every change of a user's factors does beside the change itself. */
-import { TEXTS } from "../../../shared/error_texts.ts";
+import type { FactorNotice } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { FactorKind } from "../../../shared/vocabulary.ts";
+import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { countRecoveryCodes, replaceRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
-import { listSecondFactors, type SecondFactorRow } from "../../../sql/accounts/second_factors.ts";
+import {
+  countRecoveryCodes,
+  listSecondFactors,
+  replaceRecoveryCodes,
+  type SecondFactorRow,
+} from "../../../sql/accounts/second_factors.ts";
 import { markSessionsRevoked, updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
-import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";
+import { findUser, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
+import type { OperationDeps } from "../../http/operation.ts";
+import { requestContext } from "../../http/request_context.ts";
+import { lockCaller } from "../require_proof.ts";
 import { FACTORS_MAX } from "./factor_schemas.ts";
 import { hashRecoveryCode, mintRecoveryCodes } from "./recovery_code.ts";
 
@@ -19,11 +26,6 @@ interface FactorChange {
   caller: Caller;
   request: Request;
   factor: SecondFactorRow;
-}
-
-/** Locks the caller's account, so that changes and uses of its factors happen one after the other. */
-export async function lockCaller(tx: Sql, { userId }: Caller): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
 }
 
 /** Throws QUOTA_EXCEEDED if the user has as many factors as one may have. Call it after `lockCaller`. */
@@ -59,7 +61,7 @@ export async function beginAddition(
  */
 export async function finishAddition(
   tx: Sql,
-  deps: MailDeps,
+  deps: Pick<OperationDeps, "boss">,
   change: FactorChange,
 ): Promise<string[] | null> {
   const { caller, request, factor } = change;
@@ -81,7 +83,11 @@ export async function finishAddition(
  * Follows the deletion of a factor. Ends the other sessions: the lost device may have one. With the last factor, the recovery
  * codes go.
  */
-export async function finishRemoval(tx: Sql, deps: MailDeps, change: FactorChange): Promise<void> {
+export async function finishRemoval(
+  tx: Sql,
+  deps: Pick<OperationDeps, "boss">,
+  change: FactorChange,
+): Promise<void> {
   const { caller, request, factor } = change;
   const { userId, credential } = caller;
   const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
@@ -108,4 +114,24 @@ export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
   const codes = mintRecoveryCodes();
   await replaceRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });
   return codes;
+}
+
+/** Queues a mail to the user. Call it in the transaction of what it tells. */
+export async function queueFactorMail(
+  tx: Sql,
+  { boss }: Pick<OperationDeps, "boss">,
+  { userId, request, details }: { userId: string; request: Request; details: FactorNotice },
+): Promise<void> {
+  const user = await findUser(tx, userId);
+  if (!user) return;
+  const { network, span } = requestContext(request);
+  const traceparent = span?.traceparent;
+  await queueAccountMail(tx, boss, {
+    kind: "factor_notice",
+    email: user.email,
+    userId,
+    details,
+    network,
+    traceparent,
+  });
 }

@@ -2,21 +2,26 @@
  * Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. Mails and the
  * error for the client follow from it.
  */
+import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { ProofKind } from "../../../shared/vocabulary.ts";
-import { countRecoveryCodes, markRecoveryCodeUsed } from "../../../sql/accounts/recovery_codes.ts";
 import {
+  countRecoveryCodes,
   countWrongCode,
   lockPasskeys,
   lockTotpFactors,
+  markRecoveryCodeUsed,
   updatePasskeyUse,
   updateTotpLastStep,
 } from "../../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { unauthorized } from "../../http/authenticate.ts";
-import { type MailDeps, queueFactorMail } from "./factor_mail.ts";
+import type { OperationDeps } from "../../http/operation.ts";
+import { invalidField } from "../../http/validation_problems.ts";
+import { queueFactorMail } from "./change_factors.ts";
+import { PasskeyText } from "./factor_schemas.ts";
 import { checkPasskey } from "./passkeys.ts";
 import { hashRecoveryCode } from "./recovery_code.ts";
 import { findTotpStep } from "./totp.ts";
@@ -29,6 +34,24 @@ const WRONG_CODES_MAX = 20;
 
 /** What the user gives: a code of either kind, or the response of a passkey as JSON. */
 export type Proof = { code: string } | { passkey: string };
+
+export const PROOF_FIELDS = {
+  code: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "Six digits from an authenticator app, or a recovery code",
+    }),
+  ),
+  passkey: Type.Optional(PasskeyText),
+};
+
+/** Returns the one proof in a body. Throws VALIDATION_ERROR for none and for two. */
+export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
+  if (code !== undefined && passkey === undefined) return { code };
+  if (passkey !== undefined && code === undefined) return { passkey };
+  throw invalidField("code", "give either a code or a passkey response");
+}
 
 export type ProofVerdict =
   | { ok: true; kind: ProofKind }
@@ -106,7 +129,7 @@ export async function listProofKinds(sql: Sql, userId: string, factors: readonly
 /** Mails the user that a recovery code was used, or that someone guesses codes or uses a copy of a passkey. */
 export async function mailProofOutcome(
   tx: Sql,
-  deps: MailDeps,
+  deps: Pick<OperationDeps, "boss">,
   { userId, request, verdict }: { userId: string; request: Request; verdict: ProofVerdict },
 ): Promise<void> {
   if (verdict.ok && verdict.kind === "recovery_code") {

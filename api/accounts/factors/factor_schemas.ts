@@ -1,9 +1,7 @@
-/** Schemas of second factors, and what their operations have in common. */
+/** Schemas of second factors. */
 import { Type } from "@sinclair/typebox";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
-import { invalidField } from "../../http/validation_problems.ts";
-import type { Proof } from "./check_proof.ts";
 
 /** Factors of one user, so that a sign-in compares a code with a bounded number of secrets. */
 export const FACTORS_MAX = 10;
@@ -70,21 +68,3 @@ export const PasskeyText = Type.String({
   maxLength: 16_384,
   description: "`JSON.stringify()` of the `PublicKeyCredential` that the browser returns",
 });
-
-export const PROOF_FIELDS = {
-  code: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: "Six digits from an authenticator app, or a recovery code",
-    }),
-  ),
-  passkey: Type.Optional(PasskeyText),
-};
-
-/** Returns the one proof in a body. Throws VALIDATION_ERROR for none and for two. */
-export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
-  if (code !== undefined && passkey === undefined) return { code };
-  if (passkey !== undefined && code === undefined) return { passkey };
-  throw invalidField("code", "give either a code or a passkey response");
-}

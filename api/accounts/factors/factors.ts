@@ -2,8 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { isUuid } from "../../../shared/uuid.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { countRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
 import {
+  countRecoveryCodes,
   deleteSecondFactor,
   existsSecondFactor,
   listSecondFactors,
@@ -15,10 +15,9 @@ import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable, requestBody } from "../../http/schemas.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
-import { noFactor, requireRecentFactor } from "../require_proof.ts";
+import { lockCaller, noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
-import { finishRemoval, lockCaller, renewCodes } from "./change_factors.ts";
-import { queueFactorMail } from "./factor_mail.ts";
+import { finishRemoval, queueFactorMail, renewCodes } from "./change_factors.ts";
 import { Factor, FactorName, RecoveryCodes } from "./factor_schemas.ts";
 
 const PARAMS = {

@@ -87,15 +87,6 @@ export async function readNewPasskey(
   }
 }
 
-/** The library checks every field that it reads. */
-function parseResponse(text: string): AuthenticationResponseJSON | null {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 /** What a passkey's signature says: right, wrong, or from a copy of the passkey. */
 type PasskeyVerdict = { result: "right"; id: string; signCount: number } | { result: "wrong" | "copied" };
 
@@ -105,14 +96,13 @@ export async function checkPasskey(
   options: { response: string; challengeHash: Uint8Array; passkeys: readonly PasskeyRow[] },
 ): Promise<PasskeyVerdict> {
   const { response, challengeHash, passkeys } = options;
-  const parsed = parseResponse(response);
-  const passkey = passkeys.find(
-    ({ credentialId }) => Buffer.from(credentialId).toString("base64url") === parsed?.id,
-  );
-  if (!parsed || !passkey) return { result: "wrong" };
-  const { id, publicKey, signCount } = passkey;
   const { verifyAuthenticationResponse } = await loadWebAuthn();
   try {
+    // The library checks every field that it reads.
+    const parsed = JSON.parse(response) as AuthenticationResponseJSON;
+    const passkey = passkeys.find((one) => describePasskey(one).id === parsed.id);
+    if (!passkey) return { result: "wrong" };
+    const { id, publicKey, signCount } = passkey;
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       ...siteOf(config),
       response: parsed,

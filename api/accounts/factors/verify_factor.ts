@@ -13,11 +13,10 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { data, Instant, Nullable, requestBody } from "../../http/schemas.ts";
-import { noFactor } from "../require_proof.ts";
+import { lockCaller, noFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
-import { lockCaller } from "./change_factors.ts";
-import { checkProof, mailProofOutcome, proofError } from "./check_proof.ts";
-import { PASSKEY_MAX_BYTES, PROOF_FIELDS, parseProof, WebAuthnJson } from "./factor_schemas.ts";
+import { checkProof, mailProofOutcome, PROOF_FIELDS, parseProof, proofError } from "./check_proof.ts";
+import { PASSKEY_MAX_BYTES, WebAuthnJson } from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
 
 const MINUTES = 5;

@@ -4,7 +4,7 @@ import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
-import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
+import type { AuditActor } from "../../../sql/accounts/audit_log.ts";
 import {
   findMailedInvitation,
   type InvitationOffer,
@@ -23,6 +23,7 @@ import { invalidField } from "../../http/validation_problems.ts";
 import { ORGS_TAG } from "../organizations/schemas.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { EXAMPLE_TOKEN, LinkToken } from "../sign_up/request_mail.ts";
+import { auditInvitation } from "./invitations.ts";
 import { addMember } from "./member_changes.ts";
 
 const KIND = "invitation";
@@ -108,17 +109,13 @@ async function join(tx: Sql, boss: Boss, options: { token: string; caller: Calle
   const org = await findOrgById(tx, orgId);
   if (!org) throw invalidToken();
   const { role, invitedBy } = offer;
-  if (!current) await addMember(tx, { boss, actor, org, userId, username, role, invitedBy });
-  else {
-    await insertAuditEntry(tx, {
-      ...actor,
-      action: "invitation.accept",
-      subject: { type: "invitation", id: offer.id },
-      orgId,
-      details: { org: org.slug, role: current, invitedBy },
-    });
+  if (!current) {
+    await addMember(tx, { boss, actor, org, userId, username, role, invitedBy });
+    return { offer, role };
   }
-  return { offer, role: current ?? role };
+  const invitation = { id: offer.id, role: current };
+  await auditInvitation(tx, { actor, action: "invitation.accept", org, invitation, invitedBy });
+  return { offer, role: current };
 }
 
 /** Finds the pending invitation of a link. All other links look alike. */

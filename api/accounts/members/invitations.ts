@@ -17,10 +17,8 @@ import {
   markInvitationRevoked,
 } from "../../../sql/accounts/invitations.ts";
 import { lockOrg } from "../../../sql/accounts/orgs.ts";
-import { lockActiveUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import { unauthorized } from "../../http/authenticate.ts";
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -29,6 +27,7 @@ import { data, Instant, listOf, requestBody, Text } from "../../http/schemas.ts"
 import { ORG_ROLE_FAILURES, OrgParams, ROLE_READ, ROLE_WRITE } from "../organizations/schemas.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
+import { lockCaller } from "../require_proof.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { requireOneOwner } from "./member_changes.ts";
 
@@ -160,7 +159,7 @@ async function requireRoom(
   tx: Sql,
   { orgId, userId, email }: { orgId: string; userId: string; email: string },
 ): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
+  await lockCaller(tx, { userId });
   if ((await countPendingInvitations(tx, { orgId, exceptEmail: email })) >= PENDING_INVITATIONS_MAX) {
     throw new ApiError("QUOTA_EXCEEDED", {
       details: { quota: "invitations", limit: PENDING_INVITATIONS_MAX },
@@ -175,21 +174,22 @@ async function requireRoom(
 }
 
 /** Has no address, because entries of the audit log stay. */
-async function auditInvitation(
+export async function auditInvitation(
   tx: Sql,
   options: {
     actor: AuditActor;
     action: string;
     org: { id: string; slug: string };
     invitation: Pick<InvitationRow, "id" | "role">;
+    invitedBy?: string;
   },
 ): Promise<void> {
-  const { actor, action, org, invitation } = options;
+  const { actor, action, org, invitation, ...sender } = options;
   await insertAuditEntry(tx, {
     ...actor,
     action,
     subject: { type: "invitation", id: invitation.id },
     orgId: org.id,
-    details: { org: org.slug, role: invitation.role },
+    details: { org: org.slug, role: invitation.role, ...sender },
   });
 }

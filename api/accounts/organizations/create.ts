@@ -7,14 +7,14 @@ import type { SubscriptionTier } from "../../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { upsertMember } from "../../../sql/accounts/organization_members.ts";
 import { countCreatedOrgs, insertOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
-import { findOwnOrg } from "../../../sql/accounts/own_orgs.ts";
-import { lockActiveUser } from "../../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import { unauthorized } from "../../http/authenticate.ts";
+import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestBody } from "../../http/schemas.ts";
 import { accountSlugProblem, checkTexts, nameProblem } from "../profile_fields.ts";
+import { requireOwnOrg } from "../require_own_org.ts";
+import { lockCaller } from "../require_proof.ts";
 import { ORGS_TAG, OrgDetail } from "./schemas.ts";
 
 /** Organizations that one user creates. */
@@ -61,7 +61,8 @@ export const createOrganization = operation(
     }
     checkTexts({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
     await sql.begin(async (tx) => {
-      await requireRoomForOrg(tx, userId);
+      await lockCaller(tx, caller);
+      await requireRoomForOrg(tx, caller);
       const org = await createOrg(tx, {
         ...{ slug, name, subscriptionTier: "free" },
         createdBy: userId,
@@ -69,15 +70,12 @@ export const createOrganization = operation(
       });
       await upsertMember(tx, { orgId: org.id, userId, role: "owner" });
     });
-    const org = await findOwnOrg(sql, { userId, slug });
-    if (!org) throw new ApiError("ORG_NOT_FOUND");
-    return reply(201, { data: org });
+    return reply(201, { data: await requireOwnOrg(sql, { caller, slug }) });
   },
 );
 
-/** Throws QUOTA_EXCEEDED at the limit. Locks the user, so that two requests cannot exceed it together. */
-async function requireRoomForOrg(tx: Sql, userId: string): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
+/** Throws QUOTA_EXCEEDED at the limit. Call it after `lockCaller`. */
+async function requireRoomForOrg(tx: Sql, { userId }: Caller): Promise<void> {
   if ((await countCreatedOrgs(tx, userId)) < CREATED_ORGS_MAX) return;
   throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "organizations", limit: CREATED_ORGS_MAX } });
 }

@@ -1,7 +1,11 @@
-/** GET /orgs, /orgs/{slug} and /orgs/{slug}/members: organizations for their members. */
+/** GET /orgs, /orgs/{slug}, /orgs/{slug}/members and /orgs/{slug}/usage: organizations for their members. */
+import { Type } from "@sinclair/typebox";
 import { maySeeOrg } from "../../../shared/policy.ts";
 import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/own_orgs.ts";
+import { countDefinitionUsage } from "../../../sql/definitions/quotas.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { boundOrgOf } from "../../http/resolve_org.ts";
+import { dataOf } from "../../http/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { MEMBER_READ, MemberList, ORGS_TAG, OrgDetail, OrgList } from "./schemas.ts";
 
@@ -18,9 +22,9 @@ export const listOrganizations = operation(
       "Organizations that require a second factor are left out if the session has none.",
     response: { 200: OrgList },
   },
-  async ({ caller: { userId, credential } }, { sql }) => {
-    const orgId = credential.type === "key" ? credential.orgId : null;
-    const organizations = await listOwnOrgs(sql, { userId, orgId });
+  async ({ caller }, { sql }) => {
+    const { userId, credential } = caller;
+    const organizations = await listOwnOrgs(sql, { userId, orgId: boundOrgOf(caller) });
     const seen = organizations.filter((org) => maySeeOrg(credential, org).ok);
     return reply(200, { data: { organizations: seen.map(presentOrg) } });
   },
@@ -55,5 +59,32 @@ export const listOrganizationMembers = operation(
   async ({ caller, params }, { sql }) => {
     const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
     return reply(200, { data: { members: await listOrgMembers(sql, id) } });
+  },
+);
+
+const Usage = dataOf(
+  Type.Object(
+    {
+      private: Type.Integer({ description: "Private and unlisted" }),
+      public: Type.Integer(),
+      total: Type.Integer(),
+    },
+    { title: "OrganizationUsage", examples: [{ private: 2, public: 20, total: 22 }] },
+  ),
+  "Number of definitions, not of versions; archived definitions do not count",
+);
+
+export const getOrganizationUsage = operation(
+  {
+    ...MEMBER_READ,
+    id: "getOrganizationUsage",
+    path: "/api/v1/orgs/{slug}/usage",
+    summary: "Get the usage of an organization",
+    description: "For members. Counts definitions by the visibility of their highest version.",
+    response: { 200: Usage },
+  },
+  async ({ caller, params }, { sql }) => {
+    const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
+    return reply(200, { data: await countDefinitionUsage(sql, id) });
   },
 );

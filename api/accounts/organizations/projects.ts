@@ -1,20 +1,22 @@
 /** /orgs/{slug}/projects: members list projects; owners and admins create, rename, delete and restore them. */
 import { type Static, Type } from "@sinclair/typebox";
 import {
-  type LiveProjectRow,
   listLiveProjects,
   listRestorableProjects,
   PROJECT_RESTORE_DAYS,
   type ProjectRow,
 } from "../../../sql/accounts/projects.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import { operation, reply } from "../../http/operation.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { Count, data, Instant, listOf, Nullable, requestBody, Text } from "../../http/schemas.ts";
 import { checkTexts, nameProblem, projectSlugProblem } from "../profile_fields.ts";
 import { requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import {
   addProject,
   PROJECTS_MAX,
+  type ProjectKey,
   renameProject,
   softDeleteProject,
   undeleteProject,
@@ -55,13 +57,9 @@ export const listOrganizationProjects = operation(
   async ({ params, caller }, { sql }) => {
     const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
     const projects = await listLiveProjects(sql, id);
-    return reply(200, { data: { projects: projects.map(presentLiveProject), total: projects.length } });
+    return reply(200, { data: { projects, total: projects.length } });
   },
 );
-
-function presentLiveProject({ id, name, slug, createdAt }: LiveProjectRow) {
-  return { id, name, slug, createdAt };
-}
 
 const ManagedProject = Type.Object(
   {
@@ -137,13 +135,11 @@ export const updateProject = operation(
     response: { 200: data({ project: ManagedProject }, "The project") },
     fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND", TAKEN],
   },
-  async ({ params: { slug, project }, body, caller, request }, { sql }) => {
-    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
-    checkTexts(body, { name: nameProblem, slug: projectSlugProblem });
-    const actor = auditActor(request, caller);
-    const row = await sql.begin((tx) => renameProject(tx, { ...body, org, actor, project }));
-    return reply(200, { data: { project: presentProject(row) } });
-  },
+  ({ body, ...input }, deps) =>
+    changeProject(deps, input, (tx, key) => {
+      checkTexts(body, { name: nameProblem, slug: projectSlugProblem });
+      return renameProject(tx, { ...body, ...key });
+    }),
 );
 
 export const deleteProject = operation(
@@ -158,12 +154,7 @@ export const deleteProject = operation(
     response: { 200: data({ project: ManagedProject }, "The deleted project") },
     fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND"],
   },
-  async ({ params: { slug, project }, caller, request }, { sql }) => {
-    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
-    const actor = auditActor(request, caller);
-    const row = await sql.begin((tx) => softDeleteProject(tx, { org, actor, project }));
-    return reply(200, { data: { project: presentProject(row) } });
-  },
+  (input, deps) => changeProject(deps, input, softDeleteProject),
 );
 
 export const restoreProject = operation(
@@ -180,13 +171,21 @@ export const restoreProject = operation(
     response: { 200: data({ project: ManagedProject }, "The project") },
     fails: [...ORG_ROLE_FAILURES, "PROJECT_NOT_FOUND"],
   },
-  async ({ params: { slug, project }, caller, request }, { sql }) => {
-    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
-    const actor = auditActor(request, caller);
-    const row = await sql.begin((tx) => undeleteProject(tx, { org, actor, project }));
-    return reply(200, { data: { project: presentProject(row) } });
-  },
+  (input, deps) => changeProject(deps, input, undeleteProject),
 );
+
+/** Changes a project for an owner or admin of its organization. */
+async function changeProject(
+  { sql }: OperationDeps,
+  input: { params: { slug: string; project: string }; caller: Caller; request: Request },
+  change: (tx: Sql, key: ProjectKey) => Promise<ProjectRow>,
+) {
+  const { params, caller, request } = input;
+  const org = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
+  const key = { org, actor: auditActor(request, caller), project: params.project };
+  const row: ProjectRow = await sql.begin((tx) => change(tx, key));
+  return reply(200, { data: { project: presentProject(row) } });
+}
 
 export const listDeletedProjects = operation(
   {

@@ -24,11 +24,13 @@ import {
   checkProof,
   listProofKinds,
   mailProofOutcome,
+  PROOF_FIELDS,
   type Proof,
   type ProofVerdict,
+  parseProof,
   proofError,
 } from "../factors/check_proof.ts";
-import { PASSKEY_MAX_BYTES, PROOF_FIELDS, parseProof, WebAuthnJson } from "../factors/factor_schemas.ts";
+import { PASSKEY_MAX_BYTES, WebAuthnJson } from "../factors/factor_schemas.ts";
 import { passkeyRequest } from "../factors/passkeys.ts";
 import { noFactor } from "../require_proof.ts";
 import { SIGNED_OUT } from "../schemas.ts";

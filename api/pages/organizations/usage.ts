@@ -1,5 +1,5 @@
 /** /orgs/{slug}/usage: definitions and executions of an organization, for its members. */
-import { getOrganizationUsage } from "../../accounts/organizations/usage.ts";
+import { getOrganizationUsage } from "../../accounts/organizations/own_orgs.ts";
 import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { listDefinitions } from "../../definitions/list.ts";
 import type { ListedDefinition } from "../../definitions/schemas.ts";

@@ -1,8 +1,7 @@
 /** /settings/second-factor: authenticator apps, passkeys and recovery codes of a user. Secrets are shown once. */
 import { encode } from "uqr";
 import { ApiError } from "../../../shared/errors.ts";
-import { addPasskey } from "../../accounts/factors/add_passkey.ts";
-import { beginTotp, confirmTotp } from "../../accounts/factors/add_totp.ts";
+import { addPasskey, beginTotp, confirmTotp } from "../../accounts/factors/add_factor.ts";
 import {
   listFactors,
   removeFactor as removeOperation,

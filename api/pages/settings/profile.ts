@@ -1,8 +1,7 @@
 /** /settings/profile: the public profile, the email address, and the password. */
 import { changePassword as passwordOperation } from "../../accounts/change_password.ts";
-import { updateOwnProfile } from "../../accounts/own_profile.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
-import { getUser } from "../../accounts/users.ts";
+import { getUser, updateOwnProfile } from "../../accounts/users.ts";
 import { explainPassword, fieldProblem, inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";

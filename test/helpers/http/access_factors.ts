@@ -3,8 +3,11 @@
 import { hashRecoveryCode, mintRecoveryCodes } from "../../../api/accounts/factors/recovery_code.ts";
 import { hashSecret, mintLoginToken } from "../../../api/http/credentials.ts";
 import { insertPendingSignIn } from "../../../sql/accounts/factor_challenges.ts";
-import { replaceRecoveryCodes } from "../../../sql/accounts/recovery_codes.ts";
-import { insertPasskey, insertTotpFactor } from "../../../sql/accounts/second_factors.ts";
+import {
+  insertPasskey,
+  insertTotpFactor,
+  replaceRecoveryCodes,
+} from "../../../sql/accounts/second_factors.ts";
 import { ORIGIN } from "../accounts/factors.ts";
 import { PasskeyDevice } from "../accounts/passkey_device.ts";
 import { codeOfStep } from "../accounts/totp_code.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
-import { addDevice, ORIGIN, outcomeOf, post, withPasskey } from "../../../helpers/accounts/factors.ts";
-import { PasskeyDevice } from "../../../helpers/accounts/passkey_device.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";
+import { addDevice, ORIGIN, outcomeOf, post, withPasskey } from "../../../../helpers/accounts/factors.ts";
+import { PasskeyDevice } from "../../../../helpers/accounts/passkey_device.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 
 interface Begun {
   options: { challenge: string; rp: { id: string }; excludeCredentials: { id: string }[] };

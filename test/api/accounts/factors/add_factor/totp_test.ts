@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { auditRows, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
-import { Clock, outcomeOf, post, withTotp } from "../../../helpers/accounts/factors.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { auditRows, makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";
+import { Clock, outcomeOf, post, withTotp } from "../../../../helpers/accounts/factors.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 
 const BEGIN = "/api/v1/auth/factors/totp";
 const CONFIRM = `${BEGIN}/confirm`;

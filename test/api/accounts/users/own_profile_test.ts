@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
 
 describe("PATCH /users/me", () => {
   const PATH = "/api/v1/users/me";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { makeCountedRegistry } from "../../../helpers/definitions/counted_registry.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { makeCountedRegistry } from "../../../../helpers/definitions/counted_registry.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 
 async function get(api: TestApp, path: string, key?: string) {
   const response = await api.request(`/api/v1/orgs${path}`, key ? { key } : {});

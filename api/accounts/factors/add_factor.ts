@@ -1,0 +1,223 @@
+/** POST /auth/factors/totp and /auth/factors/passkeys: adds a second factor in two steps, which prove that it works. */
+import { Type } from "@sinclair/typebox";
+import {
+  countWrongTry,
+  deleteChallenge,
+  lockSessionChallenge,
+  upsertSessionChallenge,
+} from "../../../sql/accounts/factor_challenges.ts";
+import {
+  insertPasskey,
+  insertTotpFactor,
+  lockPasskeys,
+  type SecondFactorRow,
+} from "../../../sql/accounts/second_factors.ts";
+import { notFound } from "../../http/not_found.ts";
+import { operation, reply } from "../../http/operation.ts";
+import { data, Instant, requestBody } from "../../http/schemas.ts";
+import { invalidField } from "../../http/validation_problems.ts";
+import { checkTexts, lineProblem } from "../profile_fields.ts";
+import { lockCaller, requireProof } from "../require_proof.ts";
+import { OWN_ACCOUNT } from "../schemas.ts";
+import { beginAddition, finishAddition, requireRoomForFactor } from "./change_factors.ts";
+import {
+  AddedFactor,
+  CurrentPassword,
+  FACTORS_FULL,
+  FactorName,
+  PASSKEY_MAX_BYTES,
+  PasskeyText,
+  WebAuthnJson,
+} from "./factor_schemas.ts";
+import { passkeyCreation, readNewPasskey } from "./passkeys.ts";
+import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "./totp.ts";
+
+/** Time to take out the phone and install an app. */
+const TOTP_MINUTES = 15;
+const TOTP_TRIES_MAX = 10;
+const WRONG_CODE = "is wrong: enter the code that the app shows now, and check the clock of its device";
+const PASSKEY_MINUTES = 5;
+
+export const beginTotp = operation(
+  {
+    ...OWN_ACCOUNT,
+    id: "beginTotp",
+    method: "POST",
+    path: "/api/v1/auth/factors/totp",
+    summary: "Start adding an authenticator app",
+    description:
+      "Returns a secret for the app. Confirm it with a code from the app within 15 minutes, in the same session. Requires your " +
+      "password or, if you have a second factor, one used within 15 minutes.",
+    body: requestBody("TotpStart", { password: CurrentPassword }, {}),
+    response: {
+      201: data(
+        {
+          secret: Type.String({
+            description: "In base 32, to type into the app",
+            examples: ["GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"],
+          }),
+          uri: Type.String({
+            description: "For a QR code",
+            examples: [
+              "otpauth://totp/ulr.example:you%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
+            ],
+          }),
+          expiresAt: Instant(),
+        },
+        "The secret, which is not shown again",
+      ),
+    },
+    secret: true,
+    fails: ["SECOND_FACTOR_REQUIRED", FACTORS_FULL, "SERVICE_UNAVAILABLE"],
+  },
+  async ({ caller, request, body }, deps) => {
+    await requireProof(deps, { caller, request, password: body.password });
+    const secret = mintTotpSecret();
+    const { email, expiresAt } = await deps.sql.begin(async (tx) => {
+      const user = await beginAddition(tx, { caller, request, kind: "totp" });
+      const challenge = {
+        userId: user.id,
+        sessionId: caller.credential.id,
+        purpose: "add_totp",
+        secret,
+      } as const;
+      return {
+        email: user.email,
+        expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: TOTP_MINUTES }),
+      };
+    });
+    const { host } = new URL(deps.config.publicUrl);
+    return reply(201, {
+      data: { secret: toBase32(secret), uri: totpUri(secret, { host, email }), expiresAt },
+    });
+  },
+);
+
+type Added = { factor: SecondFactorRow; recoveryCodes: string[] | null };
+
+export const confirmTotp = operation(
+  {
+    ...OWN_ACCOUNT,
+    id: "confirmTotp",
+    method: "POST",
+    path: "/api/v1/auth/factors/totp/confirm",
+    summary: "Add an authenticator app",
+    description:
+      "Takes a code from the app. From now on, signing in requires a second factor. Ends your other sessions. Your first factor " +
+      "comes with ten recovery codes.",
+    body: requestBody(
+      "TotpConfirmation",
+      { name: FactorName, code: Type.String({ minLength: 6, maxLength: 16, description: "Six digits" }) },
+      { name: "Phone", code: "287082" },
+    ),
+    response: { 201: data(AddedFactor, "The app is added") },
+    secret: true,
+    fails: [FACTORS_FULL, ["NOT_FOUND", { reason: "secret" }]],
+  },
+  async ({ caller, request, body }, deps) => {
+    const { name } = body;
+    checkTexts({ name }, { name: lineProblem });
+    const code = body.code.replaceAll(/\s/g, "");
+    const { now = Date.now } = deps;
+    const result = await deps.sql.begin<Promise<Added | "wrong" | "expired">>(async (tx) => {
+      await lockCaller(tx, caller);
+      const key = { sessionId: caller.credential.id, purpose: "add_totp" } as const;
+      const challenge = await lockSessionChallenge(tx, key);
+      if (!challenge?.secret) return "expired";
+      const { id, secret } = challenge;
+      const step = findTotpStep(code, { secret, after: 0, now: now() });
+      if (step === null) {
+        await countWrongTry(tx, { id, limit: TOTP_TRIES_MAX });
+        return "wrong";
+      }
+      await requireRoomForFactor(tx, caller);
+      await deleteChallenge(tx, id);
+      const factor = await insertTotpFactor(tx, { userId: caller.userId, name, secret, lastStep: step });
+      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
+    });
+    if (result === "expired") throw notFound("secret");
+    if (result === "wrong") throw invalidField("code", WRONG_CODE);
+    deps.callers.forget(caller.userId);
+    return reply(201, { data: result });
+  },
+);
+
+export const beginPasskey = operation(
+  {
+    ...OWN_ACCOUNT,
+    id: "beginPasskey",
+    method: "POST",
+    path: "/api/v1/auth/factors/passkeys/options",
+    summary: "Start adding a passkey",
+    description:
+      "Returns the options for `PublicKeyCredential.parseCreationOptionsFromJSON()`. They work once, for 5 minutes, in the " +
+      "same session. Requires your password or, if you have a second factor, one used within 15 minutes.",
+    body: requestBody("PasskeyStart", { password: CurrentPassword }, {}),
+    response: { 201: data({ options: WebAuthnJson, expiresAt: Instant() }, "The options") },
+    secret: true,
+    fails: ["SECOND_FACTOR_REQUIRED", FACTORS_FULL, "SERVICE_UNAVAILABLE"],
+  },
+  async ({ caller, request, body }, deps) => {
+    await requireProof(deps, { caller, request, password: body.password });
+    const { userId, credential } = caller;
+    const begun = await deps.sql.begin(async (tx) => {
+      const user = await beginAddition(tx, { caller, request, kind: "passkey" });
+      const passkeys = await lockPasskeys(tx, userId);
+      const { options, challengeHash } = await passkeyCreation(deps.config, { ...user, passkeys });
+      const challenge = { userId, sessionId: credential.id, purpose: "add_passkey", challengeHash } as const;
+      return {
+        options,
+        expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: PASSKEY_MINUTES }),
+      };
+    });
+    return reply(201, { data: begun });
+  },
+);
+
+export const addPasskey = operation(
+  {
+    ...OWN_ACCOUNT,
+    id: "addPasskey",
+    method: "POST",
+    path: "/api/v1/auth/factors/passkeys",
+    summary: "Add a passkey",
+    description:
+      "Takes the browser's response to the options. From now on, signing in requires a second factor. Ends your other " +
+      "sessions. Your first factor comes with ten recovery codes.",
+    maxBodyBytes: PASSKEY_MAX_BYTES,
+    body: requestBody(
+      "NewPasskey",
+      {
+        name: FactorName,
+        passkey: PasskeyText,
+      },
+      { name: "Security key", passkey: "{}" },
+    ),
+    response: { 201: data(AddedFactor, "The passkey is added") },
+    secret: true,
+    fails: [FACTORS_FULL, ["NOT_FOUND", { reason: "options" }]],
+  },
+  async ({ caller, request, body: { name, passkey } }, deps) => {
+    checkTexts({ name }, { name: lineProblem });
+    const { userId, credential } = caller;
+    const result = await deps.sql.begin<Promise<Added | "wrong" | "expired" | "taken">>(async (tx) => {
+      await lockCaller(tx, caller);
+      const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
+      if (!challenge?.challengeHash) return "expired";
+      // Also for a wrong response: options work once.
+      await deleteChallenge(tx, challenge.id);
+      const { challengeHash } = challenge;
+      const made = await readNewPasskey(deps.config, { response: passkey, challengeHash });
+      if (!made) return "wrong";
+      await requireRoomForFactor(tx, caller);
+      const factor = await insertPasskey(tx, { ...made, userId, name });
+      if (!factor) return "taken";
+      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
+    });
+    if (result === "expired") throw notFound("options");
+    if (result === "wrong") throw invalidField("passkey", "is not a response to these options");
+    if (result === "taken") throw invalidField("passkey", "is already registered");
+    deps.callers.forget(userId);
+    return reply(201, { data: result });
+  },
+);
