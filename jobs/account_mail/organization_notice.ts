@@ -19,36 +19,12 @@ export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, pub
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   const owner = await findNoticeRecipient(sql, mail, { mustBe: "owner" });
   if (!org || !owner) return null;
-  const { member, actor, from, to, invitedBy = null } = mail.details as unknown as News;
-  const organization = { name: org.name };
-  const isOwn = actor === member;
-  const by = { name: actor ?? "An operator of this service" };
-  const what: MailText =
-    from === null
-      ? [{ name: member }, " joined the organization ", organization, ` as ${to}.`]
-      : to === null
-        ? isOwn
-          ? [{ name: member }, " has left the organization ", organization, `. Their role was ${from}.`]
-          : [
-              by,
-              " removed ",
-              { name: member },
-              " from the organization ",
-              organization,
-              `. Their role was ${from}.`,
-            ]
-        : [
-            by,
-            " changed the role of ",
-            { name: member },
-            " in the organization ",
-            organization,
-            ` from ${from} to ${to}.`,
-          ];
+  const news = mail.details as unknown as News;
+  const { member, actor, from, to, invitedBy = null } = news;
   return {
     to: owner.email,
-    subject: `${subjectOf({ member, from, to })} ${subjectName(org.name)}`,
-    intro: [what],
+    subject: `${subjectOf(news)} ${subjectName(org.name)}`,
+    intro: [describe(news, org.name)],
     button: { label: "See the members", url: `${orgUrl(publicUrl, org.slug)}/members` },
     facts: [
       ["Member", member],
@@ -64,6 +40,20 @@ export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, pub
     ],
   };
 };
+
+function describe({ member, actor, from, to }: News, orgName: string): MailText {
+  const who = { name: member };
+  const org = { name: orgName };
+  const by = { name: actor ?? "An operator of this service" };
+  if (from === null) return [who, " joined the organization ", org, ` as ${to}.`];
+  if (to !== null) {
+    const change = ` from ${from} to ${to}.`;
+    return [by, " changed the role of ", who, " in the organization ", org, change];
+  }
+  const role = `. Their role was ${from}.`;
+  if (actor === member) return [who, " has left the organization ", org, role];
+  return [by, " removed ", who, " from the organization ", org, role];
+}
 
 /** Tells a member of another role, or that they were removed. */
 export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {

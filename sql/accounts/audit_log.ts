@@ -28,17 +28,7 @@ export interface AuditEntry {
 }
 
 /** Actor and request: the fields that all entries of a request share. */
-export type AuditActor = Pick<
-  AuditEntry,
-  | "actorType"
-  | "actorUserId"
-  | "credentialId"
-  | "requestId"
-  | "clientRequestId"
-  | "address"
-  | "userAgent"
-  | "idempotencyKey"
->;
+export type AuditActor = Omit<AuditEntry, "action" | "subject" | "orgId" | "details">;
 
 /**
  * Adds one entry. Call it inside the transaction of the change. Throws IDEMPOTENCY_IN_PROGRESS, to roll the change

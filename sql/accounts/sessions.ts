@@ -81,15 +81,16 @@ export async function findSessionFactorAt(sql: Sql, id: string): Promise<string 
     where id = ${id}`);
 }
 
-/** Records that a session was just proven with a second factor, or no longer counts as proven. */
+/** Records that a session was just proven with a second factor, or no longer counts as proven. Returns when it was. */
 export async function updateSessionFactorAt(
   sql: Sql,
   session: { id: string; isProven: boolean },
-): Promise<void> {
-  await sql`
+): Promise<string | null> {
+  return firstValue(sql<{ factorAt: string | null }[]>`
     update sessions
     set factor_at = case when ${session.isProven} then now() end
-    where id = ${session.id}`;
+    where id = ${session.id}
+    returning factor_at`);
 }
 
 /** A session as its owner sees it. */

@@ -6,7 +6,7 @@ import {
   upsertSessionChallenge,
 } from "../../../sql/accounts/factor_challenges.ts";
 import { existsSecondFactor, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
-import { findSessionFactorAt, updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
+import { updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { findUser } from "../../../sql/accounts/users.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
@@ -84,14 +84,14 @@ export const verifyFactor = operation(
       const verdict = await checkProof(tx, config, { userId, proof, challengeHash, now: now() });
       await mailProofOutcome(tx, deps, { userId, request, verdict });
       if (!verdict.ok) return { verdict, provenAt: null };
-      await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
+      const provenAt = await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
       await insertAuditEntry(tx, {
         ...auditActor(request, caller),
         action: "factor.use",
         subject: { type: "session", id: credential.id },
         details: { kind: verdict.kind },
       });
-      return { verdict, provenAt: await findSessionFactorAt(tx, credential.id) };
+      return { verdict, provenAt };
     });
     if (!verdict.ok) {
       deps.signIn.auditFailure(requestContext(request), userId);

@@ -1,7 +1,7 @@
 /** POST /auth/login: starts a session with an email and a password. */
 import { type Static, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
-import { findUserForLogin, type UserWithPassword } from "../../../sql/accounts/users.ts";
+import { findUserForLogin } from "../../../sql/accounts/users.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { type OperationDeps, operation } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -11,7 +11,6 @@ import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../profile_fields.ts";
 import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
-import type { LoginAttempt } from "./login_limit.ts";
 import { requireSecondStep } from "./second_step.ts";
 
 // Any length from 1: a password that is too short gets the same 401 as any wrong one.
@@ -61,30 +60,19 @@ export const login = operation(
 
 /** Throws UNAUTHORIZED for a wrong email or password, RATE_LIMITED, and SECOND_FACTOR_REQUIRED. */
 async function signInWith(deps: OperationDeps, { body, request }: { body: SignInRequest; request: Request }) {
+  const { sql, signIn, metrics } = deps;
   const context = requestContext(request);
-  const attempt = await deps.signIn.limit.take(context, body.email);
-  const verdict = await checkPassword(deps, body, attempt);
-  const user = verdict.ok && verdict.user.disabledAt === null ? verdict.user : null;
-  if (user) await requireSecondStep(deps.sql, user);
+  const { isKnownNetwork } = await signIn.limit.take(context, body.email);
+  const found = await findUserForLogin(sql, body.email);
+  // Takes the same time if there is no such account.
+  const passwordHash = found?.passwordHash ?? DUMMY_PASSWORD_HASH;
+  const isRight = await signIn.passwords.verify(body.password, passwordHash, { isFirst: isKnownNetwork });
+  const user = isRight && found?.disabledAt === null ? found : null;
+  if (user) await requireSecondStep(sql, user);
   const session =
-    user && (await deps.sql.begin((tx) => finishSignIn(tx, deps, { user, request, secondFactor: null })));
-  deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
+    user && (await sql.begin((tx) => finishSignIn(tx, deps, { user, request, secondFactor: null })));
+  metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
   if (user && session) return { session, user };
-  deps.signIn.auditFailure(context, verdict.user?.id ?? null);
+  signIn.auditFailure(context, found?.id ?? null);
   throw unauthorized(TEXTS.UNAUTHORIZED.signIn);
-}
-
-/** The result of a password check. */
-type Verdict = { ok: true; user: UserWithPassword } | { ok: false; user: UserWithPassword | null };
-
-/** Checks the password of the account with this email. Takes the same time if there is no such account. */
-async function checkPassword(
-  { sql, signIn }: OperationDeps,
-  { email, password }: SignInRequest,
-  attempt: LoginAttempt,
-): Promise<Verdict> {
-  const user = await findUserForLogin(sql, email);
-  const passwordHash = user?.passwordHash ?? DUMMY_PASSWORD_HASH;
-  const isRight = await signIn.passwords.verify(password, passwordHash, { isFirst: attempt.isKnownNetwork });
-  return user && isRight ? { ok: true, user } : { ok: false, user };
 }

@@ -30,7 +30,7 @@ const CLEANUP_ROWS = 10;
 const MAX_REFUSED = 10_000;
 
 /** An attempt that was counted and may go on. */
-export interface LoginAttempt {
+interface LoginAttempt {
   /** Whether the account signed in from this network within 30 days. */
   isKnownNetwork: boolean;
 }

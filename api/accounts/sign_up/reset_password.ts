@@ -7,7 +7,7 @@ import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/us
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
-import { type OperationDeps, operation, reply } from "../../http/operation.ts";
+import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
@@ -60,15 +60,32 @@ export const resetPassword = operation(
     response: { 204: null },
     fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  async ({ body: { token, newPassword }, request }, deps) => {
-    await deps.signIn.limit.takeOfNetwork(requestContext(request));
+  async ({ body: { token, newPassword }, request }, { sql, signIn, callers }) => {
+    const context = requestContext(request);
+    await signIn.limit.takeOfNetwork(context);
     const tokenHash = hashLinkToken(token);
-    const user = await findUserOfLink(deps.sql, tokenHash);
+    const user = await findUserOfLink(sql, tokenHash);
     if (!user) throw invalidLink();
     const problem = passwordProblem(newPassword, user);
     if (problem) throw invalidField("newPassword", problem);
-    const passwordHash = await deps.signIn.passwords.hash(newPassword);
-    await resetWith(deps, { tokenHash, passwordHash, user, request });
+    const passwordHash = await signIn.passwords.hash(newPassword);
+    const ended = await sql.begin(async (tx) => {
+      // First the user, as a change of the password or address does, so that the two take turns.
+      if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
+      if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();
+      // Of two requests with one link, the second one fails.
+      if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
+      const ids = await setPassword(tx, {
+        user,
+        passwordHash,
+        action: "password.reset",
+        actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
+      });
+      // Otherwise guesses of others could delay the sign-in that follows.
+      await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });
+      return ids;
+    });
+    for (const id of ended ?? []) callers.forget(id);
     return reply(204, null);
   },
 );
@@ -79,29 +96,4 @@ async function findUserOfLink(sql: Sql, tokenHash: Buffer): Promise<UserRow | nu
   const user = mail?.userId == null ? null : await findUser(sql, mail.userId);
   const hasAddress = user?.email.toLowerCase() === mail?.email.toLowerCase();
   return user?.disabledAt === null && hasAddress ? user : null;
-}
-
-/** Uses up the link. Of two requests with one link, the second one fails. */
-async function resetWith(
-  { sql, callers }: OperationDeps,
-  reset: { tokenHash: Buffer; passwordHash: string; user: UserRow; request: Request },
-): Promise<void> {
-  const { tokenHash, passwordHash, user, request } = reset;
-  const context = requestContext(request);
-  const ended = await sql.begin(async (tx) => {
-    // First the user, as a change of the password or address does, so that the two take turns.
-    if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
-    if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();
-    if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
-    const ids = await setPassword(tx, {
-      user,
-      passwordHash,
-      action: "password.reset",
-      actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
-    });
-    // Otherwise guesses of others could delay the sign-in that follows.
-    await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });
-    return ids;
-  });
-  for (const id of ended ?? []) callers.forget(id);
 }
