@@ -73,18 +73,11 @@ export const beginTotp = operation(
   async ({ caller, request, body }, deps) => {
     await requireProof(deps, { caller, request, password: body.password });
     const secret = mintTotpSecret();
+    const { userId, credential } = caller;
     const { email, expiresAt } = await deps.sql.begin(async (tx) => {
-      const user = await beginAddition(tx, { caller, request, kind: "totp" });
-      const challenge = {
-        userId: user.id,
-        sessionId: caller.credential.id,
-        purpose: "add_totp",
-        secret,
-      } as const;
-      return {
-        email: user.email,
-        expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: TOTP_MINUTES }),
-      };
+      const { email } = await beginAddition(tx, { caller, request, kind: "totp" });
+      const challenge = { userId, sessionId: credential.id, purpose: "add_totp", secret } as const;
+      return { email, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: TOTP_MINUTES }) };
     });
     const { host } = new URL(deps.config.publicUrl);
     return reply(201, {

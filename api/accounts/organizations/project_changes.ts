@@ -60,7 +60,7 @@ export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectR
     await auditProject(tx, { org, actor, project, action: "project.create" });
     return project;
   }
-  throw nameTaken({ org, attempt, field: "slug", value: slug ?? "" });
+  throw nameTaken({ org, attempt, name, slug: slug ?? "" }, "slug");
 }
 
 /** Renames a project. Throws PROJECT_NOT_FOUND and NAME_TAKEN. Call inside a transaction. */
@@ -138,39 +138,31 @@ interface Names {
 /** Throws NAME_TAKEN if another project has the name or the chosen slug; names of projects that are gone for good become free. */
 async function requireFree(
   tx: Sql,
-  options: Names & { isSlugChosen: boolean; exceptId?: string },
+  names: Names & { isSlugChosen: boolean; exceptId?: string },
 ): Promise<void> {
-  const { org, attempt, name, slug, isSlugChosen, exceptId } = options;
+  const { org, name, slug, isSlugChosen, exceptId } = names;
   await releaseProjectNames(tx, { orgId: org.id, name, slug });
   const others = await listProjectsNamed(tx, { orgId: org.id, name, slug });
   for (const other of others) {
     if (other.id === exceptId) continue;
     const isDeleted = other.deletedAt !== null;
-    if (other.name === name) throw nameTaken({ org, attempt, field: "name", value: name, isDeleted });
-    if (isSlugChosen) throw nameTaken({ org, attempt, field: "slug", value: slug, isDeleted });
+    if (other.name === name) throw nameTaken(names, "name", { isDeleted });
+    if (isSlugChosen) throw nameTaken(names, "slug", { isDeleted });
   }
 }
 
 /** Returns NAME_TAKEN for the violation of a unique key, by a project that another transaction has just made. */
-function toNameTaken(error: unknown, { org, attempt, name, slug }: Names): unknown {
-  if (violates(error, "projects_org_id_name_key"))
-    return nameTaken({ org, attempt, field: "name", value: name });
-  if (violates(error, "projects_org_id_slug_key"))
-    return nameTaken({ org, attempt, field: "slug", value: slug });
+function toNameTaken(error: unknown, names: Names): unknown {
+  if (violates(error, "projects_org_id_name_key")) return nameTaken(names, "name");
+  if (violates(error, "projects_org_id_slug_key")) return nameTaken(names, "slug");
   return error;
 }
 
-function nameTaken(options: {
-  org: Org;
-  attempt: string;
-  field: "name" | "slug";
-  value: string;
-  isDeleted?: boolean;
-}): ApiError {
-  const { org, attempt, field, value, isDeleted = false } = options;
+function nameTaken(names: Names, field: "name" | "slug", { isDeleted } = { isDeleted: false }): ApiError {
+  const { org, attempt } = names;
   return new ApiError("NAME_TAKEN", {
     message: TEXTS.NAME_TAKEN.project({ attempt, slug: org.slug, field, isDeleted }),
-    details: { type: "project", name: value },
+    details: { type: "project", name: names[field] },
   });
 }
 
