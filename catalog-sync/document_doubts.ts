@@ -33,31 +33,26 @@ export function findDoubts(
     const next = found.get(modelKeyText(model));
     return next !== undefined && "input" in model.prices && !("input" in next.prices);
   };
-  const groups: { suffix: string; of: string; models: readonly ModelRow[]; maxShare: number }[] = [
-    { suffix: "", of: "models", models: live, maxShare: isOldCopy ? MAX_SHARE_OF_OLD_COPY : MAX_SHARE },
+  const tests = [
+    { code: "gone", action: "remove", test: isGone },
+    { code: "unpriced", action: "take the price from", test: losesPrice },
   ];
-  for (const [provider, models] of isOldCopy ? [] : Map.groupBy(live, (model) => model.provider)) {
-    groups.push({
-      suffix: ` ${provider}`,
-      of: `models of ${provider}`,
-      models,
-      maxShare: MAX_SHARE_OF_PROVIDER,
+  const findIn = (models: readonly ModelRow[], maxShare: number, provider: string | null): Doubt[] =>
+    tests.flatMap(({ code, action, test }) => {
+      const count = models.filter(test).length;
+      if (models.length < MIN_MODELS || count <= maxShare * models.length) return [];
+      const extent = `${count} of ${models.length}`;
+      const reason = `it would ${action} ${extent} models`;
+      return provider === null
+        ? { code, extent, reason }
+        : { code: `${code} ${provider}`, extent, reason: `${reason} of ${provider}` };
     });
-  }
-  return groups
-    .filter(({ models }) => models.length >= MIN_MODELS)
-    .flatMap(({ suffix, of, models, maxShare }) => {
-      const describe = (code: string, action: string, test: (model: ModelRow) => boolean): Doubt[] => {
-        const count = models.filter(test).length;
-        const extent = `${count} of ${models.length}`;
-        const reason = `it would ${action} ${extent} ${of}`;
-        return count > maxShare * models.length ? [{ code: code + suffix, extent, reason }] : [];
-      };
-      return [
-        ...describe("gone", "remove", isGone),
-        ...describe("unpriced", "take the price from", losesPrice),
-      ];
-    });
+  if (isOldCopy) return findIn(live, MAX_SHARE_OF_OLD_COPY, null);
+  const providers = [...Map.groupBy(live, (model) => model.provider)];
+  return [
+    ...findIn(live, MAX_SHARE, null),
+    ...providers.flatMap(([provider, models]) => findIn(models, MAX_SHARE_OF_PROVIDER, provider)),
+  ];
 }
 
 /** Why a document is not taken. */

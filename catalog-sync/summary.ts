@@ -1,6 +1,7 @@
 /** The output of `--once` and `--dry-run`. */
 import { modelName } from "../shared/models/model_name.ts";
 import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
+import type { ModelAlias } from "../sql/models/model_aliases.ts";
 import { comparePrices, type PriceChange } from "../sql/models/model_price_changes.ts";
 import { describeHold } from "./document_doubts.ts";
 import { describeOrigin, describeServed, toNotes } from "./notes.ts";
@@ -54,32 +55,24 @@ export function summarize(
 
 /** Describes a plan: the rows that would change, up to a number of each kind. */
 export function describePlan({ plan, document, hold }: PlannedSync, label: string): string {
-  const sections = [
-    list(
-      "new provider or changed",
-      plan.providers.map(({ id }) => id),
-    ),
-    list("provider gone", plan.goneProviders),
-    list("insert", plan.inserted.map(modelName)),
-    list("update", plan.updated.map(modelName)),
-    list("gone", plan.gone.map(modelName)),
-    list("price", describeChanges(plan.priceChanges)),
-    list(
-      "alias",
-      plan.aliases.map(
-        (alias) => `${alias.alias} → ${modelName(alias)}${alias.deprecated ? " (deprecated)" : ""}`,
-      ),
-    ),
-    list(
-      "hold",
-      plan.held.flatMap((row) => describeChanges(comparePrices(row, row.currentPrices, row.prices))),
-    ),
-    toNotes(document)
-      .map((note) => `${note}\n`)
-      .join(""),
+  const sections: readonly (readonly [kind: string, rows: readonly string[]])[] = [
+    ["new provider or changed", plan.providers.map(({ id }) => id)],
+    ["provider gone", plan.goneProviders],
+    ["insert", plan.inserted.map(modelName)],
+    ["update", plan.updated.map(modelName)],
+    ["gone", plan.gone.map(modelName)],
+    ["price", describeChanges(plan.priceChanges)],
+    ["alias", plan.aliases.map(describeAlias)],
+    ["hold", plan.held.flatMap((row) => describeChanges(comparePrices(row, row.currentPrices, row.prices)))],
   ];
+  const lists = sections.map(([kind, rows]) => list(kind, rows));
+  const notes = toNotes(document).map((note) => `${note}\n`);
   const warning = hold ? `Without --force, ${describeHold(hold)}\n` : "";
-  return `${sections.join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${warning}`;
+  return `${[...lists, ...notes].join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${warning}`;
+}
+
+function describeAlias(alias: ModelAlias): string {
+  return `${alias.alias} → ${modelName(alias)}${alias.deprecated ? " (deprecated)" : ""}`;
 }
 
 function countsInWords({ inserted, updated, gone, unchanged, skipped, held }: SyncCounts): string {

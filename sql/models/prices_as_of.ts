@@ -27,11 +27,6 @@ interface PricesRow extends ModelKey {
  * instant. Before `knownSince`, the prices are the first known ones.
  */
 export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Promise<FoundPrices[]> {
-  const keys = lookups.map(({ asOf, knownAt = null, ...lookup }) =>
-    "alias" in lookup
-      ? { alias: lookup.alias, asOf, knownAt }
-      : { provider: lookup.provider, modelId: lookup.modelId, asOf, knownAt },
-  );
   const rows = await sql<PricesRow[]>`
     select
       model.provider,
@@ -46,7 +41,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       greatest(coalesce(last.changed_at, model.prices_known_since), corrected.valid_from, ended.valid_to)
         as prices_from
     from rows from (
-      jsonb_to_recordset(${sql.json(keys)})
+      jsonb_to_recordset(${sql.json(lookups as never)})
         as (alias text, provider text, "modelId" text, "asOf" timestamptz, "knownAt" timestamptz)
     ) with ordinality as lookup (alias, provider, model_id, as_of, known_at, position)
     -- What is recorded was known at once.
