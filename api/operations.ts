@@ -73,12 +73,12 @@ import { getLiveness, getReadiness } from "./monitoring/health.ts";
 import { getMetrics } from "./monitoring/metrics.ts";
 import { getSecurityPolicy, getSecurityTxt } from "./monitoring/security_txt.ts";
 import { listWebhookDeliveries, testWebhook } from "./webhooks/deliveries.ts";
-import { rotateWebhookSecret } from "./webhooks/rotate.ts";
 import {
   createWebhook,
   deleteWebhook,
   getWebhook,
   listWebhooks,
+  rotateWebhookSecret,
   updateWebhook,
 } from "./webhooks/webhooks.ts";
 

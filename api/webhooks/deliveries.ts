@@ -1,22 +1,18 @@
 /** POST …/test and GET …/deliveries: what is sent to a webhook. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { isUuid } from "../../shared/uuid.ts";
-import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {
   countPendingDeliveries,
   insertDelivery,
   listDeliveries,
   PENDING_MAX,
 } from "../../sql/webhooks/webhook_deliveries.ts";
-import { lockWebhook } from "../../sql/webhooks/webhooks.ts";
 import { requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {
-  auditWebhook,
+  changeWebhook,
   requireWebhook,
-  requireWebhookRow,
   requireWritableOrg,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
@@ -39,23 +35,19 @@ export const testWebhook = operation(
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });
-    const delivery = await sql.begin(async (tx) => {
-      await lockOrg(tx, org.id);
-      const row = requireWebhookRow(isUuid(id) ? await lockWebhook(tx, { id, orgId: org.id }) : null, org);
+    const write = { id, org, actor: auditActor(request, caller), action: "webhook.test" };
+    const { delivery } = await changeWebhook(sql, write, async (tx, row) => {
       if (row.disabledAt !== null) {
-        throw new ApiError("VALIDATION_ERROR", {
-          message: TEXTS.VALIDATION_ERROR.disabledWebhook,
-        });
+        throw new ApiError("VALIDATION_ERROR", { message: TEXTS.VALIDATION_ERROR.disabledWebhook });
       }
-      if ((await countPendingDeliveries(tx, id)) >= PENDING_MAX) {
+      if ((await countPendingDeliveries(tx, row.id)) >= PENDING_MAX) {
         throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
       }
-      await auditWebhook(tx, auditActor(request, caller), { row, action: "webhook.test" });
-      const eventId = crypto.randomUUID();
       const type = "webhook.test";
-      const event = { id: eventId, type, createdAt: new Date().toISOString(), organization: org.slug };
-      const payload = JSON.stringify({ ...event, data: { webhookId: id } });
-      return insertDelivery(tx, { webhookId: id, eventId, type, payload });
+      const event = { id: crypto.randomUUID(), type, createdAt: new Date().toISOString() };
+      const payload = JSON.stringify({ ...event, organization: org.slug, data: { webhookId: row.id } });
+      const queued = { webhookId: row.id, eventId: event.id, type, payload };
+      return { row, delivery: await insertDelivery(tx, queued) };
     });
     return reply(201, { data: delivery });
   },

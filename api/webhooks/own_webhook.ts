@@ -3,9 +3,10 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { lockOrg } from "../../sql/accounts/orgs.ts";
 import type { OwnOrgRow } from "../../sql/accounts/own_orgs.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
-import { findWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { findWebhook, lockWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";
 import { requireActorRole, requireOrgRole } from "../accounts/require_own_org.ts";
 import type { Caller } from "../http/caller.ts";
@@ -36,13 +37,33 @@ interface WebhookKey {
 }
 
 /** Returns a webhook of the organization. Throws NOT_FOUND. */
-export async function requireWebhook(sql: Sql, { id, org }: WebhookKey): Promise<WebhookRow> {
-  return requireWebhookRow(isUuid(id) ? await findWebhook(sql, { id, orgId: org.id }) : null, org);
+export async function requireWebhook(
+  sql: Sql,
+  { id, org }: WebhookKey,
+  find = findWebhook,
+): Promise<WebhookRow> {
+  const row = isUuid(id) ? await find(sql, { id, orgId: org.id }) : null;
+  return requireVisible(row, () => notFound("webhook", TEXTS.NOT_FOUND.webhook(org.slug)));
 }
 
-/** Returns what a statement has returned for a webhook. Throws NOT_FOUND if that is nothing. */
-export function requireWebhookRow<Row>(row: Row | null, { slug }: WebhookKey["org"]): Row {
-  return requireVisible(row, () => notFound("webhook", TEXTS.NOT_FOUND.webhook(slug)));
+/**
+ * Changes a webhook that nobody else changes meanwhile, and adds the audit entry. `change` returns the webhook as it is then;
+ * `changed` names what changed of it, and without anything there is no entry. Throws NOT_FOUND.
+ */
+export async function changeWebhook<Result extends { row: WebhookRow; changed?: string }>(
+  sql: Pool,
+  { actor, action, ...key }: WebhookKey & { actor: AuditActor; action: string },
+  change: (tx: Sql, webhook: WebhookRow) => Promise<Result>,
+): Promise<Result> {
+  const run = async (tx: Sql): Promise<Result> => {
+    await lockOrg(tx, key.org.id);
+    const result = await change(tx, await requireWebhook(tx, key, lockWebhook));
+    const { row, changed } = result;
+    if (changed !== "") await auditWebhook(tx, actor, { row, action, changed });
+    return result;
+  };
+  // The driver's return type unwraps arrays of queries; these transactions return none.
+  return sql.begin(run) as Promise<Result>;
 }
 
 export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {
@@ -56,7 +77,7 @@ export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedA
 export async function auditWebhook(
   tx: Sql,
   actor: AuditActor,
-  { row, action, changed }: { row: WebhookRow; action: string; changed?: string },
+  { row, action, changed }: { row: WebhookRow; action: string; changed?: string | undefined },
 ): Promise<void> {
   await requireActorRole(tx, { actor, org: { id: row.orgId }, role: "admin" });
   await insertAuditEntry(tx, {

@@ -106,22 +106,23 @@ const WebhookDelivery = Type.Object(
     type: oneOf([...EVENT_TYPES, "webhook.test"] as const),
     status: oneOf(WEBHOOK_DELIVERY_STATUSES),
     attempts: Type.Integer(),
-    createdAt: Type.String({ format: "date-time" }),
+    createdAt: Instant(),
     lastAttemptAt: NullableInstant,
     nextAttemptAt: NullableInstant,
-    responseStatus: Type.Union([Type.Integer(), Type.Null()], { description: "Of the last attempt" }),
-    error: Type.Union([Type.String(), Type.Null()], { description: "Why the last attempt failed" }),
+    responseStatus: Nullable(Type.Integer(), { description: "Of the last attempt" }),
+    error: Nullable(Type.String(), { description: "Why the last attempt failed" }),
   },
-  { title: "WebhookDelivery" },
+  { title: "WebhookDelivery", examples: [EXAMPLE_DELIVERY] },
 );
 
-export const DeliveryList = data({ deliveries: Type.Array(WebhookDelivery) }, "The last 100, newest first", {
-  deliveries: [EXAMPLE_DELIVERY],
+export const DeliveryList = data({ deliveries: listOf(WebhookDelivery) }, "The last 100, newest first");
+
+export const OneDelivery = dataOf(WebhookDelivery, "Queued", {
+  ...EXAMPLE_DELIVERY,
+  type: "webhook.test",
+  attempts: 0,
+  lastAttemptAt: null,
+  nextAttemptAt: EXAMPLE_DELIVERY.createdAt,
+  responseStatus: null,
+  error: null,
 });
-
-const EXAMPLE_TEST = {
-  ...{ ...EXAMPLE_DELIVERY, type: "webhook.test" as const, attempts: 0, lastAttemptAt: null },
-  ...{ nextAttemptAt: EXAMPLE_DELIVERY.createdAt, responseStatus: null, error: null },
-};
-
-export const OneDelivery = dataOf(WebhookDelivery, "Queued", EXAMPLE_TEST);

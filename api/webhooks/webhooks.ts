@@ -1,14 +1,16 @@
 /** /orgs/{slug}/webhooks: the webhooks of an organization, for its owners and admins. */
+import { randomBytes } from "node:crypto";
 import type { BlockList } from "node:net";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { findAddressProblem, openNetworks } from "../../shared/network/webhook_destination.ts";
-import { isUuid } from "../../shared/uuid.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {
   deleteWebhook as deleteRow,
   insertWebhook,
   listWebhooks as listRows,
+  RETIRED_SECRETS_MAX,
+  rotateWebhookSecret as rotateRow,
   updateWebhook as updateRow,
 } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES, OrgParams } from "../accounts/organizations/schemas.ts";
@@ -18,19 +20,19 @@ import { operation, reply } from "../http/operation.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import {
   auditWebhook,
+  changeWebhook,
   presentWebhook,
   requireWebhook,
-  requireWebhookRow,
   requireWritableOrg,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
   WEBHOOK_WRITE_FAILURES,
 } from "./own_webhook.ts";
-import { newSecret } from "./rotate.ts";
 import {
   CreatedWebhook,
   NewWebhook,
   OneWebhook,
+  RotatedWebhook,
   WebhookAddress,
   WebhookList,
   WebhookUpdate,
@@ -145,16 +147,10 @@ export const updateWebhook = operation(
       ...(types === undefined ? {} : { types: [...new Set(types)] }),
       ...(enabled === undefined ? {} : { enabled }),
     };
-    const row = await sql.begin(async (tx) => {
-      const updated = requireWebhookRow(
-        isUuid(id) ? await updateRow(tx, { ...change, id, orgId: org.id }) : null,
-        org,
-      );
-      const changed = Object.keys(change).join(", ");
-      const action = "webhook.update";
-      if (changed !== "")
-        await auditWebhook(tx, auditActor(request, caller), { row: updated, action, changed });
-      return updated;
+    const write = { id, org, actor: auditActor(request, caller), action: "webhook.update" };
+    const { row } = await changeWebhook(sql, write, async (tx, webhook) => {
+      const updated = await updateRow(tx, { ...change, id: webhook.id });
+      return { row: updated, changed: Object.keys(change).join(", ") };
     });
     return reply(200, { data: presentWebhook(row) });
   },
@@ -174,13 +170,47 @@ export const deleteWebhook = operation(
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
     const org = await requireWritableOrg(sql, { caller, request, slug });
-    await sql.begin(async (tx) => {
-      const row = requireWebhookRow(isUuid(id) ? await deleteRow(tx, { id, orgId: org.id }) : null, org);
-      await auditWebhook(tx, auditActor(request, caller), { row, action: "webhook.delete" });
+    const write = { id, org, actor: auditActor(request, caller), action: "webhook.delete" };
+    await changeWebhook(sql, write, async (tx, row) => {
+      await deleteRow(tx, row.id);
+      return { row };
     });
     return reply(204, null);
   },
 );
+
+export const rotateWebhookSecret = operation(
+  {
+    ...WEBHOOK_OPERATION,
+    id: "rotateWebhookSecret",
+    method: "POST",
+    path: "/api/v1/orgs/{slug}/webhooks/{id}/rotate",
+    secret: true,
+    summary: "Replace the secret of a webhook",
+    description:
+      "For owners and admins. Returns a new secret. For 24 hours, the old one signs every delivery too, so give the " +
+      "receiver the new one in this time. Up to 5 times in 24 hours.",
+    params: WebhookAddress,
+    response: { 200: RotatedWebhook },
+    fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "secrets", limit: RETIRED_SECRETS_MAX }]],
+  },
+  async ({ params: { slug, id }, caller, request }, { sql }) => {
+    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const secret = newSecret();
+    const write = { id, org, actor: auditActor(request, caller), action: "webhook.rotate" };
+    const { row } = await changeWebhook(sql, write, async (tx, webhook) => {
+      const rotated = await rotateRow(tx, { id: webhook.id, secret });
+      if (rotated) return { row: rotated };
+      throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
+    });
+    const data = { ...presentWebhook(row), secret, previousSecretExpiresAt: row.retiredUntil };
+    return reply(200, { data });
+  },
+);
+
+function newSecret(): string {
+  return `whsec_${randomBytes(24).toString("base64")}`;
+}
 
 /**
  * Parses the URL of a webhook. Throws VALIDATION_ERROR for a malformed one, and UNPROCESSABLE_ENTITY for one that is never

@@ -67,16 +67,16 @@ export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow |
 }
 
 /**
- * Updates what is given and returns the webhook, or null. Enabling a disabled webhook skips what happened meanwhile;
- * disabling one gives up what is pending. Another URL, or enabling it again, makes what is pending due. Call inside a transaction.
+ * Updates what is given. Enabling a disabled webhook skips what happened meanwhile; disabling one gives up what is pending.
+ * Another URL, or enabling it again, makes what is pending due. Lock the webhook first.
  */
 export async function updateWebhook(
-  sql: Sql,
-  change: { id: string; orgId: string; url?: string; types?: readonly EventType[]; enabled?: boolean },
-): Promise<WebhookRow | null> {
-  const { id, orgId, url = null, enabled = null } = change;
+  tx: Sql,
+  change: { id: string; url?: string; types?: readonly EventType[]; enabled?: boolean },
+): Promise<WebhookRow> {
+  const { id, url = null, enabled = null } = change;
   const types = change.types ? [...change.types] : null;
-  const [row] = await sql<WebhookRow[]>`
+  const row = await onlyRow(tx<[WebhookRow]>`
     update webhooks as w
     set url = coalesce(${url}, w.url),
       types = coalesce(${types}::text[], w.types),
@@ -90,11 +90,11 @@ export async function updateWebhook(
       end,
       updated_at = now()
     from event_log as l
-    where w.id = ${id} and w.org_id = ${orgId}
-    returning ${sql(COLUMNS.map((column) => `w.${column}`))}`;
-  if (row && enabled === false) await markPendingFailed(sql, id);
-  else if (row && (enabled || url !== null)) await makePendingDue(sql, id);
-  return row ?? null;
+    where w.id = ${id}
+    returning ${tx(COLUMNS.map((column) => `w.${column}`))}`);
+  if (enabled === false) await markPendingFailed(tx, id);
+  else if (enabled || url !== null) await makePendingDue(tx, id);
+  return row;
 }
 
 /** Forgets the failures of a webhook: its owner has corrected something. */
@@ -113,51 +113,31 @@ async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
     where id = ${webhookId}`;
 }
 
-/**
- * Replaces the secret. The old one signs until `retiredUntil`. Returns null if there is no such
- * webhook, and `full` if too many old secrets still sign. Call inside a transaction.
- */
+/** Replaces the secret; the old one signs until `retiredUntil`. Null if too many old ones still sign. Lock the webhook first. */
 export async function rotateWebhookSecret(
-  sql: Sql,
-  { id, orgId, secret }: { id: string; orgId: string; secret: string },
-): Promise<{ row: WebhookRow; retiredUntil: string } | "full" | null> {
-  const [old] = await sql<{ secret: string }[]>`
-    select secret from webhooks where id = ${id} and org_id = ${orgId} for update`;
-  if (!old) return null;
-  const retiredUntil = await retireSecret(sql, { webhookId: id, secret: old.secret });
-  if (retiredUntil === null) return "full";
-  const [row] = await sql<[WebhookRow]>`
-    update webhooks set secret = ${secret}, updated_at = now() where id = ${id} returning ${sql(COLUMNS)}`;
-  return { row, retiredUntil };
+  tx: Sql,
+  { id, secret }: { id: string; secret: string },
+): Promise<(WebhookRow & { retiredUntil: string }) | null> {
+  return firstRow(tx<(WebhookRow & { retiredUntil: string })[]>`
+    with retired as (
+      insert into webhook_retired_secrets (webhook_id, secret, expires_at)
+      select id, secret, now() + make_interval(hours => ${RETIRED_SECRET_HOURS})
+      from webhooks
+      where id = ${id} and (
+        select count(*) from webhook_retired_secrets where webhook_id = ${id} and expires_at > now()
+      ) < ${RETIRED_SECRETS_MAX}
+      returning expires_at
+    )
+    update webhooks as w
+    set secret = ${secret}, updated_at = now()
+    from retired as r
+    where w.id = ${id}
+    returning ${tx(COLUMNS.map((column) => `w.${column}`))}, r.expires_at as retired_until`);
 }
 
-/**
- * Keeps a secret that is being replaced. Returns until when it signs, or null if too many old ones still sign. Lock the
- * webhook first.
- */
-async function retireSecret(
-  sql: Sql,
-  { webhookId, secret }: { webhookId: string; secret: string },
-): Promise<string | null> {
-  const [signing] = await sql<[{ count: number }]>`
-    select count(*) from webhook_retired_secrets where webhook_id = ${webhookId} and expires_at > now()`;
-  if (signing.count >= RETIRED_SECRETS_MAX) return null;
-  const [retired] = await sql<[{ expiresAt: string }]>`
-    insert into webhook_retired_secrets (webhook_id, secret, expires_at)
-    values (${webhookId}, ${secret}, now() + make_interval(hours => ${RETIRED_SECRET_HOURS}))
-    returning expires_at`;
-  return retired.expiresAt;
-}
-
-/** Deletes a webhook and its deliveries; null if there is none. */
-export async function deleteWebhook(
-  sql: Sql,
-  key: { id: string; orgId: string },
-): Promise<WebhookRow | null> {
-  return firstRow(sql<WebhookRow[]>`
-    delete from webhooks
-    where id = ${key.id} and org_id = ${key.orgId}
-    returning ${sql(COLUMNS)}`);
+/** Deletes a webhook and its deliveries. */
+export async function deleteWebhook(tx: Sql, id: string): Promise<void> {
+  await tx`delete from webhooks where id = ${id}`;
 }
 
 /** Gives up the pending deliveries of a webhook. */

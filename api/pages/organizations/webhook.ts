@@ -1,7 +1,11 @@
 /** /orgs/{slug}/webhooks/{id}: one webhook and its deliveries, for owners and admins. */
 import { listWebhookDeliveries, testWebhook } from "../../webhooks/deliveries.ts";
-import { rotateWebhookSecret } from "../../webhooks/rotate.ts";
-import { deleteWebhook as deleteOperation, getWebhook, updateWebhook } from "../../webhooks/webhooks.ts";
+import {
+  deleteWebhook as deleteOperation,
+  getWebhook,
+  rotateWebhookSecret,
+  updateWebhook,
+} from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";

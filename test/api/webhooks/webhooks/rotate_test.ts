@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { errorOf } from "../../helpers/exports/export_job.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
-import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
+import { errorOf } from "../../../helpers/exports/export_job.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../../helpers/webhooks/call_webhooks.ts";
 
 test("a secret is replaced at most five times in 24 hours, and old ones are deleted with the webhook", async () => {
   await using api = await openTestApp();
