@@ -117,7 +117,7 @@ export const getDependencies = operation(
   async ({ params, query: { maxDepth }, caller, request }, deps) => {
     const target = await findReadTarget(deps.sql, parseReadAddress(params), { caller, request });
     const root = presentDefinition(await requireDefinition(deps.sql, target));
-    const { viewer } = target.scope;
+    const { viewer } = target;
     const walk = await resolveInTurn(deps, request, (tx, onStep) =>
       walkDependencies(tx, { roots: [root], viewer, maxDepth, onStep }),
     );

@@ -73,8 +73,8 @@ export const getDependents = operation(
   async ({ params, caller, request }, deps) => {
     const target = await findReadTarget(deps.sql, parseReadAddress(params), { caller, request });
     const row = await requireAnyVersion(deps.sql, target);
-    const { viewer } = target.scope;
-    const isOneVersion = target.address.version !== null;
+    const { viewer } = target;
+    const isOneVersion = target.version !== null;
     const data = await resolveInTurn(deps, request, (tx, onStep) =>
       findDependents(tx, { row, viewer, isOneVersion, onStep }),
     );

@@ -136,8 +136,7 @@ export const diffVersions = operation(
     const { from: fromVersion, to: toVersion, ...mode } = query;
     const target = await findReadTarget(sql, parseLineReadAddress(params), { caller, request });
     const [from, to] = await requireTwoVersions(sql, target, [fromVersion, toVersion]);
-    const { viewer } = target.scope;
-    if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, viewer)));
+    if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, target.viewer)));
     const { type, name } = to;
     const compared = await readerWork(documents, request).compare({
       type,

@@ -89,7 +89,7 @@ export const getExecutionStatistics = operation(
     const counts = await countExecutions(sql, {
       lineId: row.lineId,
       minutes: query.window,
-      viewer: target.scope.viewer,
+      viewer: target.viewer,
       byTime: query.include.has("byTime") ? query.timeBucket : null,
       bySource: query.include.has("bySource"),
       byVersion: query.include.has("byVersion"),

@@ -21,17 +21,14 @@ import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/resolve_org.ts";
 import type { DefinitionAddress, VersionId } from "./address.ts";
 
 /** What a read looks for among, and as whom. */
-export interface ReadScope {
+interface ReadScope {
   viewer: DefinitionViewer;
   /** The only organization searched; `null` for all. */
   orgId: string | null;
 }
 
-/** A definition to look for. */
-export interface ReadTarget {
-  address: DefinitionAddress;
-  scope: ReadScope;
-}
+/** A definition to look for, and where. */
+export type ReadTarget = DefinitionAddress & ReadScope;
 
 /** Returns the caller as queries need it. */
 export function viewerOf(caller: Caller | null): DefinitionViewer {
@@ -41,7 +38,7 @@ export function viewerOf(caller: Caller | null): DefinitionViewer {
 }
 
 /** The request of a read, and its caller. */
-export interface ReadRequest {
+interface ReadRequest {
   caller: Caller | null;
   request: Request;
 }
@@ -76,7 +73,7 @@ export async function findReadTarget(
   const scope = { viewer, orgId: org.orgId };
   if ("id" in address) return findVersionTarget(sql, address, scope);
   if (address.orgSlug !== null && address.orgSlug !== org.slug) throw orgsDiffer();
-  return { address: { ...address, orgSlug: org.slug }, scope };
+  return { ...address, ...scope, orgSlug: org.slug };
 }
 
 /** Finds out where a read without `X-Org-Slug` looks for an address. Throws NOT_FOUND. */
@@ -86,22 +83,22 @@ export async function findTarget(
   viewer: DefinitionViewer,
 ): Promise<ReadTarget> {
   if ("id" in address) return findVersionTarget(sql, address, { viewer, orgId: null });
-  if (address.orgSlug === null) return { address, scope: { viewer, orgId: null } };
+  if (address.orgSlug === null) return { ...address, viewer, orgId: null };
   const orgId = requireVisible(await findDefinitionOwnerId(sql, address.orgSlug), () =>
     definitionNotFound(address, "definition"),
   );
-  return { address, scope: { viewer, orgId } };
+  return { ...address, viewer, orgId };
 }
 
 async function findVersionTarget(sql: Sql, { type, id }: VersionId, scope: ReadScope): Promise<ReadTarget> {
   const found = await findVisibleVersion(sql, { type, id, ...scope });
   const { orgId, orgSlug, name, version } = requireVisible(found, () => versionIdNotFound(type, id));
-  return { address: { type, orgSlug, name, version }, scope: { viewer: scope.viewer, orgId } };
+  return { type, orgSlug, name, version, viewer: scope.viewer, orgId };
 }
 
 /** Finds the version of a read. Throws NOT_FOUND, the same for what does not exist and what the caller may not see. */
-export async function requireDefinition(sql: Sql, { address, scope }: ReadTarget): Promise<DefinitionRow> {
-  return requireResolved(address, await resolveDefinition(sql, { ...address, ...scope }));
+export async function requireDefinition(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
+  return requireResolved(target, await resolveDefinition(sql, target));
 }
 
 /** Returns the definition that was found for an address. Throws NOT_FOUND as `requireDefinition` does. */
@@ -117,31 +114,26 @@ export function requireResolved<Row>(
  * caller may see any, archived ones and drafts too. Throws NOT_FOUND.
  */
 export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
-  const { address, scope } = target;
-  return requireResolved(address, await resolveDefinition(sql, { ...address, ...scope, anyStatus: true }));
+  return requireResolved(target, await resolveDefinition(sql, { ...target, anyStatus: true }));
 }
 
 /** Finds the id of the line of a read: the one that has the version, if the address has one. Throws NOT_FOUND. */
-export async function requireLine(sql: Sql, { address, scope }: ReadTarget): Promise<string> {
-  if (address.version !== null) return (await requireDefinition(sql, { address, scope })).lineId;
-  const line = await findVisibleLine(sql, { ...address, ...scope });
-  return requireVisible(line, () => definitionNotFound(address, "definition")).id;
+export async function requireLine(sql: Sql, target: ReadTarget): Promise<string> {
+  if (target.version !== null) return (await requireDefinition(sql, target)).lineId;
+  const line = await findVisibleLine(sql, target);
+  return requireVisible(line, () => definitionNotFound(target, "definition")).id;
 }
 
 /** Finds two versions of one line. Throws NOT_FOUND. */
 export async function requireTwoVersions(
   sql: Sql,
-  { address, scope }: ReadTarget,
+  target: ReadTarget,
   versions: readonly [string, string],
 ): Promise<[DefinitionRow, DefinitionRow]> {
-  const { orgId } = requireVisible(await findVisibleLine(sql, { ...address, ...scope }, versions), () =>
-    definitionNotFound({ ...address, version: versions[0] }, "definition"),
+  const { orgId } = requireVisible(await findVisibleLine(sql, target, versions), () =>
+    definitionNotFound({ ...target, version: versions[0] }, "definition"),
   );
-  const find = (version: string) =>
-    requireDefinition(sql, {
-      address: { ...address, version },
-      scope: { viewer: scope.viewer, orgId },
-    });
+  const find = (version: string) => requireDefinition(sql, { ...target, version, orgId });
   return Promise.all([find(versions[0]), find(versions[1])]);
 }
 

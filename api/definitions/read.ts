@@ -24,7 +24,7 @@ import { resolveInTurn } from "./dependencies/resolve_in_turn.ts";
 import { resolveReferences } from "./dependencies/resolve_references.ts";
 import type { OnStep } from "./dependencies/time_limit.ts";
 import { readerWork } from "./document.ts";
-import { findReadTarget, type ReadScope, type ReadTarget, requireResolved } from "./find_visible.ts";
+import { findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
 /** Formats by the ending of the address. */
@@ -154,20 +154,17 @@ async function replyDefinition(
   deps: OperationDeps,
   options: { target: ReadTarget; parts: QueryValues<typeof READ_QUERY>; request: Request },
 ) {
-  const { parts, request } = options;
-  const { address, scope } = options.target;
+  const { target, parts, request } = options;
   const { includeYaml, includeRuntime, includeRefs, normalize } = parts;
   const text = normalize ? ("yaml" as const) : null;
   const shown = { includeYaml: includeYaml && !normalize, includeRuntime, text };
-  const row = requireResolved(
-    address,
-    await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown),
-  );
+  const row = requireResolved(target, await resolveDefinitionText(deps.sql, target, shown));
   const headers = deprecationHeaders(row, deps.config.publicUrl);
   const { type, text: yaml } = row;
   const more: string[] = [];
   if (includeRefs) {
-    const refs = await resolveInTurn(deps, request, (tx, onStep) => listRefs(tx, row, { ...scope, onStep }));
+    const { viewer } = target;
+    const refs = await resolveInTurn(deps, request, (tx, onStep) => listRefs(tx, row, { viewer, onStep }));
     more.push(JSON.stringify({ refs }));
   }
   if (yaml !== null)
@@ -178,13 +175,10 @@ async function replyDefinition(
 
 /** Replies with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
 async function replyText(deps: OperationDeps, options: { target: ReadTarget; format: TextFormat }) {
-  const { address, scope } = options.target;
+  const { target } = options;
   const { contentType, text } = READ_FORMATS[options.format];
   const shown = { includeYaml: false, includeRuntime: false, text };
-  const row = requireResolved(
-    address,
-    await resolveDefinitionText(deps.sql, { ...address, ...scope }, shown),
-  );
+  const row = requireResolved(target, await resolveDefinitionText(deps.sql, target, shown));
   if (row.text === null) throw withoutMarkdown(row);
   const fileName = `${row.name}.${options.format}`;
   const headers = {
@@ -207,7 +201,7 @@ function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
 async function listRefs(
   sql: Sql,
   { id }: DefinitionTextRow,
-  { viewer, onStep }: ReadScope & { onStep: OnStep },
+  { viewer, onStep }: Pick<ReadTarget, "viewer"> & { onStep: OnStep },
 ) {
   const references = await listDefinitionReferences(sql, { definitionIds: [id], viewer });
   const resolved = await resolveReferences(sql, { references, viewer, onStep });

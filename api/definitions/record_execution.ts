@@ -15,7 +15,13 @@ import { dataOf, requestBody, Text } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
-import { definitionNotFound, findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
+import {
+  definitionNotFound,
+  findReadTarget,
+  type ReadTarget,
+  requireDefinition,
+  requireResolved,
+} from "./find_visible.ts";
 import { VersionOrId } from "./schemas.ts";
 
 const NewExecution = requestBody(
@@ -91,8 +97,8 @@ export const recordExecution = operation(
     const target = await findReadTarget(sql, address, { caller, request, seesAll });
     const row = await requireRecordable(sql, target);
     // Members see a quarantined version, but it resolves for no run.
-    if (row.quarantinedAt !== null) throw definitionNotFound(target.address, "version");
-    const execution = { address: target.address, row, body, request, caller };
+    if (row.quarantinedAt !== null) throw definitionNotFound(target, "version");
+    const execution = { address: target, row, body, request, caller };
     const count = await turns.recordings(request, () => storeExecution(sql, execution));
     const { id, type, name, version, lineId } = row;
     const definition = { id, type, name, version };
@@ -108,12 +114,11 @@ export const recordExecution = operation(
  * Finds the version that an execution is recorded for, private ones of any organization included. What the caller's own
  * reads resolve to comes first, so a private line never takes over a public name. Throws NOT_FOUND.
  */
-async function requireRecordable(sql: Sql, { address, scope }: ReadTarget): Promise<DefinitionRow> {
-  const visible = await resolveDefinition(sql, { ...address, ...scope });
-  const seesAll = scope.viewer.boundOrgId === null;
-  if (visible.definition || !seesAll) return requireResolved(address, visible);
-  const viewer = { ...scope.viewer, seesAll };
-  return requireResolved(address, await resolveDefinition(sql, { ...address, ...scope, viewer }));
+async function requireRecordable(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
+  const visible = await resolveDefinition(sql, target);
+  const seesAll = target.viewer.boundOrgId === null;
+  if (visible.definition || !seesAll) return requireResolved(target, visible);
+  return requireDefinition(sql, { ...target, viewer: { ...target.viewer, seesAll } });
 }
 
 /** Violated when the draft, or its line, is deleted between the look-up and the record. */

@@ -38,7 +38,7 @@ export const listVersions = operation(
   async ({ params, query: page, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseLineReadAddress(params), { caller, request });
     const lineId = await requireLine(sql, target);
-    const { total, versions } = await listVersionHistory(sql, { lineId, ...target.scope, ...page });
+    const { total, versions } = await listVersionHistory(sql, { lineId, viewer: target.viewer, ...page });
     return reply(200, { data: { versions, total, ...page } });
   },
 );

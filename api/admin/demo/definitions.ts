@@ -8,7 +8,7 @@ import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import type { VersionAddress } from "../../definitions/address.ts";
 import { createDraft } from "../../definitions/create.ts";
 import { atOnce } from "../../definitions/definition_turns.ts";
-import { archiveVersion, deprecateVersion } from "../../definitions/deprecate_and_archive.ts";
+import { archiveVersion, deprecateVersion } from "../../definitions/retire.ts";
 import type { DefinitionDeps } from "../../definitions/document.ts";
 import { forkVersion } from "../../definitions/forks/fork.ts";
 import type { Writer } from "../../definitions/new_draft.ts";

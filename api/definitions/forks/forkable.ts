@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
-import { FORK_DENIALS, type ForkDenial } from "../../../shared/vocabulary.ts";
+import { FORK_DENIALS } from "../../../shared/vocabulary.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
@@ -14,14 +14,8 @@ import { operation, reply } from "../../http/operation.ts";
 import { choice } from "../../http/query.ts";
 import { resolveOrg } from "../../http/resolve_org.ts";
 import { data, oneOf } from "../../http/schemas.ts";
-import { type DefinitionAddress, parseReadAddress, type VersionId } from "../address.ts";
-import {
-  findTarget,
-  type ReadRequest,
-  type ReadTarget,
-  requireAnyVersion,
-  viewerOf,
-} from "../find_visible.ts";
+import { parseReadAddress } from "../address.ts";
+import { findTarget, type ReadTarget, requireAnyVersion, viewerOf } from "../find_visible.ts";
 import { READ, VersionOrId } from "../schemas.ts";
 
 export const getForkable = operation(
@@ -46,7 +40,12 @@ export const getForkable = operation(
     },
   },
   async ({ params, caller, request }, { sql }) => {
-    const reason = await findForkDenial(sql, parseReadAddress(params), { caller, request });
+    const address = parseReadAddress(params);
+    if (!caller && request.headers.has("x-org-slug")) throw unauthorized(TEXTS.UNAUTHORIZED.org);
+    // The header names the organization that gets the fork, and not where to look.
+    const org = caller ? await resolveOrg(sql, caller, request) : null;
+    const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(caller)));
+    const reason = forkDenial(source, org?.role ?? null);
     return reply(200, { data: reason === null ? { canFork: true } : { canFork: false, reason } });
   },
 );
@@ -62,39 +61,18 @@ export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: Defi
   });
 }
 
-/**
- * Why a caller cannot fork what an address names; `null` when they can. `X-Org-Slug` names the organization that gets
- * the fork, and not where to look. Throws NOT_FOUND, ORG_ACCESS_DENIED, or UNAUTHORIZED for a header without a
- * credential.
- */
-async function findForkDenial(
-  sql: Sql,
-  address: DefinitionAddress | VersionId,
-  { caller, request }: ReadRequest,
-): Promise<ForkDenial | null> {
-  if (!caller && request.headers.has("x-org-slug")) throw unauthorized(TEXTS.UNAUTHORIZED.org);
-  const org = caller ? await resolveOrg(sql, caller, request) : null;
-  const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(caller)));
-  return forkDenial(source, org?.role ?? null);
-}
-
 async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
-  const { address, scope } = target;
-  const { definition } = await resolveDefinition(sql, { ...address, ...scope });
-  if (definition) return sourceOf(sql, definition, scope.viewer);
+  const { definition } = await resolveDefinition(sql, target);
+  if (definition) return sourceOf(sql, definition, target.viewer);
   const row = await requireAnyVersion(sql, target);
   // A name without a version stands for a published one: being a member does not make one of it.
   return { status: row.status === "archived" ? "archived" : null, isOwn: false, isQuarantined: false };
 }
 
 async function sourceOf(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<ForkOrigin> {
-  const { status, quarantinedAt } = row;
-  return { status, isOwn: await isOwn(sql, row, viewer), isQuarantined: quarantinedAt !== null };
-}
-
-/** Whether a version belongs to an organization that the viewer is a member of. */
-async function isOwn(sql: Sql, { orgId }: DefinitionRow, viewer: DefinitionViewer): Promise<boolean> {
+  const { status, quarantinedAt, orgId } = row;
   const { userId } = viewer;
   const membership = userId === null ? null : await findMembership(sql, { userId, orgId });
-  return membership !== null && isMemberOrg(viewer, membership);
+  const isOwn = membership !== null && isMemberOrg(viewer, membership);
+  return { status, isOwn, isQuarantined: quarantinedAt !== null };
 }

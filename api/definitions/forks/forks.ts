@@ -84,7 +84,7 @@ export const getLineage = operation(
   async ({ params, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const lineId = await requireLine(sql, target);
-    const steps = await listLineage(sql, { lineId, ...target.scope, limit: MAX_LINEAGE });
+    const steps = await listLineage(sql, { lineId, viewer: target.viewer, limit: MAX_LINEAGE });
     const chain = steps.map(({ step }) => ({ ...step, sourceAvailable: step.source !== null }));
     const fork = steps[0]?.fork ?? null;
     const source = chain[0]?.source ?? null;
@@ -118,7 +118,7 @@ export const listForks = operation(
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const lineId = await requireLine(sql, target);
     const [forks, totalForks] = await Promise.all([
-      listForkRows(sql, { lineId, ...target.scope, limit: MAX_FORKS_SHOWN }),
+      listForkRows(sql, { lineId, viewer: target.viewer, limit: MAX_FORKS_SHOWN }),
       countLineForks(sql, lineId),
     ]);
     return reply(200, { data: { forks, totalForks } });

@@ -1,8 +1,7 @@
 /** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import { deleteDefinition } from "../../../definitions/delete.ts";
 import { getDependents } from "../../../definitions/dependents.ts";
-import { archiveDefinition, deprecateDefinition } from "../../../definitions/deprecate_and_archive.ts";
+import { archiveDefinition, deleteDefinition, deprecateDefinition } from "../../../definitions/retire.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
 import { inputField, textField } from "../../forms.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { ask, createAgent, errorOf, publishAgent } from "../../helpers/definitions/definitions.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
-import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
-import { waitFor } from "../../helpers/wait_for.ts";
+import { ask, createAgent, errorOf, publishAgent } from "../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
+import { waitFor } from "../../../helpers/wait_for.ts";
 
 test("DELETE deletes a draft, and with the last one the name is free", async () => {
   await using api = await openTestApp();

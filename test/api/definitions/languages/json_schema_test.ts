@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { jsonSchemaOf } from "../../../api/definitions/language_schema.ts";
-import { parseDefinition } from "../../../shared/definitions/parse_definition.ts";
+import { jsonSchemaOf } from "../../../../api/definitions/languages.ts";
+import { parseDefinition } from "../../../../shared/definitions/parse_definition.ts";
 import {
   DEFINITION_AGENT_TYPES,
   DEFINITION_DOMAINS,
   DEFINITION_TYPES,
   type DefinitionType,
-} from "../../../shared/vocabulary.ts";
-import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
+} from "../../../../shared/vocabulary.ts";
+import { parsed, readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
 
 const validators = Object.fromEntries(
   DEFINITION_TYPES.map((type) => [

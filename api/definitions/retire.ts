@@ -1,16 +1,23 @@
-/** POST …/deprecate and …/archive: what becomes of a published version. */
+/** POST …/deprecate, POST …/archive and DELETE: how versions end. */
 import { type Static, Type } from "@sinclair/typebox";
 import { isLetterFirstName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
+import { TEXTS } from "../../shared/error_texts.ts";
+import { ApiError } from "../../shared/errors.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
+import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { markDefinitionArchived, markDefinitionDeprecated } from "../../sql/definitions/version_changes.ts";
+import { deleteEmptyLine, lockLine } from "../../sql/definitions/lines.ts";
+import {
+  deleteDraft,
+  markDefinitionArchived,
+  markDefinitionDeprecated,
+} from "../../sql/definitions/version_changes.ts";
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { operation, reply } from "../http/operation.ts";
-import { dataOf, requestBody } from "../http/schemas.ts";
+import { data, dataOf, requestBody } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { splitAddress } from "./address.ts";
@@ -55,18 +62,13 @@ export async function deprecateVersion(
   sql: Pool,
   options: VersionWrite & { body: Static<typeof Deprecation> },
 ): Promise<ShownDefinitionRow> {
-  const { writer, body } = options;
-  const { reason, successor = null } = body;
-  return changeVersion(sql, options, async (tx, row) => {
+  const { reason, successor = null } = options.body;
+  return moveVersion(sql, options, ["deprecate", "deprecated"], async (tx, row) => {
     rejectUnstorable({ reason, successor });
     if (reason.trim() === "") throw invalidField("reason", "must say why");
     if (successor !== null) requireSuccessor(successor, row);
     requireMove(row, "deprecated");
-    const moved = await markDefinitionDeprecated(tx, { id: row.id, reason, successor });
-    if (!moved) throw new Error(`Cannot deprecate definition ${row.id}, which is locked and published`);
-    await insertAuditEntry(tx, auditOf(writer, row, "definition.deprecate"));
-    await insertDefinitionEvents(tx, { type: "definition.deprecated", definitionIds: [row.id] });
-    return requireRow(tx, row.id, writer);
+    return markDefinitionDeprecated(tx, { id: row.id, reason, successor });
   });
 }
 
@@ -102,12 +104,65 @@ export const archiveDefinition = operation(
 
 /** Archives a deprecated version. Throws INVALID_TRANSITION. */
 export async function archiveVersion(sql: Pool, write: VersionWrite): Promise<ShownDefinitionRow> {
-  return changeVersion(sql, write, async (tx, row) => {
+  return moveVersion(sql, write, ["archive", "archived"], async (tx, row) => {
     requireMove(row, "archived");
-    const moved = await markDefinitionArchived(tx, row.id);
-    if (!moved) throw new Error(`Cannot archive definition ${row.id}, which is locked and deprecated`);
-    await insertAuditEntry(tx, auditOf(write.writer, row, "definition.archive"));
-    await insertDefinitionEvents(tx, { type: "definition.archived", definitionIds: [row.id] });
+    return markDefinitionArchived(tx, row.id);
+  });
+}
+
+/** Changes the status of a version, with audit entry and event. `mark` says whether the version was in the status before. */
+async function moveVersion(
+  sql: Pool,
+  write: VersionWrite,
+  [verb, status]: ["deprecate", "deprecated"] | ["archive", "archived"],
+  mark: (tx: Sql, row: DefinitionRow) => Promise<boolean>,
+): Promise<ShownDefinitionRow> {
+  return changeVersion(sql, write, async (tx, row) => {
+    if (!(await mark(tx, row))) throw new Error(`Cannot ${verb} definition ${row.id}, which is locked`);
+    await insertAuditEntry(tx, auditOf(write.writer, row, `definition.${verb}`));
+    await insertDefinitionEvents(tx, { type: `definition.${status}`, definitionIds: [row.id] });
     return requireRow(tx, row.id, write.writer);
   });
 }
+
+export const deleteDefinition = operation(
+  {
+    ...BASE,
+    id: "deleteDefinition",
+    method: "DELETE",
+    path: "/api/v1/definitions/{type}/{name}",
+    summary: "Delete a draft",
+    description:
+      "Deletes the draft. If it was the last version, the name becomes free again. Published versions cannot be deleted.",
+    response: {
+      200: data(
+        {
+          deleted: Type.Boolean({ examples: [true] }),
+          type: Type.String({ examples: ["agent"] }),
+          name: Type.String({ examples: ["reviewer"] }),
+          version: Type.String({ examples: ["1.0.0"] }),
+        },
+        "Deleted",
+      ),
+    },
+    fails: [...LINE_WRITE_FAILURES, "NOT_DELETABLE"],
+  },
+  async ({ params, caller, request }, deps) => {
+    const write = await findVersionWriter(deps, { params, caller, request });
+    await changeVersion(deps.sql, write, async (tx, row) => {
+      // Every writer of a line locks it first: the triggers of its versions need it.
+      await lockLine(tx, row.lineId);
+      if (!(await deleteDraft(tx, row.id))) {
+        throw new ApiError("NOT_DELETABLE", {
+          message: TEXTS.NOT_DELETABLE.version(row, row.status),
+          details: { status: row.status },
+        });
+      }
+      // The last version of a fork also locks the line of its source.
+      await deleteEmptyLine(tx, row.lineId);
+      await insertAuditEntry(tx, auditOf(write.writer, row, "definition.delete"));
+    });
+    const { type, name, version } = write.address;
+    return reply(200, { data: { deleted: true, type, name, version } });
+  },
+);
