@@ -5,7 +5,6 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import { upsertLines } from "../../../sql/definitions/lines.ts";
 import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
@@ -15,34 +14,23 @@ import type { WrittenDocument } from "../document.ts";
 import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
-import {
-  checkPublished,
-  listCycleErrors,
-  lockDependencies,
-  type Publication,
-  storePublished,
-} from "../publish.ts";
+import { checkPublished, listCycleErrors, lockDependencies, storePublished } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
-import { type CheckedVersion, checkVersions, type VersionCheck } from "../warnings.ts";
+import { type CheckedVersion, checkVersions } from "../warnings.ts";
 import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order_and_cycles.ts";
+import { noteLines, reportReferences } from "./report.ts";
 import type { DocumentError } from "./schemas.ts";
-import { type SubmittedItem, shifted, toDocumentError } from "./submission.ts";
+import {
+  isRead,
+  isWritten,
+  type ReadItem,
+  type SubmittedItem,
+  shifted,
+  toDocumentError,
+  type WrittenItem,
+} from "./submission.ts";
 
-type ReadItem = SubmittedItem & { document: WrittenDocument };
-
-/** A version that the transaction has added. */
-type WrittenVersion = Pick<
-  DefinitionRow,
-  "id" | "lineId" | "orgSlug" | "type" | "name" | "version" | "status" | "visibility" | "hash"
->;
-
-/** A document in the transaction. */
-export interface WrittenItem extends VersionCheck, Publication {
-  item: ReadItem;
-  row: WrittenVersion;
-}
-
-interface BatchOptions {
+export interface BatchOptions {
   publish: boolean;
   /** Goes on after errors, to find all of them. The transaction must be rolled back. */
   isDryRun: boolean;
@@ -50,44 +38,37 @@ interface BatchOptions {
   rejectsCycles: boolean;
 }
 
-/** Returns the documents that could be read, as a batch. */
-export function batchOf(writer: Writer, items: readonly SubmittedItem[]): Batch {
-  return makeBatch(
-    writer.org.slug,
-    items.filter(isRead).map(({ document }) => document),
-  );
-}
-
 /**
- * Adds the documents to the writer's organization, in dependency order. Problems are added to the items; if there are any,
- * the transaction has to be rolled back. Documents that could not be read are skipped.
+ * Adds the documents to the writer's organization, in dependency order, and notes on each item what became of it. If any has
+ * errors, the transaction has to be rolled back. Documents that could not be read are skipped.
  */
 export async function applyBatch(
   tx: Sql,
   writer: Writer,
-  { items, batch, options }: { items: readonly SubmittedItem[]; batch: Batch; options: BatchOptions },
-): Promise<WrittenItem[]> {
+  { items, options }: { items: readonly SubmittedItem[]; options: BatchOptions },
+): Promise<void> {
+  const { publish, isDryRun, rejectsCycles } = options;
   const read = items.filter(isRead);
-  const added = read.map(({ document: { type, name, content } }) => {
+  if (read.length === 0) return;
+  const documents = read.map(({ document }) => document);
+  const batch = makeBatch(writer.org.slug, documents);
+  const added = documents.map(({ type, name, content }) => {
     return { type, name, yamlBytes: Buffer.byteLength(content.yaml) };
   });
-  if (added.length === 0) return [];
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
   const { sorted, cycles } = await sortBatch(batch);
-  if (options.rejectsCycles) noteDraftCycles(read, cycles);
-  const written = await addDrafts(tx, writer, { read, options });
-  if (!options.isDryRun) await requireStillWriter(tx, writer);
-  const positions = new Map(sorted.map((document, position) => [document, position]));
-  const positionOf = ({ item }: WrittenItem) => positions.get(item.document) ?? 0;
-  written.sort((a, b) => positionOf(a) - positionOf(b));
-  if (options.publish) await storePublished(tx, writer, written);
-  await noteChecks(tx, writer, { written, batch, publish: options.publish });
-  if (options.publish) await noteCycles(tx, writer, { written, isDryRun: options.isDryRun });
-  return written.sort((a, b) => a.item.index - b.item.index);
-}
-
-export function isRead(item: SubmittedItem): item is ReadItem {
-  return item.document !== null;
+  if (rejectsCycles) noteDraftCycles(read, cycles);
+  if (isDryRun) await noteLines(tx, writer, read);
+  await addDrafts(tx, writer, { read, isDryRun });
+  const written = read.filter(isWritten);
+  if (!isDryRun) await requireStillWriter(tx, writer);
+  if (publish) {
+    const byDocument = new Map(written.map((item) => [item.document, item]));
+    const inOrder = sorted.flatMap((document) => byDocument.get(document) ?? []);
+    await storePublished(tx, writer, inOrder);
+  }
+  await noteChecks(tx, writer, { written, batch, publish });
+  if (publish) await noteCycles(tx, writer, { written, isDryRun });
 }
 
 /** Adds the errors that a step throws to the items. */
@@ -113,10 +94,9 @@ function noteDraftCycles(items: readonly ReadItem[], cycles: readonly WrittenDoc
 async function addDrafts(
   tx: Sql,
   writer: Writer,
-  { read, options }: { read: readonly ReadItem[]; options: BatchOptions },
-): Promise<WrittenItem[]> {
-  const placed = await placeDrafts(tx, writer, { read, options });
-  const written: WrittenItem[] = [];
+  options: { read: readonly ReadItem[]; isDryRun: boolean },
+): Promise<void> {
+  const placed = await placeDrafts(tx, writer, options);
   const sizeOf = ({ draft: { document } }: PlacedDraft) =>
     document.content.yaml.length + (document.content.runtimeMd?.length ?? 0);
   for (const group of groupBySize(placed, { sizeOf, max: MAX_CHARACTERS_AT_ONCE })) {
@@ -124,22 +104,18 @@ async function addDrafts(
     for (const [index, { item, draft }] of group.entries()) {
       const { lineId, visibility, document } = draft;
       const { type, name, version, content } = document;
-      const { hash } = content;
-      const named = { id: ids[index] ?? "", lineId, orgSlug: writer.org.slug, type, name, version };
-      const row = { ...named, status: "draft" as const, visibility, hash };
-      const { earlyWarnings } = item;
-      written.push({ item, document: item.document, row, earlyWarnings, warnings: [], references: [] });
+      const address = { lineId, orgSlug: writer.org.slug, type, name, version };
+      item.row = { id: ids[index] ?? "", ...address, status: "draft", visibility, hash: content.hash };
     }
     await yieldEventLoop();
   }
-  return written;
 }
 
 /** Locks the lines of the documents, and checks that their versions are free. */
 async function placeDrafts(
   tx: Sql,
   writer: Writer,
-  { read, options }: { read: readonly ReadItem[]; options: BatchOptions },
+  { read, isDryRun }: { read: readonly ReadItem[]; isDryRun: boolean },
 ): Promise<(PlacedDraft & { item: ReadItem })[]> {
   const names = distinctNames(read.map(({ document }) => document));
   const lines = await upsertLines(tx, writer.org.orgId, names);
@@ -168,7 +144,7 @@ async function placeDrafts(
         place(item.document);
       } catch (error) {
         // A dry run goes on with a free version, to report everything else about the document.
-        const version = options.isDryRun ? nextAvailable(error) : null;
+        const version = isDryRun ? nextAvailable(error) : null;
         if (version !== null) place({ ...item.document, version });
         throw error;
       }
@@ -206,12 +182,13 @@ async function noteChecks(
   const checks = publish
     ? await checkPublished(tx, writer, written)
     : await checkVersions(tx, writer, written.map(asPrivate));
-  for (const [index, one] of written.entries()) {
+  for (const [index, item] of written.entries()) {
     const { warnings = [], references = [] } = checks[index] ?? {};
-    one.references = references;
-    one.warnings = warnings
+    item.references = reportReferences(references, batch);
+    item.warnings = warnings
       .filter((warning) => publish || !resolvesInBatch(warning, batch))
-      .map((warning) => shifted(warning, one.item.submission));
+      .map((warning) => shifted(warning, item.submission));
+    await yieldEventLoop();
   }
 }
 
@@ -232,10 +209,10 @@ async function noteCycles(
       written.map(({ document }) => document),
     );
   const cycles = await listCycleErrors(tx, writer, written);
-  for (const one of written) {
-    const cycle = cycles.get(one.row.id);
-    if (cycle) one.item.errors.push(toDocumentError(cycle));
-    one.row = { ...one.row, status: "published" };
+  for (const item of written) {
+    const cycle = cycles.get(item.row.id);
+    if (cycle) item.errors.push(toDocumentError(cycle));
+    item.row = { ...item.row, status: "published" };
   }
 }
 

@@ -10,7 +10,6 @@ import { parseLineAddress } from "../address.ts";
 import { findWriter } from "../find_writable.ts";
 import { readProvenance } from "../provenance.ts";
 import { DOCUMENT_FAILURES, WRITE, WRITE_FAILURES } from "../schemas.ts";
-import type { WrittenItem } from "./apply_batch.ts";
 import {
   BATCH_YAML_QUERY,
   BatchBody,
@@ -22,7 +21,7 @@ import {
   ValidationReport,
 } from "./schemas.ts";
 import { storeBatch, tryBatch } from "./store_batch.ts";
-import type { Submission } from "./submission.ts";
+import type { Submission, WrittenItem } from "./submission.ts";
 
 export const validateDefinition = operation(
   {
@@ -110,9 +109,9 @@ async function writeList(definitions: readonly object[], more: object = {}): Pro
   return jsonText(empty.replace("[]", () => `[${texts.join(",")}]`));
 }
 
-function presentWritten({ item, row, warnings }: WrittenItem) {
+function presentWritten({ index, row, warnings }: WrittenItem) {
   const { id, type, name, version, status, visibility, hash } = row;
-  return { index: item.index, id, type, name, version, status, visibility, hash, warnings };
+  return { index, id, type, name, version, status, visibility, hash, warnings };
 }
 
 /** Returns the documents of a body. Throws VALIDATION_ERROR. */

@@ -9,8 +9,8 @@ import type { OnStep } from "../dependencies/time_limit.ts";
 import { filterRanges } from "../dependents.ts";
 import type { WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
-import type { Predecessor } from "./report.ts";
 import type { Report } from "./schemas.ts";
+import type { Predecessor, SubmittedItem } from "./submission.ts";
 
 /** Further broken dependents are left out. */
 const MAX_BREAKS = 200;
@@ -28,10 +28,10 @@ interface Upgrade {
 export async function listBreaks(
   deps: OperationDeps,
   { writer, request }: { writer: Writer; request: Request },
-  documents: readonly { document: WrittenDocument; predecessor: Predecessor | null }[],
+  items: readonly SubmittedItem[],
 ): Promise<Map<WrittenDocument, Report["breaks"]>> {
-  const upgrades = documents.flatMap(({ document, predecessor }) =>
-    predecessor?.isPublished && semver.lt(predecessor.version, document.version)
+  const upgrades = items.flatMap(({ document, line: { predecessor } }) =>
+    document && predecessor?.isPublished && semver.lt(predecessor.version, document.version)
       ? [{ document, predecessor }]
       : [],
   );

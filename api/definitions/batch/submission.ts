@@ -3,12 +3,14 @@ import { nameKey } from "../../../shared/definitions/name.ts";
 import type { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
+import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import type { LineVersionRow } from "../../../sql/definitions/versions.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
 import type { Warning } from "../schemas.ts";
 import { listSameNames, listUnknownNames } from "../warnings.ts";
-import type { DocumentError } from "./schemas.ts";
+import type { DocumentError, Report } from "./schemas.ts";
 
 /** A document as it was submitted. */
 export interface Submission {
@@ -31,6 +33,40 @@ export interface SubmittedItem {
   /** Found before the transaction begins. */
   earlyWarnings: Warning[];
   errors: DocumentError[];
+  /** The version that the transaction has added, if any. */
+  row: NewVersion | null;
+  warnings: Warning[];
+  /** For a report, as is `line`. */
+  references: Report["references"];
+  line: LineState;
+}
+
+export type ReadItem = SubmittedItem & { document: WrittenDocument };
+
+export function isRead(item: SubmittedItem): item is ReadItem {
+  return item.document !== null;
+}
+
+export type WrittenItem = ReadItem & { row: NewVersion };
+
+export function isWritten(item: SubmittedItem): item is WrittenItem {
+  return item.document !== null && item.row !== null;
+}
+
+type NewVersion = Pick<
+  DefinitionRow,
+  "id" | "lineId" | "orgSlug" | "type" | "name" | "version" | "status" | "visibility" | "hash"
+>;
+
+/** The line of a document before the document is added. */
+interface LineState {
+  versions: readonly string[];
+  predecessor: Predecessor | null;
+}
+
+/** The version that a document is compared with. */
+export interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
+  isPublished: boolean;
 }
 
 /** Reads the documents one after the other, in the caller's turns of the document worker. */
@@ -46,7 +82,9 @@ export async function readSubmissions(
     const document = outcome.ok ? outcome.document : null;
     const errors = outcome.ok ? [] : errorsOf(outcome, submission);
     const earlyWarnings = document ? await listUnknownNames(deps, document) : [];
-    items.push({ index, submission, document, earlyWarnings, errors });
+    const line = { versions: [], predecessor: null };
+    const nothing = { row: null, warnings: [], references: [], line };
+    items.push({ index, submission, document, earlyWarnings, errors, ...nothing });
     await yieldEventLoop();
   }
   await warnOfSameNames(deps, writer, items);
