@@ -1,4 +1,5 @@
 /** All operations, by subject; the document lists them in this order. */
+
 import { changePassword } from "./accounts/change_password.ts";
 import { addPasskey, beginPasskey, beginTotp, confirmTotp } from "./accounts/factors/add_factor.ts";
 import { listFactors, removeFactor, renameFactor, renewRecoveryCodes } from "./accounts/factors/factors.ts";
@@ -36,23 +37,20 @@ import { confirmSignUp, signUp } from "./accounts/sign_up/sign_up.ts";
 import { getUser, getUsers, updateOwnProfile } from "./accounts/users.ts";
 import { createDefinitions, validateDefinition } from "./definitions/batch/batch.ts";
 import { createDefinition } from "./definitions/create.ts";
-import { getDependencies } from "./definitions/dependencies.ts";
-import { getDependents } from "./definitions/dependents.ts";
-import { archiveDefinition, deleteDefinition, deprecateDefinition } from "./definitions/retire.ts";
-import { diffVersions } from "./definitions/diff.ts";
+import { getDependencies, getDependents } from "./definitions/dependencies.ts";
 import { getExecutionStatistics } from "./definitions/executions.ts";
 import { forkDefinition } from "./definitions/forks/fork.ts";
-import { getForkable } from "./definitions/forks/forkable.ts";
-import { getLineage, listForks } from "./definitions/forks/forks.ts";
+import { getForkable, getLineage, listForks } from "./definitions/forks/forks.ts";
 import { getDefinitionSchema, getLanguage, listLanguages } from "./definitions/languages.ts";
 import { listDefinitions } from "./definitions/list.ts";
 import { publishDefinition } from "./definitions/publish.ts";
 import { getDefinition } from "./definitions/read.ts";
 import { recordExecution } from "./definitions/record_execution.ts";
+import { archiveDefinition, deleteDefinition, deprecateDefinition } from "./definitions/retire.ts";
 import { getTranslatorVersion, retranslateDefinition } from "./definitions/retranslate.ts";
 import { updateDefinition } from "./definitions/update.ts";
 import { upgradeDefinition } from "./definitions/upgrade.ts";
-import { listVersions } from "./definitions/versions.ts";
+import { diffVersions, listVersions } from "./definitions/versions.ts";
 import type { Deps } from "./deps.ts";
 import { listEvents } from "./events/events.ts";
 import { exportBundle } from "./exports/bundle.ts";

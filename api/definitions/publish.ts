@@ -1,7 +1,5 @@
 /** POST …/publish: a draft becomes immutable, and its name resolves to it. */
 import { Type } from "@sinclair/typebox";
-import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -18,7 +16,7 @@ import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requestBody } from "../http/schemas.ts";
 import { atOnce } from "./definition_turns.ts";
-import { findDependencyCycles, type PublishedRow } from "./dependencies/cycle.ts";
+import { listCycleErrors, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
 import {
   findVersionWriter,
@@ -158,26 +156,6 @@ export async function storePublished(
 /** Without the risk profile, which is small. */
 function renderedSize({ document }: Pick<Publication, "document">): number {
   return document.content.runtimeMd?.length ?? 0;
-}
-
-/** Returns a DEPENDENCY_CYCLE, by id, for each of these versions, which this transaction has published, that has one. */
-export async function listCycleErrors(
-  tx: Sql,
-  { viewer }: Writer,
-  publications: readonly Pick<Publication, "row" | "document">[],
-): Promise<Map<string, ApiError>> {
-  const rows = publications
-    .filter(({ document }) => document.references.some(({ inTree }) => inTree))
-    .map(({ row }) => row);
-  const cycles = await findDependencyCycles(tx, { rows, viewer });
-  const errors = new Map<string, ApiError>();
-  for (const row of rows) {
-    const cycle = cycles.get(row.id);
-    if (!cycle) continue;
-    const message = TEXTS.DEPENDENCY_CYCLE(row, cycle);
-    errors.set(row.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
-  }
-  return errors;
 }
 
 /**

@@ -20,9 +20,8 @@ import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
 import { dataOf, Text } from "../http/schemas.ts";
 import { parseReadAddress } from "./address.ts";
-import { resolveInTurn } from "./dependencies/resolve_in_turn.ts";
+import { type OnStep, resolveInTurn } from "./dependencies/resolve_in_turn.ts";
 import { resolveReferences } from "./dependencies/resolve_references.ts";
-import type { OnStep } from "./dependencies/time_limit.ts";
 import { readerWork } from "./document.ts";
 import { findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
@@ -249,13 +248,14 @@ export function splitEnding(name: string): { name: string; ending: TextFormat | 
 export function acceptedFormat(accept: string | null): TextFormat | null {
   let best: { format: TextFormat | null; weight: number } = { format: null, weight: 0 };
   for (const { value, weight } of parseAcceptedValues(accept)) {
-    const format = value === "application/json" ? null : formatOf(value);
+    const format = FORMATS.get(value);
     if (format !== undefined && weight > best.weight) best = { format, weight };
   }
   return best.format;
 }
 
-function formatOf(mediaType: string): TextFormat | undefined {
-  const formats = ["md", "yaml"] as const;
-  return formats.find((format) => READ_FORMATS[format].mediaType === mediaType);
-}
+const FORMATS: ReadonlyMap<string, TextFormat | null> = new Map([
+  ["application/json", null],
+  [READ_FORMATS.md.mediaType, "md"],
+  [READ_FORMATS.yaml.mediaType, "yaml"],
+]);

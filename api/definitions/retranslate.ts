@@ -130,13 +130,6 @@ export const retranslateDefinition = operation(
 
 type Retranslated = Static<typeof RetranslatedDefinition>;
 
-/** The rows that a retranslation reads and locks first. */
-interface Loaded {
-  row: DefinitionRow;
-  /** All versions of the line; empty if none is added. */
-  versions: string[];
-}
-
 interface Prepared {
   document: WrittenDocument;
   /** Whether the current translator renders another text. */
@@ -152,7 +145,7 @@ async function retranslateVersion(
   const { writer, address, createNewVersion } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
-  return writeOptimistically<Loaded, Prepared, { data: Retranslated; warnings: Warning[] }>(sql, writer, {
+  return writeOptimistically(sql, writer, {
     load: async (on) => {
       const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;
       const row = await lockVersion(on, lineId, address);
@@ -160,13 +153,14 @@ async function retranslateVersion(
         const message = TEXTS.INVALID_TRANSITION.retranslate(row, row.status);
         throw invalidTransition(row, row.status, message);
       }
+      // No version is added.
       if (used === null) return { row, versions: [] };
       // The size of the new YAML is not known yet, but it is close to the present one.
       requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
       await lockLine(on, lineId);
       return { row, versions: await listVersionNumbers(on, lineId) };
     },
-    prepare: async ({ row, versions }) => {
+    prepare: async ({ row, versions }): Promise<Prepared> => {
       const document = await requireDocument(work, row.yaml, row);
       // A stored text is kept if the current translator cannot render the document.
       const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;

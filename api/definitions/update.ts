@@ -133,30 +133,19 @@ const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "a
 /** Fields that a workflow's document does not have; they are stored in columns only. */
 const WORKFLOW_COLUMNS: readonly string[] = ["subdomain", "tags"];
 
-/** The rows that an update reads and locks first. */
-interface Loaded {
-  row: DefinitionRow;
-  used: DefinitionQuotas;
-}
-
-/** The row after an update, and what else its author should know. */
-interface UpdatedDraft {
-  row: ShownDefinitionRow;
-  warnings: Warning[];
-}
-
+/** Updates a draft. Throws NOT_EDITABLE, EDIT_CONFLICT, and as `requireDocument` does; nothing has changed then. */
 export async function updateVersion(
   { sql, documents }: DefinitionDeps,
   options: VersionWrite & { body: DefinitionUpdate },
-): Promise<UpdatedDraft> {
+): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { writer, address, body } = options;
   const lineId = await requireOwnLine(sql, writer, address);
   const work = workOf(documents, writer);
-  const requireBytes = ({ row, used }: Loaded, yaml: string): void => {
+  const requireBytes = ({ row, used }: { row: DefinitionRow; used: DefinitionQuotas }, yaml: string) => {
     const yamlBytes = Buffer.byteLength(yaml) - Buffer.byteLength(row.yaml);
     if (yamlBytes > 0) requireRoom(writer.org, used, { drafts: 0, lines: 0, yamlBytes });
   };
-  return writeOptimistically<Loaded, EditedDocument | null, UpdatedDraft>(sql, writer, {
+  return writeOptimistically(sql, writer, {
     load: async (on) => {
       const used = await countUsedQuotas(on, writer.org);
       const row = await lockVersion(on, lineId, address);

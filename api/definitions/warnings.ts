@@ -20,8 +20,8 @@ import { ANONYMOUS, type DefinitionViewer, isMemberOrg } from "../../sql/definit
 import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
+import { limitTime, type OnStep } from "./dependencies/resolve_in_turn.ts";
 import { type ResolvedReference, resolveReferences } from "./dependencies/resolve_references.ts";
-import { limitTime, type OnStep } from "./dependencies/time_limit.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
 import { groupBySize } from "./group_by_size.ts";
 import type { Writer } from "./new_draft.ts";

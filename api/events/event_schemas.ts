@@ -5,7 +5,7 @@ import type { EventRow } from "../../sql/events/event_feed.ts";
 import { Instant, Nullable, oneOf, Text } from "../http/schemas.ts";
 
 /** An event as readers and receivers of webhooks get it. */
-export type Event = Omit<EventRow, "position">;
+type Event = Omit<EventRow, "position">;
 
 const Id = Type.String({ format: "uuid" });
 const DEFINITION_DATA = Type.Object({

@@ -6,19 +6,14 @@ import { ApiError } from "../../shared/errors.ts";
 import { TEXT } from "../../shared/json_schema.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
-import {
-  type EventRow,
-  findCursorKey,
-  listEvents as listPage,
-  settleEvents,
-} from "../../sql/events/event_feed.ts";
+import { findCursorKey, listEvents as listPage, settleEvents } from "../../sql/events/event_feed.ts";
 import { readScope } from "../definitions/find_visible.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { limit, once, words } from "../http/query.ts";
 import { data, listOf } from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
-import { EVENT, type Event } from "./event_schemas.ts";
+import { EVENT } from "./event_schemas.ts";
 
 /**
  * One block: four random bytes, four zero bytes, which prove that the cursor is ours, and the position. The random bytes make
@@ -78,11 +73,14 @@ export const listEvents = operation(
     const types = (type.length > 0 ? type : EVENT_TYPES).filter((name) => maySee(name, caller));
     const page = await listPage(sql, { viewer, orgId, types, after: position, limit });
     if (after !== null && position > page.settledPosition) throw invalidCursor();
-    if (after !== null && position < page.deletedPosition) throw cursorTooOld();
+    if (after !== null && position < page.deletedPosition) {
+      const details = { reason: "cursor_too_old" };
+      throw new ApiError("VALIDATION_ERROR", { message: TEXTS.VALIDATION_ERROR.cursor, details });
+    }
     const last = page.rows.at(-1);
     const isFull = page.rows.length === limit && last !== undefined;
     const nextCursor = encodeCursor(key, isFull ? last.position : page.settledPosition);
-    return reply(200, { data: { events: page.rows.map(presentEvent), nextCursor } });
+    return reply(200, { data: { events: page.rows.map(({ position: _, ...event }) => event), nextCursor } });
   },
 );
 
@@ -91,19 +89,8 @@ function maySee(type: EventType, caller: Caller | null): boolean {
   return !type.startsWith("export.") || (caller !== null && isPersonalCredential(caller.credential).ok);
 }
 
-function presentEvent({ id, type, createdAt, organization, data }: EventRow): Event {
-  return { id, type, createdAt, organization, data };
-}
-
 function invalidCursor(): ApiError {
   return invalidField("after", INVALID_CURSOR);
-}
-
-function cursorTooOld(): ApiError {
-  return new ApiError("VALIDATION_ERROR", {
-    message: TEXTS.VALIDATION_ERROR.cursor,
-    details: { reason: "cursor_too_old" },
-  });
 }
 
 /**

@@ -10,11 +10,12 @@ import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { splitAddress } from "../address.ts";
 import { requireDraftQuota } from "../create.ts";
+import { listCycleErrors } from "../dependencies/cycle.ts";
 import type { WrittenDocument } from "../document.ts";
 import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
-import { checkPublished, listCycleErrors, lockDependencies, storePublished } from "../publish.ts";
+import { checkPublished, lockDependencies, storePublished } from "../publish.ts";
 import type { Warning } from "../schemas.ts";
 import { type CheckedVersion, checkVersions } from "../warnings.ts";
 import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order_and_cycles.ts";
@@ -30,7 +31,7 @@ import {
   type WrittenItem,
 } from "./submission.ts";
 
-export interface BatchOptions {
+interface BatchOptions {
   publish: boolean;
   /** Goes on after errors, to find all of them. The transaction must be rolled back. */
   isDryRun: boolean;

@@ -10,9 +10,9 @@ import {
 import { EXAMPLE_YAML } from "../../../sql/definitions/fields.ts";
 import { choice, optionalFlag, text } from "../../http/query.ts";
 import { data, listOf, Nullable, NullableText, oneOf, requestBody, Text } from "../../http/schemas.ts";
-import { ClassifiedChange } from "../diff.ts";
 import { Provenance } from "../provenance.ts";
 import { Line, TypeName, Warning } from "../schemas.ts";
+import { ClassifiedChange } from "../versions.ts";
 
 const Visibility = Type.Optional(oneOf(DEFINITION_VISIBILITIES));
 const VISIBILITY = choice(DEFINITION_VISIBILITIES, "Visibility of the definitions. Default: `private`");

@@ -1,10 +1,11 @@
 /** Whether versions that are being published would depend on themselves. batch/order_and_cycles.ts finds cycles within a batch. */
 import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
-import { limitTime } from "./time_limit.ts";
+import { limitTime } from "./resolve_in_turn.ts";
 import { type DependencyWalk, walkDependencies } from "./walk.ts";
 
 /** A definition on a path, and the one before it. */
@@ -20,17 +21,20 @@ export type PublishedRow = Pick<DefinitionRow, "id" | "orgSlug" | "type" | "name
 const MAX_SEARCH_MS = 1_000;
 
 /**
- * Returns the shortest cycle of each version, which this transaction has published, by the version's id. Versions without a
- * cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE if their trees cannot be
- * searched in a second.
+ * Returns a DEPENDENCY_CYCLE with the shortest cycle of each version, which this transaction has published, by the version's
+ * id. Versions without a cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE
+ * if their trees cannot be searched in a second.
  */
-export async function findDependencyCycles(
+export async function listCycleErrors(
   tx: Sql,
-  { rows, viewer }: { rows: readonly PublishedRow[]; viewer: DefinitionViewer },
-): Promise<Map<string, string[]>> {
-  const roots = rows.map((row) => ({ ...row, organization: row.orgSlug }));
-  const cycles = new Map<string, string[]>();
-  if (roots.length === 0) return cycles;
+  { viewer }: { viewer: DefinitionViewer },
+  published: readonly { row: PublishedRow; document: { references: readonly { inTree: boolean }[] } }[],
+): Promise<Map<string, ApiError>> {
+  const roots = published
+    .filter(({ document }) => document.references.some(({ inTree }) => inTree))
+    .map(({ row }) => ({ ...row, organization: row.orgSlug }));
+  const errors = new Map<string, ApiError>();
+  if (roots.length === 0) return errors;
   const isBatch = roots.length > 1;
   const onStep = limitTime(MAX_SEARCH_MS, TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000));
   const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep };
@@ -39,10 +43,13 @@ export async function findDependencyCycles(
     // One walk has room for one large tree. Several of them are walked one by one.
     const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
     const cycle = findCycle(own, root.id);
-    if (cycle) cycles.set(root.id, cycle);
+    if (cycle) {
+      const message = TEXTS.DEPENDENCY_CYCLE(root, cycle);
+      errors.set(root.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
+    }
     await yieldEventLoop();
   }
-  return cycles;
+  return errors;
 }
 
 /** Returns the shortest path from a definition back to itself, or null. */

@@ -1,4 +1,5 @@
 /** Reads that resolve references: in turns, for some seconds at most, and no longer than the client waits. */
+import { RETRY_AFTER } from "../../../shared/error_rows.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -6,7 +7,18 @@ import { limitStatements } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { isRequestOver } from "../../http/request_context.ts";
-import { limitTime, type OnStep } from "./time_limit.ts";
+
+/** Called between two steps. Throws if there must be no further one. */
+export type OnStep = () => void;
+
+/** Throws SERVICE_UNAVAILABLE with the message if a step ends later than `maxMs` from now. */
+export function limitTime(maxMs: number, message: string): OnStep {
+  const deadline = performance.now() + maxMs;
+  return () => {
+    if (performance.now() <= deadline) return;
+    throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter: RETRY_AFTER.queue });
+  };
+}
 
 /** Time for one read, and for one statement of it. */
 const MAX_READ_MS = 5_000;

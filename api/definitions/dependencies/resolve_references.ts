@@ -9,7 +9,7 @@ import {
 import type { DefinitionReferenceRow } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
-import type { OnStep } from "./time_limit.ts";
+import type { OnStep } from "./resolve_in_turn.ts";
 
 export interface ResolvedReference<Reference extends ReferenceLike> {
   reference: Reference;

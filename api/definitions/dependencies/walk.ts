@@ -14,8 +14,8 @@ import {
   type DependencyNode,
   MAX_DEPENDENCY_NODES,
 } from "./graph.ts";
+import type { OnStep } from "./resolve_in_turn.ts";
 import { resolveReferences } from "./resolve_references.ts";
-import type { OnStep } from "./time_limit.ts";
 
 /** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;

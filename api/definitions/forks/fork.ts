@@ -33,8 +33,7 @@ import {
   WRITE_FAILURES,
 } from "../schemas.ts";
 import { checkVersions } from "../warnings.ts";
-import { requireForkable } from "./forkable.ts";
-import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource } from "./forks.ts";
+import { EXAMPLE_FORK, EXAMPLE_FORKED, Fork, ForkSource, requireForkable } from "./forks.ts";
 
 const FIRST_VERSION = "1.0.0";
 

@@ -1,6 +1,5 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
-import { diffVersions } from "../../definitions/diff.ts";
-import { listVersions } from "../../definitions/versions.ts";
+import { diffVersions, listVersions } from "../../definitions/versions.ts";
 import { bytesResponse } from "../../http/bytes_response.ts";
 import { notFound } from "../../http/not_found.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";

@@ -1,6 +1,5 @@
 /** …/dependencies and …/dependents: what a definition needs to run, as a graph and as a list, and what needs it. */
-import { getDependencies } from "../../definitions/dependencies.ts";
-import { getDependents } from "../../definitions/dependents.ts";
+import { getDependencies, getDependents } from "../../definitions/dependencies.ts";
 import { definitionPath, type LinkedDefinition } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";

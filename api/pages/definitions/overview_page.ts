@@ -1,9 +1,10 @@
 /** The texts of a definition: its Markdown, with what one wants to know before using it, and its YAML. */
+
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";
 import { getExecutionStatistics } from "../../definitions/executions.ts";
-import { getForkable } from "../../definitions/forks/forkable.ts";
+import { getForkable } from "../../definitions/forks/forks.ts";
 import { listVersions } from "../../definitions/versions.ts";
 import type { DocumentWork } from "../../documents/documents.ts";
 import { resolveModelAlias } from "../../models/models.ts";

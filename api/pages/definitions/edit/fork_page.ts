@@ -1,9 +1,10 @@
 /** …/fork: a copy of a definition in the visitor's current organization. */
+
 import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
-import { getForkable } from "../../../definitions/forks/forkable.ts";
+import { getForkable } from "../../../definitions/forks/forks.ts";
 import { definitionPath } from "../../addresses.ts";
 import { inputField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";

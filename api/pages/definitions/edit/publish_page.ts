@@ -1,8 +1,9 @@
 /** …/publish: what publishing a draft will do, and publishing it. */
+
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
-import { diffVersions } from "../../../definitions/diff.ts";
 import { publishDefinition } from "../../../definitions/publish.ts";
+import { diffVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
 import { type Content, html } from "../../html.ts";

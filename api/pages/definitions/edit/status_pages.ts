@@ -1,6 +1,7 @@
 /** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
+
 import type { Definition } from "../../../../sql/definitions/fields.ts";
-import { getDependents } from "../../../definitions/dependents.ts";
+import { getDependents } from "../../../definitions/dependencies.ts";
 import { archiveDefinition, deleteDefinition, deprecateDefinition } from "../../../definitions/retire.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { unifiedDiff } from "../../../api/documents/compare_documents.ts";
-import type { SubscriptionTier } from "../../../shared/vocabulary.ts";
+import { unifiedDiff } from "../../../../api/documents/compare_documents.ts";
+import type { SubscriptionTier } from "../../../../shared/vocabulary.ts";
 import {
   agentYaml,
   ask,
@@ -12,9 +12,9 @@ import {
   errorOf,
   publishAgent,
   write,
-} from "../../helpers/definitions/definitions.ts";
-import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+} from "../../../helpers/definitions/definitions.ts";
+import { parsed, readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 type Comparison = Record<string, unknown>;
 

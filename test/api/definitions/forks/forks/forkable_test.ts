@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ask, type Caller, errorOf, makeDefinition } from "../../../helpers/definitions/definitions.ts";
-import { dataOf } from "../../../helpers/definitions/forks.ts";
-import { openTestApp } from "../../../helpers/http/app.ts";
+import { ask, type Caller, errorOf, makeDefinition } from "../../../../helpers/definitions/definitions.ts";
+import { dataOf } from "../../../../helpers/definitions/forks.ts";
+import { openTestApp } from "../../../../helpers/http/app.ts";
 
 test("forkable says whether the caller can fork, and if not, why", async () => {
   await using api = await openTestApp();

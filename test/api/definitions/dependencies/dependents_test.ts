@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
-import { MAX_REFERENCED_RANGES } from "../../../sql/definitions/dependents.ts";
+import type { DefinitionStatus, DefinitionVisibility } from "../../../../shared/vocabulary.ts";
+import { MAX_REFERENCED_RANGES } from "../../../../sql/definitions/dependents.ts";
 import {
   agentNeeding,
   ask,
@@ -10,9 +10,9 @@ import {
   makeDefinition,
   publishAgent,
   write,
-} from "../../helpers/definitions/definitions.ts";
-import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
-import type { Person } from "../../helpers/postgres/factory.ts";
+} from "../../../helpers/definitions/definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import type { Person } from "../../../helpers/postgres/factory.ts";
 
 /** A user whose selected organization is a shared one, not the personal one. */
 function own({ key, org }: Person): Caller {
