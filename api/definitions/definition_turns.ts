@@ -41,18 +41,10 @@ export function createDefinitionTurns({ databasePoolMax }: Pick<Config, "databas
   const half = Math.ceil(databasePoolMax / 2);
   const publications = Math.min(PUBLICATIONS_MAX, Math.max(1, Math.floor(databasePoolMax / 2)));
   return {
-    publications: takeTurns({
-      max: publications,
-      maxWaiting: PUBLICATIONS_WAITING_MAX,
-      what: "publications",
-    }),
-    recordings: takeTurns({ max: half, maxWaiting: 200, what: "recordings of executions" }),
-    writes: takeTurns({ max: half, maxWaiting: WRITES_WAITING_MAX, what: "writes to definitions" }),
-    lists: takeTurns({
-      max: half,
-      maxWaiting: LISTS_WAITING_MAX,
-      what: "lists and dependencies of definitions",
-    }),
+    publications: takeTurns("publications", { max: publications, maxWaiting: PUBLICATIONS_WAITING_MAX }),
+    recordings: takeTurns("recordings of executions", { max: half, maxWaiting: 200 }),
+    writes: takeTurns("writes to definitions", { max: half, maxWaiting: WRITES_WAITING_MAX }),
+    lists: takeTurns("lists and dependencies of definitions", { max: half, maxWaiting: LISTS_WAITING_MAX }),
   };
 }
 
@@ -63,7 +55,7 @@ export type StepInTurn = <Result>(step: () => Promise<Result>) => Promise<Result
 export const atOnce: StepInTurn = (step) => step();
 
 /** `what` is the plural noun for the error message. */
-function takeTurns({ max, maxWaiting, what }: { max: number; maxWaiting: number; what: string }): RunInTurn {
+function takeTurns(what: string, { max, maxWaiting }: { max: number; maxWaiting: number }): RunInTurn {
   const maxPerCaller = Math.max(1, Math.floor(max / 2));
   const queue = new FairQueue({ max, maxPerCaller, maxWaiting });
   const limit = maxPerCaller + maxWaiting;

@@ -1,5 +1,5 @@
 /** GET …/executions: how often a definition was executed. */
-import { Type } from "@sinclair/typebox";
+import { type TProperties, Type } from "@sinclair/typebox";
 import {
   countExecutions,
   type ExecutionCounts,
@@ -35,39 +35,27 @@ const EXECUTIONS_QUERY = {
   timeBucket: word(TIME_BUCKETS, "Bucket size of `byTime`"),
 };
 
+function breakdown<Key extends TProperties>(key: Key, description: string, example: object[]) {
+  const counted = Type.Object({ ...key, count: Count });
+  return Type.Optional(listOf(counted, { description, examples: [example] }));
+}
+
 const ExecutionStatistics = Type.Object(
   {
     totalCount: Type.Integer({ minimum: 0, examples: [1240] }),
     recentCount: Type.Integer({ minimum: 0, examples: [3] }),
     windowMinutes: Type.Integer({ examples: [60] }),
-    byTime: Type.Optional(
-      listOf(Type.Object({ time: Instant(), count: Count }), {
-        description: "Every hour or day (UTC) of the window, zeros included",
-        examples: [
-          [
-            { time: "2026-11-20T09:00:00.000Z", count: 1 },
-            { time: "2026-11-20T10:00:00.000Z", count: 2 },
-          ],
-        ],
-      }),
-    ),
-    bySource: Type.Optional(
-      listOf(Type.Object({ source: Type.String(), count: Count }), {
-        description: "Largest first",
-        examples: [
-          [
-            { source: "cli", count: 2 },
-            { source: "sdk", count: 1 },
-          ],
-        ],
-      }),
-    ),
-    byVersion: Type.Optional(
-      listOf(Type.Object({ version: Type.String(), count: Count }), {
-        description: "Largest first; only versions visible to you",
-        examples: [[{ version: "1.4.0", count: 3 }]],
-      }),
-    ),
+    byTime: breakdown({ time: Instant() }, "Every hour or day (UTC) of the window, zeros included", [
+      { time: "2026-11-20T09:00:00.000Z", count: 1 },
+      { time: "2026-11-20T10:00:00.000Z", count: 2 },
+    ]),
+    bySource: breakdown({ source: Type.String() }, "Largest first", [
+      { source: "cli", count: 2 },
+      { source: "sdk", count: 1 },
+    ]),
+    byVersion: breakdown({ version: Type.String() }, "Largest first; only versions visible to you", [
+      { version: "1.4.0", count: 3 },
+    ]),
   },
   { title: "ExecutionStatistics" },
 );

@@ -11,8 +11,7 @@ import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
 import { applyBatch } from "./apply_batch.ts";
-import { listBreaks } from "./breaks.ts";
-import { reportDiff } from "./report.ts";
+import { listBreaks, reportDiff } from "./report.ts";
 import type { Report } from "./schemas.ts";
 import {
   isWritten,
@@ -87,7 +86,7 @@ async function runBatch(
   return turns.publications(request, () => withinTimeout(TOO_LONG, () => retryOnDeadlock(run)));
 }
 
-/** Details of errors that concern the batch rather than one of its documents. */
+/** Throws the first error of the documents, with all of them in its details. */
 function requireNoErrors(items: readonly SubmittedItem[]): void {
   const errors = items.flatMap(({ index, document, errors: found }) => {
     const name = document ? { type: document.type, name: document.name } : {};

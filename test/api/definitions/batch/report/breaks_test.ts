@@ -1,9 +1,9 @@
 /** The dependents that a validation reports as broken. */
 import { expect, test } from "bun:test";
-import { agentNeeding, agentYaml, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
-import { makeReferencesSlow } from "../../../helpers/definitions/slow_references.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
-import type { Person } from "../../../helpers/postgres/factory.ts";
+import { agentNeeding, agentYaml, publishAgent, write } from "../../../../helpers/definitions/definitions.ts";
+import { makeReferencesSlow } from "../../../../helpers/definitions/slow_references.ts";
+import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
+import type { Person } from "../../../../helpers/postgres/factory.ts";
 
 /** Validates versions of agents as one batch. */
 function validate(
