@@ -27,7 +27,7 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
   const markerKey = prefix + MARKER_NAME;
   return {
     write: (name, content, signal = new AbortController().signal) =>
-      uploadObject(bucket, { key: prefix + name, type: "application/zip", content, signal }),
+      uploadObject(bucket, { key: prefix + name, content, signal }),
     async exists(name) {
       // With HEAD, a web page could not be told from the bucket's response.
       const headers = { Range: "bytes=0-0" };

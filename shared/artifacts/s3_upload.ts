@@ -19,7 +19,6 @@ type Part = Uint8Array<ArrayBuffer>;
 
 export interface Upload {
   key: string;
-  type: string;
   content: AsyncGenerator<Uint8Array, void, void>;
   signal: AbortSignal;
   /** Default: as much as a bucket accepts. */
@@ -30,26 +29,36 @@ export interface Upload {
  * Stores the content, or throws ArtifactTooLargeError. If it fails or `signal` is aborted, the bucket is asked to forget the
  * parts that it has.
  */
-export async function uploadObject(bucket: BucketRequests, upload: Upload): Promise<ContentDigest> {
-  const { key, type, content, signal } = upload;
+export async function uploadObject(
+  bucket: BucketRequests,
+  { key, content, signal, maxBytes = MAX_OBJECT_BYTES }: Upload,
+): Promise<ContentDigest> {
   let digest: ContentDigest | null = null;
-  const free: ArrayBuffer[] = [];
   const digested = digestContent(content, (end) => {
     digest = end;
   });
-  const parts = gatherParts(digested, free);
   try {
-    const { value: first = new Uint8Array() } = await parts.next();
-    const headers = { "Content-Type": type };
-    if (first.length === PART_BYTES)
-      await uploadParts(bucket, upload, { parts: prepend(first, parts), free });
-    else await bucket.send({ method: "PUT", key, headers, body: first, signal, headersMs: PART_MS });
+    const headers = { "Content-Type": "application/zip" };
+    const begun = await bucket.send({ method: "POST", key, query: { uploads: "" }, headers, signal });
+    const upload = { key, uploadId: textOf(begun.text, "UploadId") ?? "", signal };
+    try {
+      const etags = await sendParts(bucket, { ...upload, content: digested, maxBytes });
+      await completeUpload(bucket, { ...upload, etags });
+    } catch (error) {
+      await abortUpload(bucket, upload).catch(() => {});
+      throw error;
+    }
     const stored = await bucket.send({ method: "HEAD", key, signal });
     return checkedDigest(digest, Number(stored.headers.get("content-length")));
   } finally {
-    await parts.return();
     await content.return();
   }
+}
+
+interface BegunUpload {
+  key: string;
+  uploadId: string;
+  signal: AbortSignal;
 }
 
 /**
@@ -78,62 +87,27 @@ async function* gatherParts(
   if (filled > 0) yield part.subarray(0, filled);
 }
 
-async function* prepend(
-  first: Part,
-  rest: AsyncGenerator<Part, void, void>,
-): AsyncGenerator<Part, void, void> {
-  yield first;
-  yield* rest;
-}
-
-interface Parts {
-  parts: AsyncGenerator<Part, void, void>;
-  /** Takes the buffers of parts that were sent. */
-  free: ArrayBuffer[];
-}
-
-async function uploadParts(
+async function completeUpload(
   bucket: BucketRequests,
-  { key, type, signal, maxBytes = MAX_OBJECT_BYTES }: Upload,
-  content: Parts,
+  { key, uploadId, signal, etags }: BegunUpload & { etags: readonly string[] },
 ): Promise<void> {
-  const headers = { "Content-Type": type };
-  const begun = await bucket.send({ method: "POST", key, query: { uploads: "" }, headers, signal });
-  const uploadId = textOf(begun.text, "UploadId") ?? "";
-  try {
-    const etags = await sendParts(bucket, { key, uploadId, signal, maxBytes }, content);
-    const list = etags.map((etag, index) => {
-      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`;
-    });
-    const body = `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`;
-    const done = await bucket.send({
-      method: "POST",
-      key,
-      query: { uploadId },
-      body,
-      signal,
-      headersMs: COMPLETE_MS,
-    });
-    // The bucket may have begun a response of status 200 before it failed.
-    const [problem] = elementsOf(done.text, "Error");
-    if (problem !== undefined) throw storageError(`the bucket responded: ${textOf(problem, "Message")}`);
-  } catch (error) {
-    await abortUpload(bucket, { key, uploadId }).catch(() => {});
-    throw error;
-  }
+  const list = etags.map((etag, index) => {
+    return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`;
+  });
+  const body = `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`;
+  const query = { uploadId };
+  const done = await bucket.send({ method: "POST", key, query, body, signal, headersMs: COMPLETE_MS });
+  // The bucket may have begun a response of status 200 before it failed.
+  const [problem] = elementsOf(done.text, "Error");
+  if (problem !== undefined) throw storageError(`the bucket responded: ${textOf(problem, "Message")}`);
 }
 
 /** Returns the entity tags of the parts, in order. When it returns or throws, no part is being sent any more. */
 async function sendParts(
   bucket: BucketRequests,
-  {
-    key,
-    uploadId,
-    signal,
-    maxBytes,
-  }: Required<Pick<Upload, "key" | "signal" | "maxBytes">> & { uploadId: string },
-  { parts, free }: Parts,
+  { key, uploadId, signal, content, maxBytes }: BegunUpload & Required<Pick<Upload, "content" | "maxBytes">>,
 ): Promise<string[]> {
+  const free: ArrayBuffer[] = [];
   const etags: string[] = [];
   const stop = new AbortController();
   const request = {
@@ -148,7 +122,7 @@ async function sendParts(
   const sending = new Set<Promise<void>>();
   let count = 0;
   try {
-    for await (const body of parts) {
+    for await (const body of gatherParts(content, free)) {
       if (count * PART_BYTES + body.length > maxBytes) throw new ArtifactTooLargeError(maxBytes);
       const index = count;
       count += 1;
@@ -174,7 +148,7 @@ async function sendParts(
 /** Makes the bucket forget the parts of an upload that was not completed. */
 export async function abortUpload(
   bucket: BucketRequests,
-  { key, uploadId }: { key: string; uploadId: string },
+  { key, uploadId }: Omit<BegunUpload, "signal">,
 ): Promise<void> {
   await withTimeout(bucket.send({ method: "DELETE", key, query: { uploadId } }), ABORT_MS);
 }

@@ -47,8 +47,6 @@ function openBucket(respondToPart: () => Response | Promise<Response>, partMs?: 
   return { requests: counted, seen, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-const object = { key: "a.zip", type: "application/zip" };
-
 test("a refused part fails the upload, and nothing else, when the next part is slow", async () => {
   const denial = "<Error><Code>AccessDenied</Code></Error>";
   await using bucket = openBucket(() => new Response(denial, { status: 403 }));
@@ -58,7 +56,7 @@ test("a refused part fails the upload, and nothing else, when the next part is s
     yield new Uint8Array(PART_BYTES);
   }
   const { signal } = new AbortController();
-  const stored = uploadObject(bucket.requests, { ...object, content: slow(), signal });
+  const stored = uploadObject(bucket.requests, { key: "a.zip", content: slow(), signal });
   expect(await stored.catch((error: Error) => error.message)).toBe(
     "Cannot use the artifact storage: the bucket responded with status 403 (AccessDenied)",
   );
@@ -75,7 +73,7 @@ test("an abort fails the upload, and nothing else, when a part is being sent and
     signal.throwIfAborted();
   }
   const reason = new Error("the runner stops");
-  const stored = uploadObject(bucket.requests, { ...object, content: slow(), signal });
+  const stored = uploadObject(bucket.requests, { key: "a.zip", content: slow(), signal });
   await waitFor(() => bucket.seen.partCount === 1);
   stopping.abort(reason);
   expect(await stored.catch((error: unknown) => error)).toBe(reason);
@@ -95,14 +93,14 @@ test("a part whose connection falls silent is sent once more, and then the bucke
     () => (once.seen.partCount === 1 ? silence() : new Response(null, { headers: { ETag: "1" } })),
     SILENCE_MS,
   );
-  const stored = uploadObject(once.requests, { ...object, content: content(), signal });
+  const stored = uploadObject(once.requests, { key: "a.zip", content: content(), signal });
   // All parts arrived; this bucket then says that it has stored nothing.
   expect(await stored.catch((error: Error) => error.message)).toBe(
     `Cannot use the artifact storage: the bucket stored 0 of ${PART_BYTES} bytes`,
   );
   expect(once.seen).toEqual({ partCount: 2, abortCount: 0, failedPartCount: 0 });
   await using always = openBucket(silence, SILENCE_MS);
-  const failed = uploadObject(always.requests, { ...object, content: content(), signal });
+  const failed = uploadObject(always.requests, { key: "a.zip", content: content(), signal });
   expect(await failed.catch((error: Error) => error.message)).toMatch(/: no response within 4 s\. Check/);
   expect(always.seen).toEqual({ partCount: 2, abortCount: 1, failedPartCount: 1 });
 });
@@ -115,7 +113,7 @@ test("content that is too large for a bucket fails, and one byte less is stored"
   const { signal } = new AbortController();
   const maxBytes = 2 * PART_BYTES;
   const upload = (bytes: number) =>
-    uploadObject(bucket.requests, { ...object, content: content(bytes), signal, maxBytes });
+    uploadObject(bucket.requests, { key: "a.zip", content: content(bytes), signal, maxBytes });
   const failed = await upload(maxBytes + 1).catch((error: unknown) => error);
   expect(failed).toEqual(new ArtifactTooLargeError(maxBytes));
   expect(bucket.seen.abortCount).toBe(1);
