@@ -107,7 +107,8 @@ function chooseOrg(
   { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,
 ): PageOrg | null {
   const find = (slug: unknown) => organizations.find((org) => org.slug === slug) ?? null;
-  const [field = null] = (body as Readonly<Record<string, readonly string[]>>)["org"] ?? [];
+  const { form } = body;
+  const field = form instanceof URLSearchParams ? form.get("org") : null;
   const named = field ?? url.searchParams.get("org");
   const own = find(named);
   if (own || writes) return own;
