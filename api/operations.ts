@@ -79,8 +79,9 @@ import {
   updateWebhook,
 } from "./webhooks/webhooks.ts";
 
-/** People, their sessions, keys and second factors, and their organizations. */
-const ACCOUNTS: readonly AnyOperation[] = [
+/** Every operation but those for operators. */
+const OPERATIONS: readonly AnyOperation[] = [
+  // People, their sessions, keys and second factors, and their organizations.
   login,
   logout,
   getMe,
@@ -134,10 +135,7 @@ const ACCOUNTS: readonly AnyOperation[] = [
   updateOwnProfile,
   getUser,
   getUsers,
-];
-
-/** The registry of definitions. */
-const DEFINITIONS: readonly AnyOperation[] = [
+  // The registry of definitions.
   listDefinitions,
   validateDefinition,
   createDefinitions,
@@ -164,9 +162,7 @@ const DEFINITIONS: readonly AnyOperation[] = [
   listLanguages,
   getLanguage,
   getDefinitionSchema,
-];
-
-const EXPORTS: readonly AnyOperation[] = [
+  // Exports.
   listExportDatasets,
   exportBundle,
   estimateBundle,
@@ -176,10 +172,7 @@ const EXPORTS: readonly AnyOperation[] = [
   getExportJob,
   cancelExportJob,
   downloadExportJob,
-];
-
-/** The model catalog. */
-const MODELS: readonly AnyOperation[] = [
+  // The model catalog.
   listModels,
   listModelsCsv,
   computeCost,
@@ -190,9 +183,8 @@ const MODELS: readonly AnyOperation[] = [
   listModelAliases,
   resolveModelAlias,
   getModel,
-];
-
-const WEBHOOKS: readonly AnyOperation[] = [
+  // Events and webhooks.
+  listEvents,
   createWebhook,
   listWebhooks,
   getWebhook,
@@ -203,21 +195,11 @@ const WEBHOOKS: readonly AnyOperation[] = [
   listWebhookDeliveries,
 ];
 
-/** The operations that operators use. Metrics are served here only without METRICS_PORT. */
-function listMonitoring(metricsPort: number | null): AnyOperation[] {
-  const metrics = metricsPort === null ? [getMetrics] : [];
-  return [getLiveness, getReadiness, ...metrics, getSecurityTxt, getSecurityPolicy];
-}
-
-/** Every operation but those of the document itself, which is made of this list. */
+/**
+ * Every operation but those of the document itself, which is made of this list. Metrics are served here only without
+ * METRICS_PORT.
+ */
 export function listServiceOperations({ config }: Pick<Deps, "config">): AnyOperation[] {
-  return [
-    ...ACCOUNTS,
-    ...DEFINITIONS,
-    ...EXPORTS,
-    ...MODELS,
-    listEvents,
-    ...WEBHOOKS,
-    ...listMonitoring(config.metricsPort),
-  ];
+  const metrics = config.metricsPort === null ? [getMetrics] : [];
+  return [...OPERATIONS, getLiveness, getReadiness, ...metrics, getSecurityTxt, getSecurityPolicy];
 }

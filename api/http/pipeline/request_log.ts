@@ -19,16 +19,6 @@ function isTurnedAway(error: ApiError | null): boolean {
   return error?.code === "SERVICE_UNAVAILABLE" && error.cause === undefined;
 }
 
-/** A client's id is logged beside ours. The audit log has both. */
-function requestIds({ requestId, ownRequestId, span }: RequestContext): {
-  requestId: string;
-  ownRequestId?: string;
-  traceId?: string;
-} {
-  const trace = span ? { traceId: span.traceId } : {};
-  return requestId === ownRequestId ? { requestId, ...trace } : { requestId, ownRequestId, ...trace };
-}
-
 function levelOf(
   context: RequestContext,
   status: number,
@@ -68,8 +58,12 @@ export function createFinishRequest(deps: {
     deps.metrics.observeRequest({ method, route, status }, durationMs / 1000);
     endRequestSpan(context, status, end);
     const cause = causeOf(context, end);
+    const { requestId, ownRequestId } = context;
     const line = {
-      ...requestIds(context),
+      requestId,
+      // A client's id is logged beside ours. The audit log has both.
+      ownRequestId: requestId === ownRequestId ? undefined : ownRequestId,
+      traceId: context.span?.traceId,
       method,
       route,
       status,
@@ -77,7 +71,7 @@ export function createFinishRequest(deps: {
       callerId: context.caller?.userId ?? null,
       credentialId: context.caller?.credential.id ?? null,
       address: shownAddress(context.address, deps.config.logAddresses),
-      ...(context.error ? { code: context.error.code } : {}),
+      code: context.error?.code,
       ...(end ? { outcome: end.outcome, bytes: end.bytes ?? undefined, reason: end.reason } : {}),
       ...context.fields,
       ...(cause === undefined ? {} : { err: cause }),
