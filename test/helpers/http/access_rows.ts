@@ -19,6 +19,8 @@ export interface Row {
   of?: Subject;
   /** Follows that name or id in the path. */
   version?: "@1.0.0";
+  /** The dataset in the path; `issues` if omitted. */
+  dataset?: string;
   query?: string;
   body?: (subject: string, occasion: Occasion) => unknown;
   /** `X-Org-Slug` names the organization. */
@@ -124,7 +126,6 @@ async function send(
 /** Parameters with the same value in every row. */
 const FIXED: Readonly<Record<string, string>> = {
   ":type": "agent",
-  ":dataset": "issues",
   ":provider": "openai",
 };
 
@@ -136,7 +137,11 @@ function requestOf(
   const [method = "", pattern = ""] = row.route.split(" ");
   const organization = row.isQualified ? `@${occasion.place.org.slug}/` : "";
   const isInOrg = /:slug\/\w+\/:/.test(pattern);
-  const fixed = isInOrg ? { ...FIXED, ":slug": occasion.place.org.slug } : FIXED;
+  const fixed: Readonly<Record<string, string>> = {
+    ...FIXED,
+    ":dataset": row.dataset ?? "issues",
+    ...(isInOrg ? { ":slug": occasion.place.org.slug } : {}),
+  };
   const path = pattern.replaceAll(
     /:\w+|\*/g,
     (name) => fixed[name] ?? `${organization}${subject}${row.version ?? ""}`,

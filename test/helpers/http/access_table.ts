@@ -112,8 +112,10 @@ const EXPORTS = [
   }),
   row(`GET ${PROJECT}/bundle`, "bundleExporters", 200, { of: projectId, audit: "export.bundle" }),
   row(`GET ${PROJECT}/estimate`, "bundleExporters", 200, { of: projectId }),
-  ...["deleted", "deleted.csv"].map((name) =>
-    row(`GET ${PROJECT}/${name}`, "datasetExporters", 200, {
+  ...["deleted", "deleted.csv"].map((dataset) =>
+    row(`GET ${PROJECT}/:dataset`, "datasetExporters", 200, {
+      about: dataset,
+      dataset,
       of: projectId,
       query: `?since=${YESTERDAY}`,
       audit: "export.dataset",
