@@ -75,8 +75,8 @@ export function registerWebhookMetrics(registry: Registry, { sql, log }: { sql: 
 const HEARTBEAT_MS = 5_000;
 
 /**
- * Records every few seconds that this job runner is alive, for the metric `job_runners`. Settles when `signal` is aborted and the
- * record is deleted. If the database is down, it retries.
+ * Records every few seconds that this job runner is alive, for the metric `job_runners`. Settles when `signal` is aborted
+ * and the record is deleted. If the database is down, it retries.
  */
 export async function keepHeartbeat(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
   const id = crypto.randomUUID();

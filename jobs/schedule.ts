@@ -1,4 +1,7 @@
-/** When background jobs run: the hours of recurring ones, how many run at once, how often a queue is asked, and what a job calls. */
+/**
+ * When background jobs run: the hours of recurring ones, how many run at once, how often a queue is asked, and what a job
+ * calls.
+ */
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/background_jobs.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";

@@ -13,7 +13,9 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf } from "../http/resolve_org.ts";
 
 /**
- * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile is public.
+ * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a
+ * caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile
+ * is public.
  */
 export async function requireOwnOrg(
   sql: Sql,

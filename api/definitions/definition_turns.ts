@@ -31,8 +31,8 @@ export interface DefinitionTurns {
   /** Other writes. Those of one version, line or organization wait for each other too, and for its publication. */
   writes: RunInTurn;
   /**
-   * Lists, and reads that resolve references, get at most half of the connections, and a caller half of those, so that slow ones
-   * keep no other request waiting.
+   * Lists, and reads that resolve references, get at most half of the connections, and a caller half of those, so that slow
+   * ones keep no other request waiting.
    */
   lists: RunInTurn;
 }

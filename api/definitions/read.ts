@@ -214,8 +214,8 @@ async function listRefs(
 }
 
 /**
- * `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization is one of the version's
- * own, also if another organization has a definition of that name.
+ * `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization is one of the
+ * version's own, also if another organization has a definition of that name.
  */
 function deprecationHeaders(
   { type, deprecatedAt, successor, organization }: DefinitionTextRow,

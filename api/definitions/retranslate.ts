@@ -1,4 +1,7 @@
-/** POST …/retranslate: renders a version with the current translator, in place or as a new version. Also GET /definitions/translation/version. */
+/**
+ * POST …/retranslate: renders a version with the current translator, in place or as a new version. Also GET
+ * /definitions/translation/version.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
 import { allowsOperation } from "../../shared/definitions/lifecycle.ts";

@@ -9,9 +9,9 @@ const OWN_ORIGINS = ["http://own.invalid", "https://own.invalid"] as const;
 const parser = createParser();
 
 /**
- * Renders the Markdown of a definition as HTML. HTML stays text, links lead to websites or are relative, and images become links.
- * Headings are one level lower, below the `h1` of the page. Takes about a millisecond per kilobyte at worst, so long texts
- * go through `Documents`.
+ * Renders the Markdown of a definition as HTML. HTML stays text, links lead to websites or are relative, and images become
+ * links. Headings are one level lower, below the `h1` of the page. Takes about a millisecond per kilobyte at worst, so long
+ * texts go through `Documents`.
  */
 export function renderMarkdown(markdown: string): string {
   return parser.render(withoutFrontMatter(markdown));

@@ -117,7 +117,10 @@ function keyNode(key: string): string | Scalar {
   return node;
 }
 
-/** Normalizes a document. Without `includeYaml`, the text is left out. If it cannot be normalized, the original text and the reason are returned. */
+/**
+ * Normalizes a document. Without `includeYaml`, the text is left out. If it cannot be normalized, the original text and the
+ * reason are returned.
+ */
 export function normalizeDocument(options: {
   type: DefinitionType;
   yaml: string;

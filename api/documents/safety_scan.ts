@@ -53,7 +53,10 @@ export interface SafetyScan {
 const MAX_SIGNALS = 100;
 const MAX_EXCERPT_LENGTH = 120;
 
-/** Scans a definition. The result depends only on the document and SAFETY_SCAN_VERSION. `onRead` is called with every text that a rule reads. */
+/**
+ * Scans a definition. The result depends only on the document and SAFETY_SCAN_VERSION. `onRead` is called with every text
+ * that a rule reads.
+ */
 export function scanDefinition(
   source: Pick<DefinitionSource, "type" | "root" | "body" | "fields">,
   onRead: (characters: number) => void = () => {},

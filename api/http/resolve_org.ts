@@ -19,8 +19,8 @@ import { requireAllowed } from "./require_allowed.ts";
 
 /**
  * Returns the organization of a request: from the path or body (`namedSlug`), the key, `X-Org-Slug`, or the caller's
- * personal one, in this order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or not the
- * organization exists. Throws `SECOND_FACTOR_REQUIRED` if the organization requires one and the session has none.
+ * personal one, in this order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or
+ * not the organization exists. Throws `SECOND_FACTOR_REQUIRED` if the organization requires one and the session has none.
  */
 export async function resolveOrg(
   sql: Sql,

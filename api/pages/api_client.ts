@@ -39,8 +39,8 @@ type Called<P extends TProperties, Q extends Query, B extends TSchema, R extends
 
 export interface ApiClient {
   /**
-   * Returns the JSON of the response, null without one. Throws the ApiError of the API: uncaught, it becomes the error page with
-   * its status.
+   * Returns the JSON of the response, null without one. Throws the ApiError of the API: uncaught, it becomes the error page
+   * with its status.
    */
   call<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
     operation: Called<P, Q, B, R>,

@@ -1,4 +1,7 @@
-/** Second factors in forms: what a code is called, and the forms of passkeys, which a script shows where the browser can use them. */
+/**
+ * Second factors in forms: what a code is called, and the forms of passkeys, which a script shows where the browser can use
+ * them.
+ */
 import { type Content, type Html, html } from "./html.ts";
 
 /** Goes into the head of a page with such a form. */

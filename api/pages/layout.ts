@@ -84,7 +84,10 @@ function entriesFor(session: PageSession | null | undefined, org: PageOrg | null
   ];
 }
 
-/** Where choosing another organization leads: to this page, or to the first of its section if this one is about the organization. */
+/**
+ * Where choosing another organization leads: to this page, or to the first of its section if this one is about the
+ * organization.
+ */
 function switchPath({ org, section, address }: Frame, entries: readonly Entry[]): string {
   const first = org && section !== "organization" && entries.find((entry) => entry.section === section);
   return first ? first.href : (address.split("?")[0] ?? "/");

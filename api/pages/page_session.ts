@@ -26,7 +26,9 @@ export interface PageSession {
   formToken: string;
 }
 
-/** Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated. */
+/**
+ * Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated.
+ */
 export async function findSession(
   context: RequestContext,
   config: Pick<Config, "publicUrl">,
@@ -101,7 +103,9 @@ export function chosenSlug(headers: Headers): string | null {
   return readCookie(headers, COOKIE);
 }
 
-/** Chooses the organization of a request: a form names it in a field; `?org=`, which old links have, comes before the cookie. */
+/**
+ * Chooses the organization of a request: a form names it in a field; `?org=`, which old links have, comes before the cookie.
+ */
 function chooseOrg(
   organizations: readonly PageOrg[],
   { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,

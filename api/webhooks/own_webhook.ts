@@ -19,8 +19,8 @@ export const WEBHOOK_FAILURES = [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "
 export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 
 /**
- * Returns the organization of a path, for a write by its owners and admins: a webhook is a way out for data, so keys of services
- * do not suffice.
+ * Returns the organization of a path, for a write by its owners and admins: a webhook is a way out for data, so keys of
+ * services do not suffice.
  */
 export async function requireWritableOrg(
   sql: Sql,

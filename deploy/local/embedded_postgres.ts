@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: a cluster, its server on a free local port, and random passwords. One role owns and migrates the schema,
- * the service runs as the other.
+ * The embedded PostgreSQL: a cluster, its server on a free local port, and random passwords. One role owns and migrates the
+ * schema, the service runs as the other.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -209,13 +209,16 @@ async function clearLeftovers(cluster: Cluster): Promise<void> {
       if (findPostmaster(path) !== null) throw error;
     });
   }
-  // PostgreSQL takes every live pid for a running server, even a zombie's, so the file gets one that no process has. The rest of
-  // it shows whether backends of that server still run.
+  // PostgreSQL takes every live pid for a running server, even a zombie's, so the file gets one that no process has. The
+  // rest of it shows whether backends of that server still run.
   const text = readPidFile(path);
   if (text) writeFileSync(join(path, "postmaster.pid"), text.replace(/^-?\d+/, String(2 ** 31 - 1)));
 }
 
-/** Starts the server, waits until it accepts connections, or as a standby would, and returns it with its port. The supervisor stops it. */
+/**
+ * Starts the server, waits until it accepts connections, or as a standby would, and returns it with its port. The supervisor
+ * stops it.
+ */
 export async function startServer(
   cluster: Cluster,
   logPath: string,

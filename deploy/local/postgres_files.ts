@@ -31,7 +31,9 @@ const PREFIX = "ulr-postgres-";
 /** The folder of `postgres`, `initdb` and `pg_ctl`, and their version, such as 18. */
 export type PostgresPrograms = { bin: string; majorVersion: number };
 
-/** Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or in a copy of it at `copyLocation`. */
+/**
+ * Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or in a copy of it at `copyLocation`.
+ */
 export async function findPrograms(
   runAs: RunAs | undefined,
   copyLocation: string,
@@ -89,9 +91,9 @@ function linkLibraries(native: string): void {
 }
 
 /**
- * Returns the folder at `location` without links, or creates it with `fill`. If the account cannot enter a folder there, it becomes a
- * link to one elsewhere. It appears only after `fill` has finished, so a start that is killed leaves none that is broken; what
- * that start has begun is deleted. No other process may use the folder's parent.
+ * Returns the folder at `location` without links, or creates it with `fill`. If the account cannot enter a folder there, it
+ * becomes a link to one elsewhere. It appears only after `fill` has finished, so a start that is killed leaves none that is
+ * broken; what that start has begun is deleted. No other process may use the folder's parent.
  */
 export async function openFolder(
   location: string,
@@ -139,8 +141,8 @@ export function chooseAccount(location: string): RunAs | undefined {
 }
 
 /**
- * Creates an empty folder that the account can enter, and so every folder above it: its path begins with `preferred`, or it is in
- * an open folder.
+ * Creates an empty folder that the account can enter, and so every folder above it: its path begins with `preferred`, or it
+ * is in an open folder.
  */
 function createFolder(preferred: string, runAs: RunAs | undefined): string {
   for (const prefix of [preferred, ...OPEN_FOLDERS.map((folder) => join(folder, PREFIX))]) {

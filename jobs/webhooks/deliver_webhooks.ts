@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks for as long as the runner lives. Several runners share the work. sql/webhooks/webhook_deliveries.ts
- * decides when a failed delivery is tried again, and how long a failing webhook pauses.
+ * Delivers events to webhooks for as long as the runner lives. Several runners share the work.
+ * sql/webhooks/webhook_deliveries.ts decides when a failed delivery is tried again, and how long a failing webhook pauses.
  */
 import { openNetworks } from "../../shared/network/webhook_destination.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
@@ -28,7 +28,10 @@ export interface DeliverDeps extends RunnerDeps {
   sending?: Pick<SendOptions, "timeoutMs" | "resolve">;
 }
 
-/** Takes no more deliveries once `signal` is aborted, and settles when every request has ended. A database that is away is tried again. */
+/**
+ * Takes no more deliveries once `signal` is aborted, and settles when every request has ended. A database that is away is
+ * tried again.
+ */
 export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
   const mayDeliver = deliveryCheck(deps);

@@ -22,7 +22,10 @@ export function digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** Documents have text, numbers, booleans, null, lists and maps; `plainScalar` keeps numbers that JSON would write otherwise as text. */
+/**
+ * Documents have text, numbers, booleans, null, lists and maps; `plainScalar` keeps numbers that JSON would write otherwise
+ * as text.
+ */
 function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value);

@@ -59,8 +59,8 @@ export function localHeader({ name, modifiedAt }: Omit<ZipHeader, "sizes">): Buf
 }
 
 /**
- * Returns what follows the content of an entry. The sizes have 32 bits unless one needs 64. A program that reads the ZIP as a stream has counted both by then. Java's ZipInputStream expects 64 bits exactly
- * if it has counted more than 4 GiB.
+ * Returns what follows the content of an entry. The sizes have 32 bits unless one needs 64. A program that reads the ZIP as
+ * a stream has counted both by then. Java's ZipInputStream expects 64 bits exactly if it has counted more than 4 GiB.
  */
 export function dataDescriptor({ crc32, compressedBytes, bytes }: ZipSizes): Buffer {
   const sizes = Math.max(compressedBytes, bytes) > MAX_32 ? uint64 : uint32;

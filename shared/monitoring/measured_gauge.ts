@@ -67,8 +67,8 @@ export function registerMeasuredGauges<Label extends string>(
 const LOST_AFTER_MS = 30_000;
 
 /**
- * Wraps `make`, so that the work of a public endpoint does not grow with its requests: calls share a pending result, and reuse a
- * settled one (also a failure) for `ms` milliseconds. `now` returns milliseconds since any point.
+ * Wraps `make`, so that the work of a public endpoint does not grow with its requests: calls share a pending result, and
+ * reuse a settled one (also a failure) for `ms` milliseconds. `now` returns milliseconds since any point.
  */
 export function shareFor<Result>(
   ms: number,

@@ -4,7 +4,10 @@
  */
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** IANA's registry of special-purpose addresses: this network, private, shared, loopback, link-local, documentation, multicast … */
+/**
+ * IANA's registry of special-purpose addresses: this network, private, shared, loopback, link-local, documentation,
+ * multicast …
+ */
 const SPECIAL_IPV4: readonly (readonly [network: string, prefix: number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],

@@ -1,6 +1,6 @@
 /**
- * Where webhooks may lead: to public addresses over TLS, and to the operator's own networks (WEBHOOK_ALLOWED_NETWORKS). A URL is
- * checked when it is saved, and the addresses of its host with every delivery, as the connection is made.
+ * Where webhooks may lead: to public addresses over TLS, and to the operator's own networks (WEBHOOK_ALLOWED_NETWORKS). A
+ * URL is checked when it is saved, and the addresses of its host with every delivery, as the connection is made.
  */
 import { BlockList, isIP } from "node:net";
 import { isLoopbackHost, isPublicAddress } from "./public_address.ts";

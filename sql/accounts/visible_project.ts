@@ -1,4 +1,7 @@
-/** The project of a request, for members of its organization. Others get null, and so the 404 of a project that does not exist. */
+/**
+ * The project of a request, for members of its organization. Others get null, and so the 404 of a project that does not
+ * exist.
+ */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 

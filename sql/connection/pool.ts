@@ -195,7 +195,8 @@ export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fra
 
 /**
  * Sends the commit behind the statements that were executed, without waiting for their results. Later statements are
- * rejected. `begin("read only")` does not wait for its response either. Both save a round trip and need our patch of the driver.
+ * rejected. `begin("read only")` does not wait for its response either. Both save a round trip and need our patch of the
+ * driver.
  */
 export function sendCommit(tx: Transaction): void {
   (tx as unknown as { commit(): void }).commit();

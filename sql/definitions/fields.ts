@@ -83,7 +83,10 @@ interface TranslationErrorJson {
 
 const TRANSLATION_ERROR = { type: "object", properties: { reason: TEXT, path: TEXT } };
 
-/** The fields of a summary, as in lists. `minSubscription` and `catalogueTier` are constant: nothing is priced or curated yet. */
+/**
+ * The fields of a summary, as in lists. `minSubscription` and `catalogueTier` are constant: nothing is priced or curated
+ * yet.
+ */
 export const SUMMARY_FIELDS = {
   id: uuidField("d.id", "0b7e6f0c-6a3f-4b52-9d8e-2f1c55d0a001"),
   type: wordField("d.type", DEFINITION_TYPES, "agent"),

@@ -1,6 +1,6 @@
 /**
- * How long the file of an organization export is kept: until when, which exports have expired, and which files are still needed.
- * The sweep that deletes them is jobs/delete_expired_exports.ts.
+ * How long the file of an organization export is kept: until when, which exports have expired, and which files are still
+ * needed. The sweep that deletes them is jobs/delete_expired_exports.ts.
  */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";

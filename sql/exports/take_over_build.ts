@@ -1,6 +1,6 @@
 /**
- * When a job runner counts as dead, and how another one takes over its build. The queue (pg-boss) checks heartbeats and gives an
- * entry whose heartbeat has lapsed to another runner, within 30 s. Its attempt is the only one that may write then.
+ * When a job runner counts as dead, and how another one takes over its build. The queue (pg-boss) checks heartbeats and
+ * gives an entry whose heartbeat has lapsed to another runner, within 30 s. Its attempt is the only one that may write then.
  */
 import { firstRow, type Sql } from "../connection/pool.ts";
 import { progressColumns } from "./build_attempts.ts";

@@ -40,8 +40,8 @@ export async function readPastEvents(): Promise<PastEvent[]> {
 }
 
 /**
- * Adds the bundled history to a catalog of models.dev, once. Returns null for an empty catalog, for one of another source and for
- * one that has the history. What the service has recorded stays as it is: the history ends where that begins.
+ * Adds the bundled history to a catalog of models.dev, once. Returns null for an empty catalog, for one of another source
+ * and for one that has the history. What the service has recorded stays as it is: the history ends where that begins.
  */
 export async function addBundledHistory(sql: Pool): Promise<AddedHistory | null> {
   if (!(await lacksPast(sql))) return null;

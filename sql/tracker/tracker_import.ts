@@ -1,6 +1,6 @@
 /**
- * Imports rows into the tracker tables: lines are staged in a temporary table, then inserted. Column names come from the list of
- * exported columns and are the only text that is concatenated into statements here.
+ * Imports rows into the tracker tables: lines are staged in a temporary table, then inserted. Column names come from the
+ * list of exported columns and are the only text that is concatenated into statements here.
  */
 import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
@@ -19,7 +19,10 @@ const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
   json: "jsonb",
 };
 
-/** Creates the temporary table for imported lines, one JSON document each, for the current transaction. Call inside a transaction. */
+/**
+ * Creates the temporary table for imported lines, one JSON document each, for the current transaction. Call inside a
+ * transaction.
+ */
 export async function createImportStage(tx: Sql): Promise<void> {
   // Imported rows keep their times.
   await allowBackfill(tx);

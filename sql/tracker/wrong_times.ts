@@ -30,8 +30,8 @@ export function hasWrongTime(dataset: ExportDataset): string {
 }
 
 /**
- * Returns the subquery that says whether validated checks of the tables, or shards, rule such times out. Letting the planner find
- * out took 20 ms for a bundle. Views have no checks.
+ * Returns the subquery that says whether validated checks of the tables, or shards, rule such times out. Letting the planner
+ * find out took 20 ms for a bundle. Views have no checks.
  */
 export function hasTimeChecks(
   datasets: readonly ExportDataset[],

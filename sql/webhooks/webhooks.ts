@@ -113,7 +113,9 @@ async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
     where id = ${webhookId}`;
 }
 
-/** Replaces the secret; the old one signs until `retiredUntil`. Null if too many old ones still sign. Lock the webhook first. */
+/**
+ * Replaces the secret; the old one signs until `retiredUntil`. Null if too many old ones still sign. Lock the webhook first.
+ */
 export async function rotateWebhookSecret(
   tx: Sql,
   { id, secret }: { id: string; secret: string },

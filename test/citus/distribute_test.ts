@@ -283,7 +283,6 @@ const SUITES = {
   // Each project is read on its node.
   "test/api/exports/estimate_test.ts": ["an estimate counts"],
   "test/jobs/build_org_export_test.ts": ["a job with since"],
-  "test/jobs/build_snapshots_test.ts": ["neighbors are read", "a project that is deleted while a snapshot"],
   "test/system/export_round_trip_test.ts": ["an organization export that is imported"],
 };
 

@@ -56,8 +56,8 @@ export async function beginAddition(
 }
 
 /**
- * Follows the insertion of a factor. Ends the other sessions, which a stranger may have started with the password alone. Returns
- * the recovery codes that come with the first factor.
+ * Follows the insertion of a factor. Ends the other sessions, which a stranger may have started with the password alone.
+ * Returns the recovery codes that come with the first factor.
  */
 export async function finishAddition(
   tx: Sql,

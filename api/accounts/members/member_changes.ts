@@ -68,7 +68,8 @@ export async function changeMemberRole(
 
 /**
  * Removes a member, or the actor. Their keys for this organization are revoked, so that they stay worthless if the person
- * joins again, and so are open invitations to their address, which would bring them back, and those that they sent. Sessions and other keys stay: what they may do follows from memberships.
+ * joins again, and so are open invitations to their address, which would bring them back, and those that they sent. Sessions
+ * and other keys stay: what they may do follows from memberships.
  */
 export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
   const { actor, org, userId } = change;

@@ -135,7 +135,10 @@ interface Names {
   slug: string;
 }
 
-/** Throws NAME_TAKEN if another project has the name or the chosen slug; names of projects that are gone for good become free. */
+/**
+ * Throws NAME_TAKEN if another project has the name or the chosen slug; names of projects that are gone for good become
+ * free.
+ */
 async function requireFree(
   tx: Sql,
   names: Names & { isSlugChosen: boolean; exceptId?: string },

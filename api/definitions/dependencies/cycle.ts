@@ -1,4 +1,7 @@
-/** Whether versions that are being published would depend on themselves. batch/order_and_cycles.ts finds cycles within a batch. */
+/**
+ * Whether versions that are being published would depend on themselves. batch/order_and_cycles.ts finds cycles within a
+ * batch.
+ */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";

@@ -26,7 +26,8 @@ type Budget = typeof REQUESTS | typeof RESPONSES;
 
 /**
  * Creates the budget of one process for request bodies: a function that counts the bytes of a large one until its request is
- * answered or its connection lost. It throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total is.
+ * answered or its connection lost. It throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total
+ * is.
  */
 export function createClaimRequestBody(metrics: Metrics) {
   const budget = openBudget(metrics, REQUESTS);

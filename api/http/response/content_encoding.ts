@@ -18,7 +18,10 @@ const OUTPUT_CHUNK_BYTES = 128 * 1024;
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/** Chooses the encoding from an Accept-Encoding header; null for none. `*` means gzip: clients that send it may not know zstd. */
+/**
+ * Chooses the encoding from an Accept-Encoding header; null for none. `*` means gzip: clients that send it may not know
+ * zstd.
+ */
 export function chooseEncoding(acceptEncoding: string | null): ContentEncoding | null {
   const weights = new Map(parseAcceptedValues(acceptEncoding).map(({ value, weight }) => [value, weight]));
   let best: ContentEncoding | null = null;
@@ -74,8 +77,8 @@ export function encodedTag(etag: string, encoding: ContentEncoding | null): stri
 }
 
 /**
- * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `compress_response.ts` sends it. The
- * comparison is weak (RFC 9110, section 13.1.2): `W/"x"` matches `"x"`.
+ * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `compress_response.ts` sends it.
+ * The comparison is weak (RFC 9110, section 13.1.2): `W/"x"` matches `"x"`.
  */
 export function isKnownTag(request: Request, etag: string): boolean {
   const condition = request.headers.get("if-none-match");

@@ -1,6 +1,6 @@
 /**
- * Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. A stream is cut off
- * if it lasts too long, if its reader is too slow while others wait, or if the caller has lost access.
+ * Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. A stream is cut
+ * off if it lasts too long, if its reader is too slow while others wait, or if the caller has lost access.
  */
 import type { Permit } from "../limits/slots.ts";
 import type { ClientConnection, CutReason } from "../request_context.ts";

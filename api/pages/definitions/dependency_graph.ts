@@ -58,7 +58,10 @@ function newBox(node: DependencyTree, parent: number | null, column: number): Gr
   return { node, parent, column, row: 0, hidden: 0, isRepeated: false };
 }
 
-/** Gives every box without children a row of its own, and the others the middle of their children. Returns the number of rows. */
+/**
+ * Gives every box without children a row of its own, and the others the middle of their children. Returns the number of
+ * rows.
+ */
 function placeRows(boxes: readonly GraphBox[]): number {
   const children = boxes.map((): GraphBox[] => []);
   for (const box of boxes) if (box.parent !== null) children[box.parent]?.push(box);

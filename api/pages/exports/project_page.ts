@@ -62,8 +62,8 @@ export async function downloadFiltered(
 }
 
 /**
- * As the API, takes the id or the slug of a project. Looks in the chosen organization first; the link may be from a tab in which
- * another one is shown. An organization that requires a second factor hides its own projects only.
+ * As the API, takes the id or the slug of a project. Looks in the chosen organization first; the link may be from a tab in
+ * which another one is shown. An organization that requires a second factor hides its own projects only.
  */
 async function requireProject(page: SignedInPage, name: string): Promise<OwnProject> {
   const { org: chosen, organizations } = page.session;

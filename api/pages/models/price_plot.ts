@@ -1,4 +1,7 @@
-/** Prices over time, drawn as SVG: a step plot with axes, whose page has a table with the same numbers, and a small picture for a cell. */
+/**
+ * Prices over time, drawn as SVG: a step plot with axes, whose page has a table with the same numbers, and a small picture
+ * for a cell.
+ */
 import { type Html, html } from "../html.ts";
 import { countOf, formatDay, formatPrice } from "../parts.ts";
 import { type Period, type PriceStep, priceRange } from "./price_steps.ts";

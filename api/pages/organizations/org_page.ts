@@ -1,4 +1,7 @@
-/** What the pages of an organization have in common: its name, the caller's role, tabs, what a form has done or the API refused. */
+/**
+ * What the pages of an organization have in common: its name, the caller's role, tabs, what a form has done or the API
+ * refused.
+ */
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { orgPath } from "../addresses.ts";

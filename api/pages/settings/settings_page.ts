@@ -1,4 +1,7 @@
-/** What the pages of a user's own settings have in common: heading, tabs, what a form has done, and what the API refused of it. */
+/**
+ * What the pages of a user's own settings have in common: heading, tabs, what a form has done, and what the API refused of
+ * it.
+ */
 import { problemSummary } from "../forms.ts";
 import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
