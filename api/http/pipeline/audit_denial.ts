@@ -27,6 +27,8 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
   const { sql, log, now } = deps;
   const alike = new RateCounter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
   const users = new RateCounter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });
+  /** Kinds whose entry is being written. */
+  const writing = new Set<string>();
 
   return async (context) => {
     const { caller, error } = context;
@@ -37,8 +39,9 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
     const orgId = context.orgId ?? boundOrgOf(caller);
     const route = `${context.method} ${context.route}`;
     const kind = `${userId} ${orgId} ${error.code} ${route}`;
-    // A failed attempt counts too, which limits the load on a failing database.
-    if (!alike.peek(kind).allowed || !users.take(userId).allowed) return;
+    // A failed attempt counts for the user, which limits the load on a failing database, but not for its kind.
+    if (writing.has(kind) || !alike.peek(kind).allowed || !users.take(userId).allowed) return;
+    writing.add(kind);
     try {
       const noting = insertAuditEntry(sql, {
         actorType: "user",
@@ -55,6 +58,8 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
       alike.take(kind);
     } catch (problem) {
       log.warn({ requestId: context.requestId, err: problem }, "cannot note a refusal in the audit log");
+    } finally {
+      writing.delete(kind);
     }
   };
 }

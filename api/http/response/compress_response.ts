@@ -83,7 +83,7 @@ export function createCompressResponse() {
 
 /** Without the host, so that clients cannot fill the cache with copies. One resource may have several types. */
 function resourceOf({ pathname, search }: URL): string {
-  return decodeURIComponent(pathname) + search;
+  return `${search} ${decodeURIComponent(pathname)}`;
 }
 
 function isText({ headers }: Response): boolean {
