@@ -32,13 +32,21 @@ export function joinSummary(viewer: DefinitionViewer): Fragment {
   return joinFields(SUMMARY_COLUMNS, viewer);
 }
 
+/** The columns of a full definition: with or without the source, each with or without the rendering. Made once. */
+const DEFINITION_COLUMNS = [true, false].map((includeYaml) =>
+  [true, false].map((includeRuntime) => {
+    const shown = Object.entries(DEFINITION_FIELDS).filter(
+      ([name]) => (includeYaml || name !== "yaml") && (includeRuntime || name !== "runtimeMd"),
+    );
+    return selectFields(Object.fromEntries(shown), "json");
+  }),
+);
+
 /** Joins the fields of a full definition, with the requested texts only. */
 export function joinDefinition(
   { includeYaml, includeRuntime }: ShownTexts,
   viewer: DefinitionViewer,
 ): Fragment {
-  const shown = Object.entries(DEFINITION_FIELDS).filter(
-    ([name]) => (includeYaml || name !== "yaml") && (includeRuntime || name !== "runtimeMd"),
-  );
-  return joinFields(selectFields(Object.fromEntries(shown), "json"), viewer);
+  const columns = DEFINITION_COLUMNS[includeYaml ? 0 : 1]?.[includeRuntime ? 0 : 1] ?? "";
+  return joinFields(columns, viewer);
 }

@@ -68,7 +68,7 @@ export async function applyBatch(
     const inOrder = sorted.flatMap((document) => byDocument.get(document) ?? []);
     await storePublished(tx, writer, inOrder);
   }
-  await noteChecks(tx, writer, { written, batch, publish });
+  await noteChecks(tx, writer, { written, batch, options });
   if (publish) await noteCycles(tx, writer, { written, isDryRun });
 }
 
@@ -177,18 +177,20 @@ function nextAvailable(error: unknown): string | null {
 async function noteChecks(
   tx: Sql,
   writer: Writer,
-  { written, batch, publish }: { written: readonly WrittenItem[]; batch: Batch; publish: boolean },
+  { written, batch, options }: { written: readonly WrittenItem[]; batch: Batch; options: BatchOptions },
 ): Promise<void> {
+  const { publish, isDryRun } = options;
   // Until it is published, a version is for members, whatever its visibility.
   const checks = publish
     ? await checkPublished(tx, writer, written)
     : await checkVersions(tx, writer, written.map(asPrivate));
   for (const [index, item] of written.entries()) {
     const { warnings = [], references = [] } = checks[index] ?? {};
-    item.references = reportReferences(references, batch);
     item.warnings = warnings
       .filter((warning) => publish || !resolvesInBatch(warning, batch))
       .map((warning) => shifted(warning, item.submission));
+    if (!isDryRun) continue;
+    item.references = reportReferences(references, batch);
     await yieldEventLoop();
   }
 }
