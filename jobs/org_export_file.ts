@@ -19,6 +19,7 @@ import { type ExportSource, openSource } from "../sql/exports/open_source.ts";
 import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
 import { requireRightTimes } from "../sql/exports/select_rows.ts";
 import { requireChangeLog } from "../sql/exports/tracker_changes.ts";
+import { readAhead } from "./read_ahead.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { writeArtifact } from "./write_artifact.ts";
 
@@ -63,7 +64,7 @@ export async function writeOrgExport(
         else done.leftOut += 1;
       },
     });
-    for await (const chunk of streamZip(entries, { modifiedAt: job.asOf })) {
+    for await (const chunk of streamZip(readAhead(entries), { modifiedAt: job.asOf })) {
       cutOff.throwIfAborted();
       done.bytes += chunk.length;
       yield chunk;
