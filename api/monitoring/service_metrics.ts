@@ -10,7 +10,7 @@ import { registerJobMetrics } from "../exports/job_metrics.ts";
 import type { OperationDeps } from "../http/operation.ts";
 import { registerCatalogMetrics } from "../models/catalog_metrics.ts";
 
-/** Registers them. */
+/** Registers the metrics of pools, replica, storage, catalog, jobs and watermark. */
 export function registerServiceMetrics(deps: OperationDeps): void {
   const { config, sql, exportSql, replica, catalog, log } = deps;
   const { registry } = deps.metrics;

@@ -47,8 +47,8 @@ export async function requireWebhook(
 }
 
 /**
- * Changes a webhook that nobody else changes meanwhile, and adds the audit entry. `change` returns the webhook as it is then;
- * `changed` names what changed of it, and without anything there is no entry. Throws NOT_FOUND.
+ * Locks a webhook, changes it and adds the audit entry. `change` makes the change and returns the webhook as it is
+ * afterwards. `changed` lists the changed fields; if it is empty, there is no entry. Throws NOT_FOUND.
  */
 export async function changeWebhook<Result extends { row: WebhookRow; changed?: string }>(
   sql: Pool,

@@ -21,7 +21,7 @@ const SOURCE_NAMES = {
 type SourceName = (typeof SOURCE_NAMES)[PriceField];
 
 const Price = Type.Optional(Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK }));
-// Every name is there.
+// The type of `fromEntries` does not know that every name is a key.
 const SourcePrices = Object.fromEntries(Object.values(SOURCE_NAMES).map((name) => [name, Price])) as Record<
   SourceName,
   typeof Price

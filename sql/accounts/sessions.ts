@@ -146,7 +146,7 @@ export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void>
     where id = ${id} and last_used_at < now() - interval '1 minute'`;
 }
 
-/** Ends a live session; false if there is none. With `userId`, only one of that user. */
+/** Ends a session that is still live; false if it is not. With `userId`, ends only a session of that user. */
 export async function markSessionRevoked(
   sql: Sql,
   session: { id: string; userId?: string | undefined },

@@ -222,7 +222,7 @@ function isReadable(value: unknown): value is Readable {
 let spentBytes = 0;
 let collections = 0;
 
-/** Notes that a buffer of a stream is used no more. */
+/** Call it with the size of each buffer that a stream no longer uses. Collects garbage once enough of them have piled up. */
 export function collectGarbage(chunkBytes: number): void {
   spentBytes += chunkBytes;
   if (spentBytes < BYTES_PER_COLLECTION) return;

@@ -29,7 +29,7 @@ const FLAG_HINTS = {
   include_superseded: "Analysis rows replaced by a later run.",
 } as const;
 
-/** What the form shows of its own answer. */
+/** What the form says after it was sent: why the export was refused, or how large it would be. */
 export interface StartNote {
   problem?: string;
   estimate?: string;

@@ -9,7 +9,7 @@ import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in
 
 const CONFIRM_EMAIL_PATH = "/confirm-email";
 
-/** Asks for the change. */
+/** Asks for a change of the address, which a link in a mail confirms. */
 export async function changeEmail({ call, form }: SignedInPage): Promise<Response> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
   await explainPassword(call(requestEmailChange, { body }), "password");

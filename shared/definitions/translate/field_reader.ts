@@ -155,15 +155,15 @@ export class Fields {
     return this.texts(key).map(code);
   }
 
-  /** True if the key has a map. A value that says nothing counts as read. */
+  /** Returns true if the key has a map. Marks it as read, as `map` does. */
   hasMap(key: string): boolean {
     this.map(key);
     return isRecord(this.peek(key));
   }
 
   /**
-   * The map of a key; an empty one if there is none. The same object on every call, so that several sections can share a
-   * block.
+   * Returns the map of a key, or an empty map if the document has none. Every call returns the same object, so several
+   * sections can share a block.
    */
   map(key: string): Fields {
     const known = this.#parts?.get(key);

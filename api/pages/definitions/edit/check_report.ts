@@ -50,7 +50,7 @@ export function renderFindings(report: Report, { yaml, own, opensChanges }: Find
   ];
 }
 
-/** Says which version the changes since an earlier one need. The draft being edited, `own`, is no earlier version. */
+/** Says which version the changes since an earlier one need. The draft that is edited, `own`, does not count as one. */
 function renderVersion({ version, diff }: Report, own: string | null): Content {
   const { given, exists, nextAvailable } = version;
   if (given === null) return null;

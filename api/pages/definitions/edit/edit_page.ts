@@ -21,14 +21,15 @@ const VERSIONS_READ = 100;
 /** Shows the form. Without a version in the address, leads to that of the highest version. */
 export async function showEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
   const { version, ...line } = address;
-  const versions = await loadVersions(page, { ...line, version: null });
   if (version === null) {
-    const highest = versions[0]?.version ?? null;
-    return seeOther(definitionPath({ ...line, version: highest }, "edit") + page.url.search);
+    const [highest] = await loadVersions(page, address);
+    return seeOther(definitionPath({ ...line, version: highest?.version ?? null }, "edit") + page.url.search);
   }
   const target = { ...line, version };
   const definition = await loadDefinition(page, target, { withTexts: true });
-  const fields = page.problems ? typedFields(page, definition) : startFields(definition, versions);
+  const fields = page.problems
+    ? typedFields(page, definition)
+    : startFields(definition, await loadVersions(page, { ...line, version: null }));
   return renderEdit(page, { target, definition, fields });
 }
 
