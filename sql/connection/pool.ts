@@ -71,6 +71,30 @@ function toBytes(value: string): Uint8Array {
 const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
 /**
+ * Arrays as statements read and write them: object ids of PostgreSQL's own types (pg_type.dat), element: array. Without our
+ * patch, the driver would ask for all types that the database has on every connection, which takes as long as opening it.
+ */
+const ARRAY_TYPES = {
+  16: 1000, // boolean
+  17: 1001, // bytea
+  19: 1003, // name
+  20: 1016, // bigint
+  21: 1005, // smallint
+  23: 1007, // integer
+  25: 1009, // text
+  26: 1028, // oid
+  114: 199, // json
+  701: 1022, // double precision
+  1043: 1015, // varchar
+  1082: 1182, // date
+  1184: 1185, // timestamptz
+  1700: 1231, // numeric
+  2205: 2210, // regclass
+  2950: 2951, // uuid
+  3802: 3807, // jsonb
+} as const;
+
+/**
  * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. A query waits for a free connection,
  * and never in one that runs another's statement, by our patch of the driver. Throws for a URL that `readConfig` would reject.
  */
@@ -83,6 +107,7 @@ export function openPool(url: string, options: PoolOptions): Pool {
     keep_alive: KEEP_ALIVE_SECONDS,
     ...(options.idleSeconds === undefined ? {} : { idle_timeout: options.idleSeconds }),
     ...(options.isPooled ? POOLED : {}),
+    ...{ fetch_types: false, array_types: ARRAY_TYPES },
     // Seconds before the next attempt, short enough that a database is used again as soon as it is back.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
