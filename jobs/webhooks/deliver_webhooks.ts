@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks for as long as the runner lives. Several runners share the work.
- * sql/webhooks/webhook_deliveries.ts decides when a failed delivery is tried again, and how long a failing webhook pauses.
+ * Delivers events to webhooks for as long as the runner lives, and decides when a failed one is tried again. Several runners
+ * share the work.
  */
 import { openNetworks } from "../../shared/network/webhook_destination.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
@@ -13,6 +13,7 @@ import {
   claimDeliveries,
   noteAttempt,
   queueDeliveries,
+  type RetryPolicy,
 } from "../../sql/webhooks/webhook_deliveries.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
@@ -22,6 +23,17 @@ const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
 /** How soon a runner notices that it may deliver, or no longer. */
 const OWNER_CHECK_MS = 5000;
+
+/**
+ * The first pauses are short, because most failures are single. Three days do not disable a webhook alone: no runner may have
+ * worked in them.
+ */
+export const RETRY_POLICY: RetryPolicy = {
+  deliveryPause: { first: 0.5, max: 3600 },
+  webhookPause: { first: 1, max: 300 },
+  daysUntilDisabled: 3,
+  failuresUntilDisabled: 10,
+};
 
 export interface DeliverDeps extends RunnerDeps {
   /** Overrides how deliveries are sent, for tests. */
@@ -130,7 +142,7 @@ function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: Sen
   const { id, webhookId } = delivery;
   const { responseStatus, error } = result;
   return sql.begin(async (tx) => {
-    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error });
+    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error }, RETRY_POLICY);
     if (noted?.isDisabled) {
       await enqueueJob(tx, boss, {
         id: crypto.randomUUID(),

@@ -15,15 +15,6 @@ const CLAIM_SECONDS = 60;
 /** Webhooks that have been due for the longest, among which organizations take turns. */
 const DUE_COMPARED = 1000;
 
-/** In seconds. A pause doubles with every failure up to `max`; the first ones are short, because most failures are single. */
-const DELIVERY_PAUSE = { first: 0.5, max: 3600 };
-/** Between the deliveries of a webhook, from its second failure in a row. */
-const WEBHOOK_PAUSE = { first: 1, max: 300 };
-/** After this time of failed attempts of one delivery, its webhook is disabled. */
-const DAYS_UNTIL_DISABLED = 3;
-/** And no sooner than after so many failures: between two attempts, no runner may have worked for days. */
-const FAILURES_UNTIL_DISABLED = 10;
-
 export interface DeliveryRow {
   id: string;
   eventId: string;
@@ -238,23 +229,38 @@ export interface Attempt {
   error: string | null;
 }
 
+/** When a failed delivery is tried again. Pauses are in seconds; each doubles with every failure up to `max`. */
+export interface RetryPolicy {
+  /** Between two attempts of one delivery, randomly shortened by up to a fifth. */
+  deliveryPause: { first: number; max: number };
+  /** Between the deliveries of a webhook, from its second failure in a row. */
+  webhookPause: { first: number; max: number };
+  /** A webhook is disabled when a delivery has failed for so many days and, itself or with those before it, so many times. */
+  daysUntilDisabled: number;
+  failuresUntilDisabled: number;
+}
+
 /**
  * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long. Call it inside a
  * transaction. Returns null if the webhook or the delivery is gone.
  */
-export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
+export async function noteAttempt(
+  sql: Sql,
+  attempt: Attempt,
+  policy: RetryPolicy,
+): Promise<{ isDisabled: boolean } | null> {
   const { webhookId, error } = attempt;
   // Queueing locks the row too: the statements after this one see what it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
-  const noted = await updateDelivery(sql, attempt, webhook?.failures ?? 0);
+  const noted = await updateDelivery(sql, attempt, policy, webhook?.failures ?? 0);
   if (!webhook || !noted) return null;
   if (noted.isGivenUp) {
     await sql`update webhooks set disabled_at = now(), due_at = null, claimed_until = null where id = ${webhookId}`;
     await markPendingFailed(sql, webhookId);
   } else {
     const failures = error === null ? 0 : webhook.failures + 1;
-    const pausedUntil = sql`now() + make_interval(secs => ${webhookPauseSeconds(failures)})`;
+    const pausedUntil = sql`now() + make_interval(secs => ${webhookPauseSeconds(policy, failures)})`;
     await sql`
       update webhooks
       set failures = ${failures}, claimed_until = null, paused_until = ${pausedUntil}, due_at = (
@@ -270,14 +276,15 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
 }
 
 /** Returns how long a webhook pauses. One failure says little of a receiver, so its other deliveries go on. */
-function webhookPauseSeconds(failuresInRow: number): number {
-  const { first, max } = WEBHOOK_PAUSE;
+function webhookPauseSeconds({ webhookPause }: RetryPolicy, failuresInRow: number): number {
+  const { first, max } = webhookPause;
   return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
 }
 
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,
+  { deliveryPause, daysUntilDisabled, failuresUntilDisabled }: RetryPolicy,
   failuresBefore: number,
 ): Promise<{ isGivenUp: boolean } | null> {
   const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
@@ -290,13 +297,13 @@ async function updateDelivery(
       status = case
         when ${error}::text is null then 'delivered'
         -- Its own failures, or those of the webhook in a row: of many pending deliveries, each is rarely tried.
-        when first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED})
-          and 1 + greatest(attempts, ${failuresBefore}::int) >= ${FAILURES_UNTIL_DISABLED} then 'failed'
+        when first_attempt_at < now() - make_interval(days => ${daysUntilDisabled})
+          and 1 + greatest(attempts, ${failuresBefore}::int) >= ${failuresUntilDisabled} then 'failed'
         else 'pending'
       end,
-      -- Randomly shortened by up to a fifth, so that failures do not come back together.
+      -- Shortened, so that failures do not come back together.
       next_attempt_at = now() + make_interval(
-        secs => least(${DELIVERY_PAUSE.first} * power(2, least(attempts, 20)), ${DELIVERY_PAUSE.max}) * (1 - random() / 5)
+        secs => least(${deliveryPause.first} * power(2, least(attempts, 20)), ${deliveryPause.max}) * (1 - random() / 5)
       )
     where id = ${id} and status = 'pending'
     returning status`;

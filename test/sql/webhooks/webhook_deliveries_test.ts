@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { RETRY_POLICY } from "../../../jobs/webhooks/deliver_webhooks.ts";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent } from "../../../sql/events/events.ts";
 import {
@@ -45,7 +46,7 @@ async function openWebhook() {
     /** Notes an attempt of what is claimed. */
     note: async (error: string | null, delivery: ClaimedDelivery | null): Promise<void> => {
       const id = delivery?.id ?? "";
-      await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));
+      await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }, RETRY_POLICY));
     },
     /** Makes the next failure of the pending deliveries one of many: their next attempt is about an hour later. */
     haveFailed: async (failuresInRow: number): Promise<void> => {
