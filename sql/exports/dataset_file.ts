@@ -321,12 +321,13 @@ export async function sampleLineBytes(
   dataset: ExportDataset,
   { selection, format }: { selection: ExportSelection; format: ExportFormat },
 ): Promise<number> {
-  const query = sampleQuery(rowsQuery(dataset, selection, format));
+  const query = sampleQuery(rowsQuery(dataset, selection, format), format);
   return onlyValue(sql.unsafe<[{ bytes: number }]>(query));
 }
 
-/** Returns the mean length of the first lines of `rows`, from the length of the rows as text, which is about the same. */
-export function sampleQuery(rows: string): string {
-  return `select coalesce(avg(octet_length(sampled::text)), 0)::float8 as bytes
+/** Returns the mean length of the first lines of `rows`; those of tables have about the length of their rows as text. */
+export function sampleQuery(rows: string, format: ExportFormat): string {
+  const text = format === "ndjson" ? "row_to_json::text || E'\\n'" : "sampled::text";
+  return `select coalesce(avg(octet_length(${text})), 0)::float8 as bytes
   from (${rows} limit ${SAMPLE_ROWS}) as sampled`;
 }

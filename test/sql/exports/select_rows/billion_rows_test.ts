@@ -146,7 +146,7 @@ function queriesOf(dataset: ExportDataset, selection: ExportSelection) {
       slice: rowsQuery(dataset, slice, "ndjson"),
       range: rangeQuery(dataset, selection, { format: "ndjson", range }),
       boundary: boundaryQuery(dataset, selection, { after, rows: 4000 }),
-      sample: sampleQuery(rowsQuery(dataset, selection, "ndjson")),
+      sample: sampleQuery(rowsQuery(dataset, selection, "ndjson"), "ndjson"),
     },
     others: {
       count: countQuery(dataset, selection, 1_000_000),
