@@ -75,6 +75,21 @@ export async function revokeInvitationsOf(
       and (invited_by = ${userId} or email = (select lower(email) from users where id = ${userId}))`;
 }
 
+/**
+ * Revokes what a member has sent to these roles, so that the links stay dead if the member may invite again. Call it inside
+ * a transaction that has locked the organization.
+ */
+export async function revokeSentInvitations(
+  tx: Sql,
+  { orgId, userId, roles }: { orgId: string; userId: string; roles: readonly OrgRole[] },
+): Promise<void> {
+  await tx`
+    update organization_invitations
+    set revoked_at = now()
+    where org_id = ${orgId} and invited_by = ${userId} and role = any(${[...roles]}::text[])
+      and accepted_at is null and revoked_at is null`;
+}
+
 /** Finds the role of the pending invitation of an address; null without one. */
 export async function findInvitedRole(
   sql: Sql,

@@ -5,11 +5,11 @@
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
-import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { ORG_ROLES, type OrgRole } from "../../../shared/vocabulary.ts";
 import { type NewAccountMail, queueAccountMails } from "../../../sql/accounts/account_mails.ts";
 import { markBoundApiKeysRevoked } from "../../../sql/accounts/api_keys.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { revokeInvitationsOf } from "../../../sql/accounts/invitations.ts";
+import { revokeInvitationsOf, revokeSentInvitations } from "../../../sql/accounts/invitations.ts";
 import {
   deleteMember,
   existsOtherOwner,
@@ -47,7 +47,7 @@ export async function addMember(
   await record(tx, change, { action: "member.add", from: null, to: role, ...by });
 }
 
-/** Changes the role of a member. */
+/** Changes the role of a member. Invitations that they sent and may no longer send are revoked. */
 export async function changeMemberRole(
   tx: Sql,
   change: MemberChange & { role: OrgRole },
@@ -62,6 +62,8 @@ export async function changeMemberRole(
   requireOneOwner(org, role);
   if (member.role === "owner") await requireOtherOwner(tx, change);
   await upsertMember(tx, { orgId: org.id, userId, role });
+  const roles = ORG_ROLES.filter((invited) => !mayManageMembers(role, invited).ok);
+  await revokeSentInvitations(tx, { orgId: org.id, userId, roles });
   await record(tx, { ...change, ...member }, { action: "member.update", from: member.role, to: role });
   return { ...member, role };
 }

@@ -113,6 +113,20 @@ test("an unused link brings nobody back who was removed or left, nor one whose s
   expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
 });
 
+test("a link stays dead when its sender gets back the role that may invite", async () => {
+  await using scene = await openOrgScene();
+  const { api, org, owner } = scene;
+  const sender = await scene.join("owner");
+  const [toOwner, toViewer] = [await invited(scene, "owner", sender), await invited(scene, "viewer", sender)];
+  for (const role of ["admin", "owner"]) {
+    const change = { token: owner.token, method: "PATCH", body: { role } };
+    expect((await ask(api, `/orgs/${org.slug}/members/${sender.user.id}`, change)).status).toBe(200);
+  }
+  expect((await accept(scene, toOwner.ann, toOwner)).code).toBe("VALIDATION_ERROR");
+  // An admin may still invite viewers.
+  expect((await accept(scene, toViewer.ann, toViewer)).status).toBe(200);
+});
+
 test("an account with another address learns the invited address and nothing else, and does not use the link up", async () => {
   await using scene = await openOrgScene();
   const { org } = scene;
