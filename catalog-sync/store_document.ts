@@ -88,13 +88,14 @@ async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStor
   const confirmed = held.filter((row) => !stale.has(modelKeyText(row)));
   const due = confirmed.filter(({ isDue }) => isDue);
   const waiting = confirmed.filter(({ isDue }) => !isDue);
+  const { etag = null, dataDate = null, skipped = 0 } = last ?? {};
   const counts = {
     ...NO_COUNTS,
     updated: due.length,
-    unchanged: models.length - due.length,
+    unchanged: models.length - stale.size - due.length,
+    skipped,
     held: held.length - due.length,
   };
-  const { etag = null, dataDate = null } = last ?? {};
   const aliases = planAliases(stored, models);
   const outcome = due.length > 0 || aliases.length > 0 ? "changed" : "unchanged";
   const run = { startedAt, source: label, error: null, notes: [] };

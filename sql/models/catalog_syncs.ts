@@ -91,12 +91,14 @@ export interface GoodSync {
   source: string;
   etag: string | null;
   dataDate: string | null;
+  /** Rows of its document that cannot be read. */
+  skipped: number;
 }
 
 /** Finds the last good sync; `null` before the first. */
 export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
   return firstRow(sql<GoodSync[]>`
-    select id, source, etag, data_date
+    select id, source, etag, data_date, skipped
     from catalog_syncs
     where outcome in ('changed', 'unchanged')
     order by id desc
@@ -170,16 +172,23 @@ export async function listRefusedDoubts(sql: Sql): Promise<RefusedDoubt[]> {
 }
 
 /**
- * Records what an operator decides about the documents that wait, in place of earlier decisions. Returns how many syncs had
+ * Records what an operator decides about the documents that wait, in place of earlier decisions: accepted is what the last
+ * one would take, because the operator may not have seen what others would; rejected are all. Returns how many syncs had
  * refused them.
  */
 export async function decideRefusedSyncs(sql: Sql, decision: "accepted" | "rejected"): Promise<number> {
   const rows = await sql`
-    update catalog_syncs
-    set decision = ${decision}
-    where outcome = 'refused'
-      and cardinality(doubts) > 0
-      and id > coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
-    returning id`;
+    with waiting as (
+      select id, max(id) over () as last_id
+      from catalog_syncs
+      where outcome = 'refused'
+        and cardinality(doubts) > 0
+        and id > coalesce((select max(id) from catalog_syncs where outcome in ('changed', 'unchanged')), 0)
+    )
+    update catalog_syncs as s
+    set decision = case when ${decision} = 'rejected' or w.id = w.last_id then ${decision} end
+    from waiting as w
+    where s.id = w.id
+    returning s.id`;
   return rows.length;
 }

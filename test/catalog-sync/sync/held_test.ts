@@ -224,7 +224,8 @@ test("a document that has not changed confirms no price of a row that cannot be 
   await wait(sql, "2 hours");
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "unchanged",
-    counts: { updated: 0, unchanged: 2, held: 1 },
+    // As those of the sync that could not read the row.
+    counts: { updated: 0, unchanged: 1, skipped: 1, held: 1 },
   });
   expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();
   expect([await priceNow(sql), await countChanges(sql)]).toEqual([PAID, 0]);
@@ -315,14 +316,25 @@ test("a document that takes more than the one that waited waits again", async ()
   await decideRefusedSyncs(sql, "accepted");
   expect(await syncFrom(sql, documentOf(24, 13))).toMatchObject(refused);
   expect(await listRefusedDoubts(sql)).toMatchObject([
-    { doubt: "gone", extent: "25 of 64", decision: "accepted", isDue: true },
+    { doubt: "gone", extent: "25 of 64", decision: null, isDue: true },
     { doubt: "gone", extent: "26 of 64", decision: "accepted", isDue: false },
     { doubt: "gone", extent: "27 of 64", decision: null, isDue: false },
-    { doubt: "gone other", extent: "25 of 40", decision: "accepted" },
+    { doubt: "gone other", extent: "25 of 40", decision: null },
     { doubt: "gone other", extent: "26 of 40", decision: "accepted" },
     { doubt: "gone other", extent: "27 of 40", decision: null },
   ]);
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed", counts: { gone: 26 } });
+});
+
+test("accepting takes what the last refused document would take, and no earlier one", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await syncFrom(sql, documentOf(24, 40));
+  await syncFrom(sql, documentOf(24, 1));
+  await syncFrom(sql, documentOf(24, 15));
+  await decideRefusedSyncs(sql, "accepted");
+  expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
+  expect(await syncFrom(sql, documentOf(24, 15))).toMatchObject({ outcome: "changed", counts: { gone: 25 } });
 });
 
 test("a rejected document stays out when it takes more or less", async () => {
