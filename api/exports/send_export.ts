@@ -136,12 +136,10 @@ export async function withOpenExport<Parameters extends ExportParameters, Answer
   request.signal.addEventListener("abort", () => abort.abort());
   const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort, checkedAt };
   try {
-    return await openAndServe(deps, opening, serve);
+    const served = await openAndServe(deps, opening, serve);
+    if (served === null) announceStream(request)({ outcome: "aborted", bytes: 0 });
+    return served;
   } catch (error) {
-    if (abort.signal.aborted) {
-      announceStream(request)({ outcome: "aborted", bytes: 0 });
-      return null;
-    }
     if (hasSqlState(error, ...UNREADABLE)) await requireTracker(deps, error);
     throw error;
   }
@@ -156,21 +154,26 @@ interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project">
   checkedAt: number;
 }
 
+/** Returns null if the client had left before it failed. */
 async function openAndServe<Parameters extends ExportParameters, Answer>(
   deps: OperationDeps,
   opening: Opening<Parameters>,
   serve: (opened: OpenExport<Parameters>) => Promise<Answer>,
-): Promise<Answer> {
-  const opened = await openExport(deps, opening);
+): Promise<Answer | null> {
+  let opened: OpenExport<Parameters> | null = null;
   try {
+    opened = await openExport(deps, opening);
     // Counting may take as long as a file may last, or less if nothing else is wanted.
     const countMs =
       opening.kind === "file" ? deps.exports.streamRules.maxMs : deps.config.exportPrepareTimeoutMs;
     await opened.snapshot.run((tx) => limitStatements(tx, countMs));
     return await serve(opened);
   } catch (error) {
-    await opened.close();
-    if (opening.abort.signal.aborted) throw error;
+    // Asked before closing: a client that leaves meanwhile has not caused the error.
+    const hasLeft = opening.abort.signal.aborted;
+    await opened?.close();
+    if (hasLeft) return null;
+    if (!opened) throw error;
     if (hasSqlState(error, QUERY_CANCELED)) {
       throw new ApiError("EXPORT_PREPARE_TIMEOUT", {
         details: { asyncEndpoint: ASYNC_ENDPOINT },

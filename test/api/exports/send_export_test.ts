@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { errorOf, postJob } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
-import { openTestApp } from "../../helpers/http/app.ts";
+import { openTestApp, testRequest } from "../../helpers/http/app.ts";
 
 const RENAME = `alter schema ${FOREIGN_SCHEMA} rename to elsewhere`;
 
@@ -61,4 +61,22 @@ test("the count of a file is not longer than the file may take", async () => {
     return { refused: await app.request(path, { key: made.person.key }) };
   });
   expect(await errorOf(response.refused)).toEqual([504, "EXPORT_PREPARE_TIMEOUT"]);
+});
+
+test("a client that leaves while a failed export is closed does not hide the failure", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  const { owner } = app.db;
+  await owner`alter table audit_log rename to audit_log_away`;
+  const abort = new AbortController();
+  app.deps.exportSql.options.debug = (_connection, text) => {
+    if (text === "commit") abort.abort();
+  };
+  const url = `http://localhost/api/v1/export/projects/${made.project.id}/issues?as_of=${AFTER_ALL}`;
+  const { headers } = testRequest(url, { key: made.person.key });
+  const response = await app.app.handle(new Request(url, { headers, signal: abort.signal }), "192.0.2.1");
+  await owner`alter table audit_log_away rename to audit_log`;
+  expect([abort.signal.aborted, response.status]).toEqual([true, 500]);
+  const { level, err } = app.logLines.find(({ status }) => status === 500) ?? {};
+  expect([level, JSON.stringify(err)]).toEqual(["error", expect.stringContaining("audit_log")]);
 });
