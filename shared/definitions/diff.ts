@@ -49,8 +49,8 @@ export function diffSections(from: ComparedDefinition, to: ComparedDefinition): 
 /**
  * Compares two documents field by field. `full` also lists unchanged fields, which the summary always counts. A block that
  * was added or removed as a whole is one field, and so is a list of plain values. List entries with ids (or names) are
- * matched by them, so that a new entry at the top does not change all others. Shorthand entries are compared as the maps
- * that they stand for.
+ * matched by them, so that a new entry at the top does not change all others. Shorthand is compared as what it stands for,
+ * and an empty list as none.
  */
 export function diffFields(
   from: ComparedDefinition,

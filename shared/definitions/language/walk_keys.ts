@@ -68,26 +68,32 @@ function keyInside({ kind, item, keys }: Key, name: string): Key | null {
 }
 
 /**
- * Returns a copy of a body in which every list entry is a map: `positional: target` becomes `positional: [{name: target}]`.
+ * Returns a copy of a body in which every list is one, without those that are empty, and every list entry is a map:
+ * `positional: target` becomes `positional: [{name: target}]`.
  */
 export function expandEntries(type: DefinitionType, body: Record<string, unknown>): Record<string, unknown> {
   return expandMap(LANGUAGES[type], body);
 }
 
 function expandMap(key: Key, map: Record<string, unknown>): Record<string, unknown> {
-  const expandInside = ([name, value]: [string, unknown]): [string, unknown] => {
+  const expandInside = ([name, value]: [string, unknown]): [string, unknown][] => {
     const inner = keyInside(key, name);
-    return [name, inner ? expand(inner, value) : value];
+    if (inner?.kind === "list" && key.kind !== "names" && isEmptyList(value)) return [];
+    return [[name, inner ? expand(inner, value) : value]];
   };
-  return Object.fromEntries(Object.entries(map).map(expandInside));
+  return Object.fromEntries(Object.entries(map).flatMap(expandInside));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return value === null || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
 function expand(key: Key, value: unknown): unknown {
   if (isRecord(value)) return expandMap(key, value);
-  if (key.item?.kind !== "map") return value;
-  const { item } = key;
+  if (key.or.includes("list") && Array.isArray(value)) return expandMap(key, { [key.main]: value });
+  const { kind, item } = key;
   const items = toItems(value);
-  if (items.length === 0) return value;
+  if (kind !== "list" || item === null || items.length === 0) return value;
   const isShort = (one: unknown) => Object.hasOwn(item.keys, item.main) && scalarText(one) !== null;
   return items.map((one) => expand(item, isShort(one) ? { [item.main]: one } : one));
 }

@@ -84,6 +84,26 @@ test.each(SHORTHAND)("shorthand of a %s that goes from %j to %j is %s", (type, f
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
+const CHECKS = "[{check: git_clean}]";
+
+test.each<[type: DefinitionType, one: string, other: string]>([
+  ["agent", "tasks: {inputs: [], operations: [{id: z}]}", "tasks: {operations: [{id: z}]}"],
+  ["agent", "output: {section_order: Verdict}", "output: {section_order: [Verdict]}"],
+  ["command", "inputs: []", ""],
+  ["command", "inputs:", ""],
+  ["command", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
+  ["workflow", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
+  ["workflow", "arguments: {positional: [a], flags: []}", "arguments: {positional: [{name: a}]}"],
+])("of a %s, %j and %j are the same", (type, one, other) => {
+  expect(changesOf(type, one, other)).toEqual([]);
+  expect(changesOf(type, other, one)).toEqual([]);
+});
+
+test("an empty value in a map of names, and a number in the place of a list, are kept", () => {
+  expect(bumpOf("agent", "output: {templates: {row: null}}", "output: {templates: {}}")).toBe("minor");
+  expect(bumpOf("agent", "output: {section_order: 5}", "output: {section_order: []}")).toBe("minor");
+});
+
 test("the change of a shorthand entry names the entry", () => {
   const from = definition("command", "inputs: [target]");
   const { fields } = diffFields(from, definition("command", "inputs: [target, env]"));
