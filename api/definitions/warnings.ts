@@ -102,14 +102,19 @@ async function findReferences(
     [...byVersion].map(([definitionId, references]) => {
       const unresolved = references.filter(({ target }) => !target);
       const hidden = (shownByVersion.get(definitionId) ?? []).filter(({ target }) => !target);
-      const warnings = [
+      const warnings = distinct([
         ...unresolved.map(({ reference }) => unresolvedReference(reference)),
         ...references.filter(({ reference }) => strangers.has(reference)).map(foreignReference),
         ...hidden.map(({ reference }) => referenceNotPublic(reference)),
-      ];
+      ]);
       return [definitionId, { references, warnings }];
     }),
   );
+}
+
+/** Keeps the first of equal warnings: a document may name a definition in many places. */
+function distinct(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
 }
 
 /** Returns the bare references that newly bind to organizations that the author is no member of. */

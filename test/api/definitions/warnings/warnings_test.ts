@@ -76,3 +76,19 @@ test("it names each range, in batches too", async () => {
     ),
   ]);
 });
+
+test("references of several places that nothing matches are one warning", async () => {
+  await using api = await openTestApp();
+  const author = await api.make.person();
+  const phases = ["a", "b"].map((id) => ({ id, steps: [{ agent: "gone@^1.0.0" }] }));
+  const workflow = { interface: { name: "flow", version: "1.0.0" }, orchestration: { phases } };
+  const yaml = JSON.stringify({ workflow });
+  const response = await write(api, "/validate", author, {
+    body: { type: "workflow", yaml, publish: true },
+  });
+  const { data } = (await response.json()) as {
+    data: { warnings: { code: string }[]; references: unknown[] };
+  };
+  const unresolved = data.warnings.filter(({ code }) => code === "UNRESOLVED_REFERENCE");
+  expect([unresolved.length, data.references.length]).toEqual([1, 2]);
+});
