@@ -1,5 +1,5 @@
 /** The state of a request while it is served: caller, route, and fields of the log line. */
-import type { ApiError } from "../../shared/errors.ts";
+import { ApiError } from "../../shared/errors.ts";
 import type { TraceSpan } from "../../shared/tracing/tracing.ts";
 import type { IdempotencyKey } from "../../sql/accounts/idempotency_keys.ts";
 import type { Caller } from "./caller.ts";
@@ -189,6 +189,11 @@ export function requestContext(request: Request): RequestContext {
 /** Returns true once the client has disconnected or has been sent a timeout. */
 export function isRequestOver(request: Request): boolean {
   return request.signal.aborted || requestContext(request).error !== null;
+}
+
+/** Throws SERVICE_UNAVAILABLE if the request is over: its work would be for nobody. */
+export function requireWaiting(request: Request): void {
+  if (isRequestOver(request)) throw new ApiError("SERVICE_UNAVAILABLE");
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Pool, Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
+import { requireWaiting } from "../../http/request_context.ts";
 import type { Writer } from "../new_draft.ts";
 import { riskProfileOf } from "../publish.ts";
 import { requireQuota } from "../quotas.ts";
@@ -37,7 +38,7 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
   const yamlBytes = submissions.reduce((sum, { yaml }) => sum + Buffer.byteLength(yaml), 0);
   const added = { drafts: submissions.length, lines: 0, yamlBytes };
   await writer.inTurn(() => requireQuota(deps.sql, writer.org, added));
-  const items = await readSubmissions(deps, writer, submissions);
+  const items = await readSubmissions(deps, input);
   requireNoErrors(items);
   const options = { publish, isDryRun: false, rejectsCycles: !publish };
   return (await runBatch(deps, { ...input, items, options })).filter(isWritten);
@@ -48,14 +49,15 @@ export async function tryBatch(
   deps: OperationDeps,
   { rejectsCycles, ...input }: SubmitRequest & { rejectsCycles: boolean },
 ): Promise<{ item: SubmittedItem; report: Report }[]> {
-  const { writer, submissions, publish } = input;
-  const items = await readSubmissions(deps, writer, submissions);
+  const { writer, request, publish } = input;
+  const items = await readSubmissions(deps, input);
   const options = { publish, isDryRun: true, rejectsCycles };
   const tried = await runBatch(deps, { ...input, items, options });
   const breaks = await listBreaks(deps, input, tried);
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });
   const reports: { item: SubmittedItem; report: Report }[] = [];
   for (const item of tried) {
+    requireWaiting(request);
     const diff = await reportDiff({ sql: deps.sql, work }, item);
     const broken = (item.document && breaks.get(item.document)) ?? [];
     reports.push({ item, report: reportOf(item, { diff, breaks: broken }) });

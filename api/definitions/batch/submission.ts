@@ -5,6 +5,7 @@ import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocab
 import type { DefinitionProblem } from "../../../shared/yaml/problems.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 import type { LineVersionRow } from "../../../sql/definitions/versions.ts";
+import { requireWaiting } from "../../http/request_context.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { type DefinitionDeps, readWritten, type WrittenDocument } from "../document.ts";
 import type { Writer } from "../new_draft.ts";
@@ -69,15 +70,15 @@ export interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "line
   isPublished: boolean;
 }
 
-/** Reads the documents one after the other, in the caller's turns of the document worker. */
+/** Reads the documents one after the other, in the caller's turns of the document worker, while the client waits. */
 export async function readSubmissions(
   deps: DefinitionDeps,
-  writer: Writer,
-  submissions: readonly Submission[],
+  { writer, request, submissions }: { writer: Writer; request: Request; submissions: readonly Submission[] },
 ): Promise<SubmittedItem[]> {
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: submissions.length > 1 });
   const items: SubmittedItem[] = [];
   for (const [index, submission] of submissions.entries()) {
+    requireWaiting(request);
     const outcome = await readWritten(work, submission.yaml, submission);
     const document = outcome.ok ? outcome.document : null;
     const errors = outcome.ok ? [] : errorsOf(outcome, submission);

@@ -6,7 +6,7 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
-import { isRequestOver } from "../../http/request_context.ts";
+import { requireWaiting } from "../../http/request_context.ts";
 
 /** Called between two steps. Throws if there must be no further one. */
 export type OnStep = () => void;
@@ -37,7 +37,7 @@ export async function resolveInTurn<Result>(
   const readInTime = async () => {
     const requireTime = limitTime(MAX_READ_MS, TOO_LONG);
     const onStep = () => {
-      if (isRequestOver(request)) throw new ApiError("SERVICE_UNAVAILABLE");
+      requireWaiting(request);
       requireTime();
     };
     const { value } = await sql.begin("read only", async (tx) => {

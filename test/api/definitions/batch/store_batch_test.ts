@@ -1,8 +1,14 @@
 import { expect, test } from "bun:test";
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
-import { agentNeeding, agentYaml, bareYaml, write } from "../../../helpers/definitions/definitions.ts";
+import {
+  agentNeeding,
+  agentYaml,
+  bareYaml,
+  publishAgent,
+  write,
+} from "../../../helpers/definitions/definitions.ts";
 import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
-import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { openTestApp, type TestApp, testRequest } from "../../../helpers/http/app.ts";
 import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 import { randomNumbers } from "../../../helpers/random_numbers.ts";
 
@@ -121,3 +127,42 @@ test("a document is valid exactly if it can be created and published, with the s
     "ok ok",
   ]);
 });
+
+test.each(["read", "compare"] as const)(
+  "a validation whose client leaves does not %s the next document",
+  async (step) => {
+    await using api = await openTestApp();
+    const person = await api.make.person();
+    const names = ["one", "two", "three"];
+    for (const name of names) await publishAgent(api, person, { name });
+    const abort = new AbortController();
+    const { documents } = api.deps;
+    const { forCaller } = documents;
+    let steps = 0;
+    documents.forCaller = (...given) => {
+      const work = forCaller(...given);
+      const leave = () => {
+        steps += 1;
+        abort.abort();
+      };
+      return {
+        ...work,
+        [step](document: never) {
+          leave();
+          return work[step](document);
+        },
+      };
+    };
+    const url = "http://localhost/api/v1/definitions/batch";
+    const definitions = names.map((name) => ({ yaml: agentYaml(name, "1.1.0") }));
+    const body = { definitions, validate: true };
+    const request = testRequest(url, {
+      method: "POST",
+      key: person.key,
+      headers: { "x-org-slug": person.org.slug },
+      body,
+    });
+    const response = await api.app.handle(new Request(request, { signal: abort.signal }), "192.0.2.1");
+    expect([response.status, steps]).toEqual([503, 1]);
+  },
+);
