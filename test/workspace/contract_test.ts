@@ -109,6 +109,7 @@ test("fixed limits are those of the code", async () => {
     Tags: count(MAX_TAGS),
     "Search text": `${parameterBound(document, ["/definitions", "search"], "maxLength")} characters`,
     "Page of definitions": parameterBound(document, ["/definitions", "limit"], "maximum"),
+    "Page of versions": parameterBound(document, ["/definitions/{type}/{name}/versions", "limit"], "maximum"),
     "Page of models": parameterBound(document, ["/models", "limit"], "maximum"),
     "Page of export jobs": parameterBound(document, ["/export/jobs", "limit"], "maximum"),
     "Page of audit entries": parameterBound(document, ["/orgs/{slug}/audit", "limit"], "maximum"),
