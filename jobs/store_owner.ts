@@ -4,8 +4,8 @@ import { type ArtifactStore, storageError } from "../shared/artifacts/store.ts";
 import type { Log } from "../shared/process/log.ts";
 import { DeadlineExceeded, pause, withTimeout } from "../shared/process/with_timeout.ts";
 import type { Sql } from "../sql/connection/pool.ts";
-import { listArtifactOwners } from "../sql/exports/export_retention.ts";
-import { currentDatabase, ensureInstallation } from "../sql/installation.ts";
+import { existsKeptExport, listArtifactOwners } from "../sql/exports/export_retention.ts";
+import { currentDatabase, ensureInstallation, isCopy } from "../sql/installation.ts";
 import { parseArtifactName } from "./artifact_key.ts";
 
 /** How often a runner checks the owner of the store. */
@@ -14,6 +14,8 @@ const CHECK_INTERVAL_MS = 5000;
 const CHECK_TIMEOUT_MS = 10_000;
 /** Files to check in a store without an owner. */
 const SAMPLE = 1000;
+const LOST =
+  "it is empty, although exports are kept: mount its volume, or run `bun run admin artifacts adopt` to begin with an empty one";
 
 /** The artifact store belongs to another database. */
 export class ForeignStoreError extends Error {
@@ -101,7 +103,10 @@ async function findOwner(
   return readArtifactOwner(store);
 }
 
-/** A store without a marker can be claimed if it is empty, or if an older release has filled it for this database. */
+/**
+ * A store without a marker can be claimed if it is new, or if an older release has filled it for this database. Throws
+ * ArtifactStorageError if it is empty and should not be: its volume is not mounted. A copy's exports are in the original's.
+ */
 async function isClaimable(sql: Sql, store: ArtifactStore): Promise<boolean> {
   const ids = new Set<string>();
   for await (const { name } of store.list()) {
@@ -109,7 +114,9 @@ async function isClaimable(sql: Sql, store: ArtifactStore): Promise<boolean> {
     if (build) ids.add(build.id);
     if (ids.size === SAMPLE) break;
   }
-  return ids.size === 0 || (await listArtifactOwners(sql, [...ids])).length > 0;
+  if (ids.size > 0) return (await listArtifactOwners(sql, [...ids])).length > 0;
+  if (!(await isCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);
+  return true;
 }
 
 function announce(

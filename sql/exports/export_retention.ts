@@ -3,7 +3,7 @@
  * needed. The sweep that deletes them is jobs/delete_expired_exports.ts.
  */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { anyRow, type Sql } from "../connection/pool.ts";
 
 /** Returns when an export that is ready now expires. `hours` is `EXPORT_RETENTION_HOURS`. */
 export function expiryFromNow(sql: Sql, hours: number) {
@@ -42,6 +42,11 @@ export async function listPastExpiry(
       ${after ? sql`and (expires_at, id) > (${after.expiresAt}, ${after.id})` : sql``}
     order by expires_at, id
     limit ${page.limit}`;
+}
+
+/** Returns whether the artifact store should have the file of an export. */
+export async function existsKeptExport(sql: Sql): Promise<boolean> {
+  return anyRow(sql`select from export_jobs where status = 'ready' and not ${isPastExpiry(sql)} limit 1`);
 }
 
 /** The fields that decide whether a file of a job is still needed. */

@@ -1,6 +1,6 @@
 /** The owner of the artifact store: no other database builds, deletes or sends mail. */
 import { expect, test } from "bun:test";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { artifactKeyOf } from "../../jobs/artifact_key.ts";
@@ -13,7 +13,7 @@ import { makeExportProject } from "../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { jobOfMail, openMailServer } from "../helpers/network/mail_server.ts";
 import { startS3Server } from "../helpers/network/s3_server.ts";
-import { copyTestDatabase } from "../helpers/postgres/database.ts";
+import { copyTestDatabase, restoreElsewhere } from "../helpers/postgres/database.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { openTestRunner, type TestRunner } from "../helpers/process/job_runner.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
@@ -198,6 +198,34 @@ test("a store without a marker can be claimed only if it is empty or contains on
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   await deleteExpiredExports(runner.deps, NEVER);
   expect(await readdir(directoryOf(app))).toContain(MARKER_NAME);
+});
+
+test("a store whose volume is not mounted is no new one: builds wait until it is back, or it is adopted", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const { person } = await makeReady(app, runner);
+  const next = await jobOf(await postJob(app, person));
+  const [mounted, away] = [directoryOf(app), `${directoryOf(app)}-away`];
+  await rename(mounted, away);
+  await mkdir(mounted);
+  await runner.build(next.id).catch(() => {});
+  await expect(runner.deps.owner.isOurs()).rejects.toThrow("it is empty, although exports are kept");
+  expect(await readdir(mounted)).toEqual([]);
+  expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "queued" });
+  await rmdir(mounted);
+  await rename(away, mounted);
+  await runner.build(next.id);
+  expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready" });
+  expect(await listMismatches(app)).toEqual([]);
+  await rename(mounted, away);
+  await runJson(app.deps.config.databaseUrl, ["artifacts", "adopt"], {
+    ARTIFACT_URL: app.deps.config.artifactUrl,
+  });
+  expect(await runner.deps.owner.isOurs()).toBe(true);
+  // The exports that a copy knows are in the store of its original.
+  await restoreElsewhere(app.db);
+  await using copy = await openTestRunner(app, { config: { artifactUrl: `file://${away}-copy` } });
+  expect(await copy.deps.owner.isOurs()).toBe(true);
 });
 
 test("a store with an unreadable marker is neither used nor swept", async () => {
