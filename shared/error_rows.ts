@@ -1,12 +1,6 @@
-/** What the rows of the table of errors are made of: the schemas of details, parts of texts, times to wait. */
-import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
-import {
-  DEFINITION_STATUSES,
-  DEFINITION_TYPES,
-  EXPORT_JOB_STATUSES,
-  ORG_ROLES,
-  SUBSCRIPTION_TIERS,
-} from "./vocabulary.ts";
+/** What the rows of the table of errors are made of: the schemas of details, times to wait. */
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { Line, Text } from "./schemas.ts";
 
 /** Seconds after which a request may succeed, for `Retry-After`. */
 export const RETRY_AFTER = {
@@ -24,31 +18,7 @@ export const RETRY_AFTER = {
   storage: 30,
 } as const;
 
-export const Text = Type.String();
-export const Count = Type.Integer({ minimum: 0 });
-const Line = Type.Integer({ minimum: 1, description: "From 1" });
-export const Instant = Type.String({ format: "date-time" });
-
-export function oneOf<const Word extends string>(words: readonly Word[]) {
-  return Type.Unsafe<Word>({ type: "string", enum: words });
-}
-
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()]);
-}
-
-export function listOf<Schema extends TSchema>(items: Schema, description?: string) {
-  const options = description === undefined ? {} : { description };
-  return Type.Unsafe<readonly Static<Schema>[]>(Type.Array(items, options));
-}
-
-export const Status = oneOf(DEFINITION_STATUSES);
-export const JobStatus = oneOf(EXPORT_JOB_STATUSES);
-export const DefinitionType = oneOf(DEFINITION_TYPES);
-export const Tier = oneOf(SUBSCRIPTION_TIERS);
-export const Role = oneOf(ORG_ROLES);
-
-export const Problem = Type.Object(
+export const InputProblem = Type.Object(
   {
     path: Type.Optional(
       Type.String({ description: "Path of the value; empty for the whole document or body" }),

@@ -1,29 +1,25 @@
 /** Every error code of the API: its status, what its details hold, and its text. More texts are in error_texts.ts. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import {
-  Count,
-  DefinitionType,
-  Instant,
-  JobStatus,
-  listOf,
-  nullable,
-  oneOf,
-  Problem,
-  RETRY_AFTER,
-  Role,
-  row,
-  Status,
-  Text,
-  Tier,
-} from "./error_rows.ts";
+import { InputProblem, RETRY_AFTER, row } from "./error_rows.ts";
 import { MISSING, QUOTAS } from "./error_texts.ts";
-import { DEFINITION_TYPES, PROOF_KINDS } from "./vocabulary.ts";
+import { Instant, listOf, Natural, Nullable, oneOf, Text, Uuid } from "./schemas.ts";
+import {
+  DEFINITION_STATUSES,
+  DEFINITION_TYPES,
+  EXPORT_JOB_STATUSES,
+  ORG_ROLES,
+  PROOF_KINDS,
+  SUBSCRIPTION_TIERS,
+} from "./vocabulary.ts";
+
+const Status = oneOf(DEFINITION_STATUSES);
+const JobStatus = oneOf(EXPORT_JOB_STATUSES);
 
 export const ERRORS = {
   VALIDATION_ERROR: row({
     status: 400,
     message: "The request has errors. details.errors lists them.",
-    details: { errors: Type.Optional(listOf(Problem)), reason: Type.Optional(Text) },
+    details: { errors: Type.Optional(listOf(InputProblem)), reason: Type.Optional(Text) },
   }),
   NOT_EDITABLE: row({
     status: 400,
@@ -37,7 +33,11 @@ export const ERRORS = {
   SUBSCRIPTION_REQUIRED: row({
     status: 402,
     message: "This requires a paid subscription.",
-    details: { requiredTier: Tier, currentTier: Tier, feature: Text },
+    details: {
+      requiredTier: oneOf(SUBSCRIPTION_TIERS),
+      currentTier: oneOf(SUBSCRIPTION_TIERS),
+      feature: Text,
+    },
     text: ({ requiredTier, currentTier }) =>
       `This requires the ${requiredTier} tier or above. The organization is on the ${currentTier} tier.`,
   }),
@@ -45,7 +45,7 @@ export const ERRORS = {
   INSUFFICIENT_ORG_ROLE: row({
     status: 403,
     message: "Your role in this organization does not allow this.",
-    details: { currentRole: Role, requiredRole: Role },
+    details: { currentRole: oneOf(ORG_ROLES), requiredRole: oneOf(ORG_ROLES) },
     text: ({ currentRole, requiredRole }) =>
       `This requires the ${requiredRole} role or above. Your role in this organization is ${currentRole}.`,
   }),
@@ -73,10 +73,8 @@ export const ERRORS = {
     message: "This requires a second factor. Add or use one with /api/v1/auth/factors.",
     details: {
       loginToken: Type.Optional(Type.String({ description: "For the second step of a sign-in" })),
-      methods: Type.Optional(listOf(oneOf(PROOF_KINDS), "What the user can sign in with")),
-      expiresAt: Type.Optional(
-        Type.String({ format: "date-time", description: "When the token stops working" }),
-      ),
+      methods: Type.Optional(listOf(oneOf(PROOF_KINDS), { description: "What the user can sign in with" })),
+      expiresAt: Type.Optional(Instant({ description: "When the token stops working" })),
       maxAgeSeconds: Type.Optional(
         Type.Integer({ minimum: 0, description: "How long ago a second factor may have been used" }),
       ),
@@ -104,12 +102,12 @@ export const ERRORS = {
       reason: Type.String({
         description: "What was not found, such as `definition`, `version`, `model` or `route`",
       }),
-      type: Type.Optional(DefinitionType),
+      type: Type.Optional(oneOf(DEFINITION_TYPES)),
       name: Type.Optional(Text),
       id: Type.Optional(Text),
-      suggestions: Type.Optional(listOf(Text, "Similar names")),
+      suggestions: Type.Optional(listOf(Text, { description: "Similar names" })),
       kind: Type.Optional(Type.String({ description: "The kind of token without a price" })),
-      pricesKnownSince: Type.Optional(nullable(Instant)),
+      pricesKnownSince: Type.Optional(Nullable(Instant())),
     },
     text: ({ reason }) => MISSING[reason],
   }),
@@ -130,7 +128,7 @@ export const ERRORS = {
   AMBIGUOUS_ORGANIZATION: row({
     status: 409,
     message: "Several of your organizations have a definition of this name. Set X-Org-Slug to choose one.",
-    details: { organizations: listOf(Text, "Their slugs") },
+    details: { organizations: listOf(Text, { description: "Their slugs" }) },
   }),
   LAST_OWNER: {
     status: 409,
@@ -139,14 +137,14 @@ export const ERRORS = {
   QUOTA_EXCEEDED: row({
     status: 409,
     message: "The quota is used up.",
-    details: { quota: Text, limit: Count },
+    details: { quota: Text, limit: Natural },
     text: ({ quota, limit }) =>
       QUOTAS[quota]?.(limit) ?? `The quota of ${limit.toLocaleString("en-US")} ${quota} is used up.`,
   }),
   EDIT_CONFLICT: row({
     status: 409,
     message: "The version has changed since you read it. Read it again, then repeat your change.",
-    details: { updatedAt: Instant, status: Status },
+    details: { updatedAt: Instant(), status: Status },
   }),
   INVALID_TRANSITION: row({
     status: 409,
@@ -161,7 +159,7 @@ export const ERRORS = {
   VERSION_EXISTS: row({
     status: 409,
     message: "The definition already has this version. Use another one.",
-    details: { nextAvailable: nullable(Text) },
+    details: { nextAvailable: Nullable(Text) },
   }),
   NAME_TAKEN: row({
     status: 409,
@@ -202,7 +200,7 @@ export const ERRORS = {
   EXPORT_JOB_FAILED: row({
     status: 409,
     message: "The export job failed. Start a new export.",
-    details: { errorCode: nullable(Text) },
+    details: { errorCode: Nullable(Text) },
   }),
   IDEMPOTENCY_IN_PROGRESS: {
     status: 409,
@@ -213,19 +211,19 @@ export const ERRORS = {
     status: 409,
     message:
       "A request with this Idempotency-Key has already succeeded, but its response is not stored. details names what it changed.",
-    details: { type: Type.Optional(Text), id: Type.Optional(Type.String({ format: "uuid" })) },
+    details: { type: Type.Optional(Text), id: Type.Optional(Uuid()) },
   }),
   EXPORT_EXPIRED: row({
     status: 410,
     message: "The export has expired. Start a new export.",
-    details: { expiresAt: nullable(Instant) },
+    details: { expiresAt: Nullable(Instant()) },
   }),
   EXPORT_TOO_LARGE: row({
     status: 413,
     message: "The export is too large to stream. Start an export job instead.",
     details: {
       rows: Type.Integer({ minimum: 0, description: "The export has at least this many rows" }),
-      limit: Count,
+      limit: Natural,
       asyncEndpoint: Text,
     },
     text: ({ rows, limit, asyncEndpoint }) =>
@@ -241,14 +239,14 @@ export const ERRORS = {
   RANGE_NOT_SATISFIABLE: row({
     status: 416,
     message: "The requested range lies beyond the end of the file.",
-    details: { bytes: Count },
+    details: { bytes: Natural },
     text: ({ bytes }) => `The requested range lies beyond the end of the file, which has ${bytes} bytes.`,
   }),
   UNPROCESSABLE_ENTITY: row({
     status: 422,
     message: "The content has errors. details.errors lists them.",
     details: {
-      errors: Type.Optional(listOf(Problem)),
+      errors: Type.Optional(listOf(InputProblem)),
       reason: Type.Optional(Text),
       dataset: Type.Optional(Text),
       column: Type.Optional(Text),
@@ -288,13 +286,13 @@ export const ERRORS = {
     status: 429,
     message: "Too many requests. Retry after the time in Retry-After.",
     retryAfter: RETRY_AFTER.queue,
-    details: { share: Type.Optional(Text), limit: Type.Optional(Count) },
+    details: { share: Type.Optional(Text), limit: Type.Optional(Natural) },
   }),
   EXPORT_JOB_LIMIT: row({
     status: 429,
     message:
       "The organization has queued its maximum of export jobs this hour. Retry after the time in Retry-After.",
-    details: { limit: Count },
+    details: { limit: Natural },
     text: ({ limit }) =>
       `The organization has queued ${limit} export jobs within an hour, the maximum. Retry after the time in Retry-After.`,
   }),

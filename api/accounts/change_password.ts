@@ -1,13 +1,13 @@
 /** POST /auth/password: changes the password of the signed-in user. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
+import { requestBody } from "../../shared/schemas.ts";
 import { findUser } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { coarseNetworkOf } from "../http/client_address.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
-import { requestBody } from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "./password_rules.ts";
 import { requirePassword } from "./require_proof.ts";

@@ -1,6 +1,16 @@
 /** GET, POST and DELETE /auth/keys: the caller's own API keys. Requires a session. */
 import { Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
+import {
+  data,
+  Instant,
+  listOf,
+  Nullable,
+  NullableInstant,
+  NullableText,
+  requestBody,
+  Uuid,
+} from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
@@ -10,15 +20,6 @@ import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import {
-  data,
-  Instant,
-  listOf,
-  Nullable,
-  NullableInstant,
-  NullableText,
-  requestBody,
-} from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, revokeApiKey } from "./key_changes.ts";
 import { requireRecentFactor } from "./require_proof.ts";
@@ -38,12 +39,12 @@ const EXAMPLE_KEY = {
 
 const ApiKey = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     name: NullableText,
     prefix: Type.String({ description: "The first characters of the key" }),
     kind: KeyKindSchema,
     scope: KeyScopeSchema,
-    organizationId: Nullable(Type.String({ format: "uuid" }), {
+    organizationId: Nullable(Uuid(), {
       description: "The only organization the key works for; null for all of its owner's",
     }),
     lastUsedAt: NullableInstant,

@@ -2,12 +2,12 @@
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { type Credential, maySeeOrg } from "../../shared/policy.ts";
+import { data, listOf, NullableInstant, NullableText, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { listMemberships, type MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findUser, type UserRow } from "../../sql/accounts/users.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { operation, reply } from "../http/operation.ts";
 import { boundOrgOf } from "../http/resolve_org.ts";
-import { data, listOf, NullableInstant, NullableText, oneOf, Text } from "../http/schemas.ts";
 import {
   AUTH_TAG,
   EXAMPLE_SESSION,
@@ -21,7 +21,7 @@ import {
 
 const User = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     email: Text,
     username: Text,
     name: NullableText,
@@ -32,7 +32,7 @@ const User = Type.Object(
 
 const Membership = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     slug: Text,
     name: Text,
     role: OrgRoleSchema,

@@ -2,8 +2,8 @@
 import { domainToASCII } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
+import { NullableText } from "../../shared/schemas.ts";
 import { isAccountSlug, isProjectSlug } from "../../shared/slugs.ts";
-import { NullableText } from "../http/schemas.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
 
 const NAME_MAX_LENGTH = 200;

@@ -1,5 +1,6 @@
 /** Schemas and examples that several endpoints of accounts use. */
 import { Type } from "@sinclair/typebox";
+import { dataOf, NullableText, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import {
   KEY_KINDS,
   KEY_SCOPES,
@@ -7,7 +8,6 @@ import {
   PLATFORM_ROLES,
   SUBSCRIPTION_TIERS,
 } from "../../shared/vocabulary.ts";
-import { dataOf, NullableText, oneOf, Text } from "../http/schemas.ts";
 
 export const AUTH_TAG = "Authentication";
 export const USERS_TAG = "Users";
@@ -55,7 +55,7 @@ export const EXAMPLE_SESSION = {
 
 export const Profile = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     username: Text,
     name: NullableText,
     bio: NullableText,

@@ -1,11 +1,11 @@
 /** GET and DELETE /auth/sessions, and POST /auth/logout: the caller's own sessions. */
 import { Type } from "@sinclair/typebox";
+import { data, Instant, listOf, Nullable, Text, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { listSessions as listRows } from "../../sql/accounts/sessions.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import { data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { clearedSessionCookie } from "../http/session_cookie.ts";
 import { EXAMPLE_SESSION, OWN_ACCOUNT } from "./schemas.ts";
 import { endSession } from "./session_changes.ts";
@@ -14,7 +14,7 @@ const EXAMPLE_SESSION_ID = "3c1e0b9a-58f7-4d0e-9a43-7be2f1a90d55";
 
 export const Session = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     createdAt: Instant(),
     lastUsedAt: Instant({ description: "Accurate to the minute" }),
     address: Nullable(Text, {

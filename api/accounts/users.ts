@@ -2,12 +2,12 @@
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { dataOf, requestBody, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import { dataOf, requestBody } from "../http/schemas.ts";
 import { findUnknownFields, invalidField, invalidInput, type Problem } from "../http/validation_problems.ts";
 import { changeUser } from "./change_user.ts";
 import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";
@@ -38,7 +38,7 @@ const MAX_BATCH_IDS = 100;
 
 const UserIds = requestBody(
   "UserIds",
-  { ids: Type.Array(Type.String({ format: "uuid" }), { minItems: 1, maxItems: MAX_BATCH_IDS }) },
+  { ids: Type.Array(Uuid(), { minItems: 1, maxItems: MAX_BATCH_IDS }) },
   { ids: [EXAMPLE_PROFILE.id] },
 );
 

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type DefinitionName, distinctNames } from "../../shared/definitions/name.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
+import { Nullable, oneOf, requestBody } from "../../shared/schemas.ts";
 import { DEFINITION_VISIBILITIES } from "../../shared/vocabulary.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
@@ -10,7 +11,6 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
 import { choice } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { Nullable, oneOf, requestBody } from "../http/schemas.ts";
 import { type DefinitionAddress, parseLineAddress } from "./address.ts";
 import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
 import { findWriter, requireStillWriter, runWrite } from "./find_writable.ts";

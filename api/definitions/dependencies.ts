@@ -1,6 +1,7 @@
 /** GET …/dependencies and …/dependents: what a definition needs to run, and what needs it. */
 import { Type } from "@sinclair/typebox";
 import { pickVersion } from "../../shared/definitions/version_range.ts";
+import { Count, data, dataOf, listOf, Uuid } from "../../shared/schemas.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {
   listDependents,
@@ -12,7 +13,6 @@ import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { operation, reply } from "../http/operation.ts";
 import { integer } from "../http/query.ts";
-import { Count, data, dataOf, listOf } from "../http/schemas.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import { parseReadAddress } from "./address.ts";
 import {
@@ -29,7 +29,7 @@ import { READ, TypeName, VersionOrId } from "./schemas.ts";
 
 /** The fields of a definition that depends on others, or that others depend on. */
 const NAMED_VERSION = {
-  id: Type.String({ format: "uuid", examples: ["0190c3a4-6b1e-7c55-9d5e-2f8f6f0b7a11"] }),
+  id: Uuid({ examples: ["0190c3a4-6b1e-7c55-9d5e-2f8f6f0b7a11"] }),
   organization: Type.String({ description: "The organization's slug", examples: ["demo"] }),
   type: TypeName,
   name: Type.String({ examples: ["reviewer"] }),

@@ -1,5 +1,6 @@
 /** GET …/executions: how often a definition was executed. */
 import { type TProperties, Type } from "@sinclair/typebox";
+import { Count, dataOf, Instant, listOf } from "../../shared/schemas.ts";
 import {
   countExecutions,
   type ExecutionCounts,
@@ -9,7 +10,6 @@ import {
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type AddProblem, integer, type QueryValues, word, words } from "../http/query.ts";
-import { Count, dataOf, Instant, listOf } from "../http/schemas.ts";
 import { parseReadAddress } from "./address.ts";
 import { findReadTarget, requireAnyVersion } from "./find_visible.ts";
 import { READ, VersionOrId } from "./schemas.ts";

@@ -9,6 +9,7 @@ import { MAX_VERSION_LENGTH, VERSION } from "../../shared/definitions/versions.t
 import { TEXTS } from "../../shared/error_texts.ts";
 import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { Config } from "../../shared/process/config.ts";
+import { Count, data, dataOf, listOf, oneOf, Text } from "../../shared/schemas.ts";
 import {
   DEFINITION_AGENT_TYPES,
   DEFINITION_DOMAINS,
@@ -17,7 +18,6 @@ import {
 } from "../../shared/vocabulary.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
-import { Count, data, dataOf, listOf, oneOf, Text } from "../http/schemas.ts";
 
 const DESCRIPTIONS: Readonly<Record<DefinitionType, string>> = {
   agent: "Describes an agent: what it is for, what it knows, and how it works and reports.",
@@ -51,7 +51,7 @@ const FIELDS = {
   description: Text,
   definitionType: oneOf(DEFINITION_TYPES),
   currentVersion: Text,
-  status: oneOf(["active"]),
+  status: Type.Literal("active"),
 };
 const EXAMPLE_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",

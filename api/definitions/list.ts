@@ -2,6 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
+import { data, listOf, PAGE } from "../../shared/schemas.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import {
   AUTHORSHIP_TYPES,
@@ -19,7 +20,6 @@ import { DEFINITION_SORTS } from "../../sql/definitions/list/sort_columns.ts";
 import { withinTimeout } from "../http/error_handler.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { choice, flag, limit, mapped, offset, text, texts, uuid, word } from "../http/query.ts";
-import { data, listOf } from "../http/schemas.ts";
 import { readScope } from "./find_visible.ts";
 import { DefinitionSummary, READ } from "./schemas.ts";
 
@@ -90,8 +90,7 @@ export const listDefinitions = operation(
             description: "Number of definitions on all pages",
             examples: [1],
           }),
-          limit: Type.Integer({ minimum: 0, examples: [50] }),
-          offset: Type.Integer({ minimum: 0 }),
+          ...PAGE,
           hasMore: Type.Boolean(),
         },
         "One page of definitions",

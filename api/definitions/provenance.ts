@@ -1,8 +1,8 @@
 /** `provenance`: the contributors of a definition, and how it was made. */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
+import { Nullable, oneOf } from "../../shared/schemas.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
-import { Nullable, oneOf } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
 

@@ -1,5 +1,6 @@
 /** POST …/publish: a draft becomes immutable, and its name resolves to it. */
 import { Type } from "@sinclair/typebox";
+import { requestBody } from "../../shared/schemas.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -14,7 +15,6 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
-import { requestBody } from "../http/schemas.ts";
 import { atOnce } from "./definition_turns.ts";
 import { listCycleErrors, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";

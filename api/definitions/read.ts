@@ -4,6 +4,7 @@ import { writtenName } from "../../shared/definitions/references.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
+import { dataOf, Text } from "../../shared/schemas.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { listDefinitionReferences } from "../../sql/definitions/references.ts";
 import { type DefinitionTextRow, resolveDefinitionText } from "../../sql/definitions/versions.ts";
@@ -18,7 +19,6 @@ import {
 } from "../http/operation.ts";
 import { flag, parseQuery, type QueryValues, queryOf } from "../http/query.ts";
 import { reprDigest } from "../http/response/repr_digest.ts";
-import { dataOf, Text } from "../http/schemas.ts";
 import { parseReadAddress } from "./address.ts";
 import { type OnStep, resolveInTurn } from "./dependencies/resolve_in_turn.ts";
 import { resolveReferences } from "./dependencies/resolve_references.ts";

@@ -1,6 +1,7 @@
 /** POST …/executions: a definition was executed once more. */
 import { type Static, Type } from "@sinclair/typebox";
 import { mayRecordExecutions } from "../../shared/policy.ts";
+import { dataOf, requestBody, Text, Uuid } from "../../shared/schemas.ts";
 import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
 import { type Pool, type Sql, sendCommit, violates } from "../../sql/connection/pool.ts";
 import { findExecutionCount, insertExecutions } from "../../sql/definitions/executions.ts";
@@ -11,7 +12,6 @@ import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf } from "../http/resolve_org.ts";
-import { dataOf, requestBody, Text } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { type DefinitionAddress, parseReadAddress } from "./address.ts";
@@ -58,7 +58,7 @@ const RecordedExecution = Type.Object(
   {
     recorded: Type.Boolean(),
     duplicate: Type.Boolean(),
-    definition: Type.Object({ id: Type.String({ format: "uuid" }), type: Text, name: Text, version: Text }),
+    definition: Type.Object({ id: Uuid(), type: Text, name: Text, version: Text }),
     executionCount: Type.Integer({
       minimum: 0,
       description: "Executions of all versions, including this one",

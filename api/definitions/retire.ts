@@ -4,6 +4,7 @@ import { isLetterFirstName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { data, dataOf, requestBody } from "../../shared/schemas.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
@@ -17,7 +18,6 @@ import {
 import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { operation, reply } from "../http/operation.ts";
-import { data, dataOf, requestBody } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { splitAddress } from "./address.ts";

@@ -8,6 +8,7 @@ import { allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
 import { nextPatch } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
+import { data, Nullable, requestBody, Text } from "../../shared/schemas.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -15,7 +16,6 @@ import { lockLine } from "../../sql/definitions/lines.ts";
 import { updateDefinitionRuntime } from "../../sql/definitions/version_changes.ts";
 import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
-import { data, Nullable, requestBody, Text } from "../http/schemas.ts";
 import {
   type DefinitionDeps,
   type EditedDocument,

@@ -10,6 +10,7 @@ import {
   record,
   TEXT,
 } from "../../shared/json_schema.ts";
+import { Line, oneOf, Text } from "../../shared/schemas.ts";
 import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
 import type { FieldMap, FieldValues } from "../../sql/definitions/field_type.ts";
 import {
@@ -17,7 +18,6 @@ import {
   type Definition as DefinitionJson,
   SUMMARY_FIELDS,
 } from "../../sql/definitions/fields.ts";
-import { oneOf, Text } from "../http/schemas.ts";
 
 /** A read of one definition. */
 export const READ = {
@@ -146,9 +146,6 @@ const WARNING_CODES = [
   "SAME_NAME_ELSEWHERE",
   "ALIAS_REPLACED",
 ] as const;
-
-/** A line or column in a document. */
-export const Line = Type.Integer({ minimum: 1, description: "From 1" });
 
 /** A problem of a version, for its author, that does not block the write. */
 export const Warning = Type.Object(

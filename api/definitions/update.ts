@@ -5,6 +5,7 @@ import { allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySetDefinitionTier } from "../../shared/policy.ts";
+import { Nullable, oneOf, requestBody } from "../../shared/schemas.ts";
 import {
   CHANGE_TYPES,
   DEFINITION_AGENT_TYPES,
@@ -23,7 +24,6 @@ import type { DocumentWork } from "../documents/documents.ts";
 import { operation, reply } from "../http/operation.ts";
 import { choice, text, texts } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { Nullable, oneOf, requestBody } from "../http/schemas.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import {

@@ -5,11 +5,11 @@ import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate
 import { nextMajor } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
+import { requestBody, Text } from "../../shared/schemas.ts";
 import { type DefinitionRow, EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
 import { lockLine } from "../../sql/definitions/lines.ts";
 import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
-import { requestBody, Text } from "../http/schemas.ts";
 import { type DefinitionAddress, parseAddress } from "./address.ts";
 import {
   type DefinitionDeps,

@@ -8,6 +8,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { TEXT } from "../../shared/json_schema.ts";
 import { mayCompareContent } from "../../shared/policy.ts";
+import { Count, data, each, listOf, Natural, Nullable, oneOf, PAGE, Text } from "../../shared/schemas.ts";
 import { CHANGE_TYPES, SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
@@ -19,7 +20,6 @@ import { DIFF_FORMATS, type DiffMode } from "../documents/compare_documents.ts";
 import { joinJson, jsonText, operation, reply } from "../http/operation.ts";
 import { flag, limit, offset, once, word } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { Count, data, each, listOf, Nullable, oneOf, Text } from "../http/schemas.ts";
 import { parseLineReadAddress } from "./address.ts";
 import { readerWork } from "./document.ts";
 import { findReadTarget, requireLine, requireTwoVersions } from "./find_visible.ts";
@@ -44,8 +44,7 @@ export const listVersions = operation(
         {
           versions: listOf(ListedVersion),
           total: Count,
-          limit: Type.Integer({ minimum: 0, examples: [50] }),
-          offset: Type.Integer({ minimum: 0 }),
+          ...PAGE,
         },
         "One page of versions, highest first",
       ),
@@ -104,9 +103,7 @@ const Diff = Type.Object(
         description: "With `format=fields`. Includes unchanged fields if `full=true`",
       }),
     ),
-    summary: Type.Optional(
-      Type.Object(each(CHANGES, Type.Integer({ minimum: 0 })), { description: "With `format=fields`" }),
-    ),
+    summary: Type.Optional(Type.Object(each(CHANGES, Natural), { description: "With `format=fields`" })),
     classified: Type.Optional(
       listOf(ClassifiedChange, { description: "With `format=fields`: the significance of each change" }),
     ),

@@ -1,15 +1,14 @@
 /** Schemas of events: one for each type, so that a client that compares the type knows the data. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Instant, Nullable, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { DEFINITION_TYPES, EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
 import type { EventRow } from "../../sql/events/event_feed.ts";
-import { Instant, Nullable, oneOf, Text } from "../http/schemas.ts";
 
 /** An event as readers and receivers of webhooks get it. */
 type Event = Omit<EventRow, "position">;
 
-const Id = Type.String({ format: "uuid" });
 const DEFINITION_DATA = Type.Object({
-  definitionId: Id,
+  definitionId: Uuid(),
   type: oneOf(DEFINITION_TYPES),
   name: Text,
   version: Text,
@@ -23,8 +22,8 @@ function only(word: string) {
 }
 
 const DATA: Readonly<Record<EventType, TSchema>> = {
-  "export.ready": Type.Object({ jobId: Id, status: only("ready") }),
-  "export.failed": Type.Object({ jobId: Id, status: only("failed") }),
+  "export.ready": Type.Object({ jobId: Uuid(), status: only("ready") }),
+  "export.failed": Type.Object({ jobId: Uuid(), status: only("failed") }),
   "definition.published": DEFINITION_DATA,
   "definition.deprecated": DEFINITION_DATA,
   "definition.archived": DEFINITION_DATA,
@@ -45,7 +44,7 @@ function titleOf(type: string): string {
 
 function eventSchema(type: string, data: TSchema): { type: string; schema: TObject } {
   const fields = {
-    id: Id,
+    id: Uuid(),
     type: only(type),
     createdAt: Instant({ description: "When the transaction of the change began" }),
     organization: Nullable(Text, { description: "The organization's slug; null for models" }),
@@ -86,5 +85,5 @@ export const EVENT = unionOf("Event", EVENTS);
 /** What is delivered to webhooks: the same and the test event. */
 export const DELIVERED_EVENT = unionOf("DeliveredEvent", [
   ...EVENTS,
-  eventSchema("webhook.test", Type.Object({ webhookId: Id })),
+  eventSchema("webhook.test", Type.Object({ webhookId: Uuid() })),
 ]);

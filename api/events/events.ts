@@ -5,13 +5,13 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { TEXT } from "../../shared/json_schema.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
+import { data, listOf } from "../../shared/schemas.ts";
 import { EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
 import { findCursorKey, listEvents as listPage, settleEvents } from "../../sql/events/event_feed.ts";
 import { readScope } from "../definitions/find_visible.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
 import { limit, once, words } from "../http/query.ts";
-import { data, listOf } from "../http/schemas.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import { EVENT } from "./event_schemas.ts";
 

@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { isNullInExports, toCamelCase } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
+import { listOf, oneOf, Text } from "../../shared/schemas.ts";
 import { operation, reply } from "../http/operation.ts";
-import { listOf, oneOf, Text } from "../http/schemas.ts";
 
 const COLUMN_TYPES = ["uuid", "text", "integer", "number", "boolean", "timestamp", "json"] as const;
 

@@ -2,11 +2,11 @@
 import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
+import { each, Instant, Natural } from "../../shared/schemas.ts";
 import { sampleLineBytes } from "../../sql/exports/dataset_file.ts";
 import { countBundleRows, type RowCounts } from "../../sql/exports/select_rows.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { queryOf } from "../http/query.ts";
-import { each, Instant } from "../http/schemas.ts";
 import {
   BUNDLE_FAILURES,
   BUNDLE_QUERY,
@@ -19,14 +19,12 @@ import { type OpenExport, withOpenExport } from "./send_export.ts";
 /** PostgreSQL's largest integer: estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
 
-const Total = Type.Integer({ minimum: 0 });
-
 const Estimate = Type.Object(
   {
     asOf: Instant(),
-    rowCounts: Type.Object(each(EXPORT_DATASET_NAMES, Total)),
-    totalRows: Total,
-    estimatedBytes: Total,
+    rowCounts: Type.Object(each(EXPORT_DATASET_NAMES, Natural)),
+    totalRows: Natural,
+    estimatedBytes: Natural,
     syncAllowed: Type.Boolean({ description: "Whether the bundle is within EXPORT_BUNDLE_MAX_ROWS" }),
   },
   {

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { orgExportFileName } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
+import { Instant, Natural, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import {
   BUILD_FAULTS,
@@ -16,12 +17,8 @@ import type { Caller } from "../http/caller.ts";
 import { requireVisible } from "../http/not_found.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
-import { Instant, oneOf, Text } from "../http/schemas.ts";
 import { EXAMPLE_AS_OF } from "./export_request.ts";
 import { Visibility } from "./manifest_schema.ts";
-
-const Id = Type.String({ format: "uuid" });
-const Total = Type.Integer({ minimum: 0 });
 
 /** A job that has just been queued, for the document. */
 export const QUEUED_JOB = {
@@ -63,7 +60,7 @@ export const READY_JOB = {
 /** A job as clients see it; fields that do not apply yet are omitted. */
 export const ExportJob = Type.Object(
   {
-    id: Id,
+    id: Uuid(),
     number: Type.Integer({ minimum: 0, description: "Numbers the organization's jobs from 1" }),
     status: oneOf(EXPORT_JOB_STATUSES),
     format: oneOf(EXPORT_FORMATS),
@@ -71,18 +68,18 @@ export const ExportJob = Type.Object(
       description: "The cutoff: rows created later are excluded. Default: about the time of queueing",
     }),
     createdAt: Instant(),
-    requestedBy: Type.String({ format: "uuid", description: "The user who queued the job" }),
-    organizationId: Id,
+    requestedBy: Uuid({ description: "The user who queued the job" }),
+    organizationId: Uuid(),
     visibility: Visibility,
     attempt: Type.Integer({
       minimum: 0,
       description: "Number of the current build attempt, at most 3; 0 before the first",
     }),
     progress: Type.Object({
-      projectsDone: Total,
-      projectsTotal: Total,
-      rowsWritten: Total,
-      bytesWritten: Total,
+      projectsDone: Natural,
+      projectsTotal: Natural,
+      rowsWritten: Natural,
+      bytesWritten: Natural,
     }),
     since: Type.Optional(
       Instant({ description: "Set for an increment: only rows that changed after this time" }),
@@ -97,7 +94,7 @@ export const ExportJob = Type.Object(
     readyAt: Type.Optional(Instant()),
     expiresAt: Type.Optional(Instant({ description: "When the file is deleted" })),
     finishedAt: Type.Optional(Instant()),
-    artifact: Type.Optional(Type.Object({ fileName: Text, bytes: Total, sha256: Text })),
+    artifact: Type.Optional(Type.Object({ fileName: Text, bytes: Natural, sha256: Text })),
     errorCode: Type.Optional(oneOf(EXPORT_JOB_ERROR_CODES)),
     errorMessage: Type.Optional(Text),
   },

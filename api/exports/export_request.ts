@@ -13,6 +13,7 @@ import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
+import { Instant, Text } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../../shared/vocabulary.ts";
 import { isCredentialLive } from "../../sql/accounts/sessions.ts";
@@ -39,7 +40,6 @@ import {
 } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
-import { Instant, Text } from "../http/schemas.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 
 export const ProjectParams = {

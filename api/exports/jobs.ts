@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
+import { Count, listOf } from "../../shared/schemas.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { lockMemberRole } from "../../sql/accounts/organization_members.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
@@ -19,7 +20,6 @@ import { type OperationDeps, operation, reply } from "../http/operation.ts";
 import { flag, limit, offset, parseQuery, queryOf, rejectQuery } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { resolveOrg } from "../http/resolve_org.ts";
-import { Count, listOf } from "../http/schemas.ts";
 import {
   ExportJob,
   JobParams,

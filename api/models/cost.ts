@@ -3,9 +3,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
 import { ApiError } from "../../shared/errors.ts";
 import { modelName } from "../../shared/models/model_name.ts";
+import { Details, data, Instant, listOf, Text } from "../../shared/schemas.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/prices_as_of.ts";
 import { operation, reply } from "../http/operation.ts";
-import { Details, data, Instant, listOf, oneOf, Text } from "../http/schemas.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import { formatAmount, priceUsage } from "./cost_arithmetic.ts";
@@ -18,7 +18,7 @@ const AMOUNT = { pattern: "^\\d+(\\.\\d+)?$", examples: ["0.0125"] };
 const UsageCost = Type.Object(
   {
     cost: Type.String({ ...AMOUNT, description: "Exact, in `currency`" }),
-    currency: oneOf(["USD"]),
+    currency: Type.Literal("USD"),
     prices: Type.Object(
       {
         ...PriceParts,

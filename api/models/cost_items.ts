@@ -2,9 +2,9 @@
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
+import { requestBody } from "../../shared/schemas.ts";
 import type { PriceLookup } from "../../sql/models/prices_as_of.ts";
 import type { JsonObject } from "../http/route.ts";
-import { requestBody } from "../http/schemas.ts";
 import { findUnstorable } from "../http/storable_text.ts";
 import { createBodyCheck, createSchemaCheck, type Problem } from "../http/validation_problems.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";

@@ -1,11 +1,11 @@
 /** GET /models/held: what the source says and the catalog does not take yet. */
 import { type Static, Type } from "@sinclair/typebox";
+import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { listRefusedDoubts, type RefusedDoubt } from "../../sql/models/catalog_syncs.ts";
 import { type HeldPricesRow, listHeldPrices as listHeldRows } from "../../sql/models/held_prices.ts";
 import { comparePrices } from "../../sql/models/model_price_changes.ts";
 import { operation, reply } from "../http/operation.ts";
-import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { compareTexts } from "./catalog.ts";
 
 const SEEN = {

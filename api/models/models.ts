@@ -1,11 +1,11 @@
 /** One model, by provider and id or by an alias; the lists of providers and aliases. */
 import { Type } from "@sinclair/typebox";
 import { modelName, parseModelName } from "../../shared/models/model_name.ts";
+import { Count, data, listOf } from "../../shared/schemas.ts";
 import { modelKeyText } from "../../sql/models/models.ts";
 import { findPrices, type PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { mapped, text } from "../http/query.ts";
-import { Count, data, listOf } from "../http/schemas.ts";
 import type { CatalogEntry } from "./catalog.ts";
 import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
 import { presentModel } from "./model_json.ts";

@@ -3,13 +3,13 @@ import { Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
 import { INSTANT } from "../../shared/json_schema.ts";
 import { parseModelName } from "../../shared/models/model_name.ts";
+import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
 import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
 import { listPriceCorrections } from "../../sql/models/model_price_corrections.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type AddProblem, limit, once, texts, words } from "../http/query.ts";
-import { Count, data, Instant, listOf, Nullable, Text } from "../http/schemas.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireModel } from "./require_model.ts";
 import { ModelKeyFields } from "./schemas.ts";
 

@@ -1,8 +1,8 @@
 /** Prices as clients see them: tiers become a list. */
 import { type Static, Type } from "@sinclair/typebox";
+import { each, listOf } from "../../shared/schemas.ts";
 import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { Prices } from "../../sql/models/models.ts";
-import { each, listOf } from "../http/schemas.ts";
 
 /** Prices of kinds of tokens. */
 export const PriceParts = each(PRICE_FIELDS, Type.Optional(Type.Number({ minimum: 0 })));

@@ -1,12 +1,12 @@
 /** Models, providers, aliases and prices as clients see them. */
 import { type Static, Type } from "@sinclair/typebox";
+import { each, Instant, listOf, Nullable, oneOf, Text } from "../../shared/schemas.ts";
 import {
   MODEL_ALIAS_SCOPES,
   MODEL_CAPABILITIES,
   MODEL_STATUSES,
   MODEL_TIERS,
 } from "../../shared/vocabulary.ts";
-import { each, Instant, listOf, Nullable, oneOf, Text } from "../http/schemas.ts";
 import { Cost } from "./price_json.ts";
 
 export const ModelKeyFields = {
@@ -131,7 +131,7 @@ export const Provider = Type.Object(
   {
     id: Text,
     name: Text,
-    status: oneOf(["active"]),
+    status: Type.Literal("active"),
     logoUrl: Nullable(Url),
     docUrl: Nullable(Url, { description: "The provider's documentation; null when unknown" }),
     apiUrl: Type.Optional(Type.String({ format: "uri", description: "Omitted when unknown" })),
@@ -169,7 +169,7 @@ export const Alias = Type.Object(
   {
     alias: Type.String({ examples: ["gpt"] }),
     ...ModelKeyFields,
-    scope: oneOf(MODEL_ALIAS_SCOPES),
+    scope: Type.Literal(MODEL_ALIAS_SCOPES[0]),
     deprecated: Type.Boolean({
       description: "Its model is deprecated, or the alias is kept only for existing users",
     }),

@@ -1,8 +1,8 @@
 /** GET /health/live, GET /health/ready: probes for supervisors and load balancers. */
 import { type Static, Type } from "@sinclair/typebox";
+import { data, oneOf } from "../../shared/schemas.ts";
 import { requireReady } from "../../sql/monitoring/readiness.ts";
 import { operation, reply } from "../http/operation.ts";
-import { data, oneOf } from "../http/schemas.ts";
 
 /** A load balancer may add a query to a probe. */
 const BASE = {

@@ -65,7 +65,7 @@ function isOpenObject({ type, properties, additionalProperties, patternPropertie
   return isObject && !properties && additionalProperties === undefined && !patternProperties;
 }
 
-/** Shortens what TypeBox writes for enums, nullable values and records, and drops `nullable` (OpenAPI 3.0). */
+/** Shortens what TypeBox writes for nullable values and records, and drops `nullable` (OpenAPI 3.0). */
 function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   const { anyOf, patternProperties, ...rest } = schema;
   if (isOpenObject(schema)) return { ...schema, additionalProperties: true };
@@ -75,9 +75,6 @@ function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   }
   if (!Array.isArray(anyOf)) return schema;
   const branches = anyOf as JsonSchema[];
-  if (branches.every(({ const: word }) => typeof word === "string")) {
-    return { ...rest, type: "string", enum: branches.map(({ const: word }) => word) };
-  }
   const [value, nothing, ...others] = branches;
   const isNullable = nothing?.["type"] === "null" && others.length === 0;
   // Generators of clients break on null among the words of an enum.

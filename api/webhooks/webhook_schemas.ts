@@ -1,7 +1,5 @@
 /** Schemas and examples of the webhook routes. */
 import { Type } from "@sinclair/typebox";
-import { EVENT_TYPES, type EventType, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
-import { OrgParams } from "../accounts/organizations/schemas.ts";
 import {
   data,
   dataOf,
@@ -11,7 +9,10 @@ import {
   NullableInstant,
   oneOf,
   requestBody,
-} from "../http/schemas.ts";
+  Uuid,
+} from "../../shared/schemas.ts";
+import { EVENT_TYPES, type EventType, WEBHOOK_DELIVERY_STATUSES } from "../../shared/vocabulary.ts";
+import { OrgParams } from "../accounts/organizations/schemas.ts";
 
 const EXAMPLE_ID = "3c9e0a52-61c4-4f57-8d3b-1f2f9d3e7a10";
 const EXAMPLE_URL = "https://ci.example.com/hooks/definitions";
@@ -33,7 +34,7 @@ const Url = Type.String({
 });
 
 const fields = {
-  id: Type.String({ format: "uuid", examples: [EXAMPLE_ID] }),
+  id: Uuid({ examples: [EXAMPLE_ID] }),
   url: Type.String({ examples: [EXAMPLE_URL] }),
   types: Type.Array(oneOf(EVENT_TYPES), { examples: [EXAMPLE_TYPES] }),
   enabled: Type.Boolean({
@@ -101,8 +102,8 @@ const EXAMPLE_DELIVERY = {
 
 const WebhookDelivery = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "Sent as webhook-id with every attempt" }),
-    eventId: Type.String({ format: "uuid" }),
+    id: Uuid({ description: "Sent as webhook-id with every attempt" }),
+    eventId: Uuid(),
     type: oneOf([...EVENT_TYPES, "webhook.test"] as const),
     status: oneOf(WEBHOOK_DELIVERY_STATUSES),
     attempts: Type.Integer(),

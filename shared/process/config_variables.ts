@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
 import { parseNetworks } from "../network/webhook_destination.ts";
+import { oneOf } from "../schemas.ts";
 
 const MAX_INT32 = 2_147_483_647;
 
@@ -35,12 +36,7 @@ function optional(description: string, pattern?: string) {
 
 function word<const Word extends string>(words: readonly Word[], unset: Word) {
   const description = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(words);
-  return Type.Unsafe<Word>(
-    Type.Union(
-      words.map((each) => Type.Literal(each)),
-      { default: unset, description },
-    ),
-  );
+  return oneOf(words, { default: unset, description });
 }
 
 /** Every variable: `default` is the value of an unset one; errors say "must be" and the `description`. */

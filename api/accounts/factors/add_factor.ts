@@ -1,5 +1,6 @@
 /** POST /auth/factors/totp and /auth/factors/passkeys: adds a second factor in two steps, which prove that it works. */
 import { Type } from "@sinclair/typebox";
+import { data, Instant, requestBody } from "../../../shared/schemas.ts";
 import {
   countWrongTry,
   deleteChallenge,
@@ -14,7 +15,6 @@ import {
 } from "../../../sql/accounts/second_factors.ts";
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { lockCaller, requireProof } from "../require_proof.ts";

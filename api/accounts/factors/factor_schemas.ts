@@ -1,7 +1,7 @@
 /** Schemas of second factors. */
 import { Type } from "@sinclair/typebox";
+import { Instant, listOf, Nullable, oneOf, Text, Uuid } from "../../../shared/schemas.ts";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
-import { Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 
 /** Factors of one user, so that a sign-in compares a code with a bounded number of secrets. */
 export const FACTORS_MAX = 10;
@@ -19,7 +19,7 @@ const EXAMPLE_FACTOR = {
 
 export const Factor = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     kind: oneOf(FACTOR_KINDS, { description: "`totp` is an authenticator app" }),
     name: Text,
     createdAt: Instant(),

@@ -1,5 +1,6 @@
 /** GET, PATCH and DELETE /auth/factors, and POST /auth/factors/recovery-codes: the caller's own second factors. */
 import { Type } from "@sinclair/typebox";
+import { Count, data, Instant, listOf, Nullable, requestBody } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
@@ -13,7 +14,6 @@ import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { Count, data, Instant, listOf, Nullable, requestBody } from "../../http/schemas.ts";
 import { checkTexts, lineProblem } from "../profile_fields.ts";
 import { lockCaller, noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";

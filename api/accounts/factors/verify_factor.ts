@@ -1,4 +1,6 @@
 /** POST /auth/factors/verify: proves the session again, for what requires a recent second factor. */
+
+import { data, Instant, Nullable, requestBody } from "../../../shared/schemas.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
   deleteChallenge,
@@ -12,7 +14,6 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data, Instant, Nullable, requestBody } from "../../http/schemas.ts";
 import { lockCaller, noFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
 import { checkProof, mailProofOutcome, PROOF_FIELDS, parseProof, proofError } from "./check_proof.ts";

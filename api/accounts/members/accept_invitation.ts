@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { data, Instant, requestBody } from "../../../shared/schemas.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
 import type { AuditActor } from "../../../sql/accounts/audit_log.ts";
 import {
@@ -18,7 +19,6 @@ import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { data, Instant, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { ORGS_TAG } from "../organizations/schemas.ts";
 import { OrgRoleSchema } from "../schemas.ts";
@@ -32,7 +32,7 @@ const Organization = Type.Object(
   { slug: Type.String({ examples: ["demo"] }), name: Type.String({ examples: ["Demo"] }) },
   { title: "InvitingOrganization" },
 );
-const Role = { ...OrgRoleSchema, examples: ["publisher"] };
+const Role = { examples: ["publisher"], ...OrgRoleSchema };
 
 export const previewInvitation = operation(
   {

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
+import { data, Instant, listOf, requestBody, Text, Uuid } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { keepInvitationLink, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
@@ -23,7 +24,6 @@ import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { data, Instant, listOf, requestBody, Text } from "../../http/schemas.ts";
 import { ORG_ROLE_FAILURES, OrgParams, ROLE_READ, ROLE_WRITE } from "../organizations/schemas.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";
@@ -47,7 +47,7 @@ const EXAMPLE = {
 
 const Invitation = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
+    id: Uuid(),
     email: Type.String({ description: "In lowercase" }),
     role: OrgRoleSchema,
     invitedBy: Type.String({ description: "Username" }),

@@ -1,11 +1,11 @@
 /** PATCH and DELETE /orgs/{slug}/members/{userId}: the role of a member, and the end of a membership. */
 import { Type } from "@sinclair/typebox";
+import { data, requestBody } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data, requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { Member, ORG_ROLE_FAILURES, OrgParams, ROLE_WRITE } from "../organizations/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";

@@ -1,15 +1,15 @@
 /** GET /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
 import { Type } from "@sinclair/typebox";
+import { Details, data, Instant, listOf, Nullable, oneOf, Text, Uuid } from "../../../shared/schemas.ts";
 import { AUDIT_ACTOR_TYPES } from "../../../shared/vocabulary.ts";
 import { type AuditEntryRow, listAuditEntries as listRows } from "../../../sql/accounts/audit_log.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { limit, once } from "../../http/query.ts";
-import { Details, data, Instant, listOf, Nullable, oneOf, Text } from "../../http/schemas.ts";
 import { requireOrgRole } from "../require_own_org.ts";
 import { ROLE_READ } from "./schemas.ts";
 
 const orNull = (description: string) => Nullable(Text, { description });
-const idOrNull = (description: string) => Nullable(Type.String({ format: "uuid" }), { description });
+const idOrNull = (description: string) => Nullable(Uuid(), { description });
 
 const EXAMPLE_ENTRY = {
   id: 48213,

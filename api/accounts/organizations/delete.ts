@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { ACCOUNT_MAILS } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { requestBody } from "../../../shared/schemas.ts";
 import { findOverLimitWait } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
@@ -16,7 +17,6 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { requireActorRole, requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import { ORG_ROLE_FAILURES, OrgDetail, ROLE_WRITE } from "./schemas.ts";

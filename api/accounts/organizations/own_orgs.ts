@@ -1,11 +1,11 @@
 /** GET /orgs, /orgs/{slug}, /orgs/{slug}/members and /orgs/{slug}/usage: organizations for their members. */
 import { Type } from "@sinclair/typebox";
 import { maySeeOrg } from "../../../shared/policy.ts";
+import { dataOf } from "../../../shared/schemas.ts";
 import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/own_orgs.ts";
 import { countDefinitionUsage } from "../../../sql/definitions/quotas.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { boundOrgOf } from "../../http/resolve_org.ts";
-import { dataOf } from "../../http/schemas.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
 import { MEMBER_READ, MemberList, ORGS_TAG, OrgDetail, OrgList } from "./schemas.ts";
 

@@ -1,9 +1,9 @@
 /** GET /orgs/{slug}/profile: the public profile of an organization. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
+import { dataOf, Instant, NullableText, Text } from "../../../shared/schemas.ts";
 import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { dataOf, Instant, NullableText, Text } from "../../http/schemas.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";
 
 const PublicProfile = Type.Object(

@@ -1,5 +1,6 @@
 /** /orgs/{slug}/projects: members list projects; owners and admins create, rename, delete and restore them. */
 import { type Static, Type } from "@sinclair/typebox";
+import { Count, data, Instant, listOf, Nullable, requestBody, Text, Uuid } from "../../../shared/schemas.ts";
 import {
   listLiveProjects,
   listRestorableProjects,
@@ -10,7 +11,6 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
-import { Count, data, Instant, listOf, Nullable, requestBody, Text } from "../../http/schemas.ts";
 import { checkTexts, nameProblem, projectSlugProblem } from "../profile_fields.ts";
 import { requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import {
@@ -26,7 +26,7 @@ import { MEMBER_READ, ORG_ROLE_FAILURES, OrgParams, ROLE_READ, ROLE_WRITE } from
 const DAY_MS = 86_400_000;
 
 const Project = Type.Object(
-  { id: Type.String({ format: "uuid" }), name: Text, slug: Text, createdAt: Instant() },
+  { id: Uuid(), name: Text, slug: Text, createdAt: Instant() },
   {
     title: "Project",
     examples: [
@@ -63,7 +63,7 @@ export const listOrganizationProjects = operation(
 
 const ManagedProject = Type.Object(
   {
-    id: Type.String({ format: "uuid", examples: ["c1d9a8f4-54b3-4f0e-9d7c-1f1f5a3f9b11"] }),
+    id: Uuid({ examples: ["c1d9a8f4-54b3-4f0e-9d7c-1f1f5a3f9b11"] }),
     name: Type.String({ examples: ["Checkout Service"] }),
     slug: Type.String({ examples: ["checkout-service"] }),
     createdAt: Instant({ examples: ["2026-06-01T09:00:00.000Z"] }),

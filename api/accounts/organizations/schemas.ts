@@ -1,6 +1,15 @@
 /** Schemas that several endpoints of organizations use. */
 import { Type } from "@sinclair/typebox";
-import { data, dataOf, Instant, listOf, Nullable, NullableText, Text } from "../../http/schemas.ts";
+import {
+  data,
+  dataOf,
+  Instant,
+  listOf,
+  Nullable,
+  NullableText,
+  Text,
+  Uuid,
+} from "../../../shared/schemas.ts";
 import { OrgRoleSchema, SubscriptionTierSchema } from "../schemas.ts";
 
 export const ORGS_TAG = "Organizations";
@@ -24,7 +33,7 @@ const EXAMPLE_ORG = {
 } as const;
 
 const listed = {
-  id: Type.String({ format: "uuid" }),
+  id: Uuid(),
   slug: Text,
   name: Text,
   isPersonal: Type.Boolean({ description: "True for the personal organization that every user has" }),
@@ -52,7 +61,7 @@ export const OrgDetail = dataOf(
 
 export const Member = Type.Object(
   {
-    userId: Type.String({ format: "uuid" }),
+    userId: Uuid(),
     username: Text,
     name: NullableText,
     avatar: NullableText,

@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole, isPersonalCredential, isSession } from "../../../shared/policy.ts";
+import { requestBody } from "../../../shared/schemas.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
@@ -12,7 +13,6 @@ import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { requestBody } from "../../http/schemas.ts";
 import {
   AboutField,
   aboutProblem,

@@ -1,6 +1,7 @@
 /** The end of every sign-in: the session of a user, and the response with it. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { Config } from "../../../shared/process/config.ts";
+import { dataOf, Instant, Text, Uuid } from "../../../shared/schemas.ts";
 import type { ProofKind } from "../../../shared/vocabulary.ts";
 import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import type { UserWithPassword } from "../../../sql/accounts/users.ts";
@@ -9,7 +10,6 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { dataOf, Instant, Text } from "../../http/schemas.ts";
 import { newSessionCookie } from "../../http/session_cookie.ts";
 import { EXAMPLE_SESSION, EXAMPLE_USER, PlatformRoleSchema } from "../schemas.ts";
 import { beginSession } from "../session_changes.ts";
@@ -19,7 +19,7 @@ const SignIn = Type.Object(
     sessionToken: Type.String({ description: "For `Authorization: Bearer`; not shown again" }),
     expiresAt: Instant(),
     user: Type.Object({
-      id: Type.String({ format: "uuid" }),
+      id: Uuid(),
       email: Text,
       username: Text,
       role: PlatformRoleSchema,

@@ -1,11 +1,11 @@
 /** POST /auth/login: starts a session with an email and a password. */
 import { type Static, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
+import { requestBody } from "../../../shared/schemas.ts";
 import { findUserForLogin } from "../../../sql/accounts/users.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { type OperationDeps, operation } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../profile_fields.ts";

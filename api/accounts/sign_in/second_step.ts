@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
+import { data, requestBody } from "../../../shared/schemas.ts";
 import {
   countWrongTry,
   deleteChallenge,
@@ -19,7 +20,6 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { hashSecret, mintLoginToken } from "../../http/credentials.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { data, requestBody } from "../../http/schemas.ts";
 import {
   checkProof,
   listProofKinds,

@@ -2,6 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
+import { requestBody } from "../../../shared/schemas.ts";
 import {
   type AccountMailRow,
   endAccountLinks,
@@ -17,7 +18,6 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { isLike, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";

@@ -1,6 +1,7 @@
 /** POST /auth/password/reset and /auth/password/reset/confirm: a new password for people who have forgotten theirs. */
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
+import { requestBody } from "../../../shared/schemas.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
 import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";
@@ -9,7 +10,6 @@ import { auditOrigin } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { requestBody } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
 import { checkTexts, knownEmailProblem } from "../profile_fields.ts";

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
+import { dataOf, requestBody, Text, Uuid } from "../../../shared/schemas.ts";
 import {
   deleteAccountMailDetails,
   findAccountLink,
@@ -14,7 +15,6 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../../http/audit_actor.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { dataOf, requestBody, Text } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { AccountConflict, checkNewAccount, createAccount } from "../create_account.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
@@ -96,10 +96,7 @@ export const confirmSignUp = operation(
     ),
     response: {
       201: dataOf(
-        Type.Object(
-          { id: Type.String({ format: "uuid" }), username: Text, email: Text },
-          { title: "NewAccount" },
-        ),
+        Type.Object({ id: Uuid(), username: Text, email: Text }, { title: "NewAccount" }),
         "The new user, who can sign in",
         { id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c12", username: "ann", email: "ann@example.com" },
       ),

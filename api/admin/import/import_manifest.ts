@@ -1,18 +1,20 @@
 /** Reads the manifest of a bundle or an organization export, and compares it with the archive. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { EXPORT_DATASET_NAMES, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
+import { Natural } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { nameProblem } from "../../accounts/profile_fields.ts";
 
 /** The supported version of the manifest. */
 const SCHEMA_VERSION = 1;
 
-const RowCounts = Type.Record(Type.String(), Type.Integer({ minimum: 0 }));
+const RowCounts = Type.Record(Type.String(), Natural);
 const File = Type.Object({
   name: Type.String({ pattern: "^[a-z-]+\\.[a-z]+$" }),
-  rows: Type.Optional(Type.Integer({ minimum: 0 })),
-  bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+  rows: Type.Optional(Natural),
+  bytes: Type.Optional(Natural),
   sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
 });
 /** A project in either manifest. */

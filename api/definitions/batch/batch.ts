@@ -1,9 +1,9 @@
 /** POST /definitions/validate and /definitions/batch: documents that are tried, or stored together. */
 import type { Static } from "@sinclair/typebox";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
+import { dataOf } from "../../../shared/schemas.ts";
 import { type JsonText, jsonText, operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { dataOf } from "../../http/schemas.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { parseLineAddress } from "../address.ts";

@@ -2,6 +2,17 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import {
+  data,
+  Line,
+  listOf,
+  Natural,
+  Nullable,
+  NullableText,
+  oneOf,
+  requestBody,
+  Text,
+} from "../../../shared/schemas.ts";
+import {
   CHANGE_TYPES,
   DEFINITION_STATUSES,
   DEFINITION_TYPES,
@@ -9,9 +20,8 @@ import {
 } from "../../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../../sql/definitions/fields.ts";
 import { choice, optionalFlag, text } from "../../http/query.ts";
-import { data, listOf, Nullable, NullableText, oneOf, requestBody, Text } from "../../http/schemas.ts";
 import { Provenance } from "../provenance.ts";
-import { Line, TypeName, Warning } from "../schemas.ts";
+import { TypeName, Warning } from "../schemas.ts";
 import { ClassifiedChange } from "../versions.ts";
 
 const Visibility = Type.Optional(oneOf(DEFINITION_VISIBILITIES));
@@ -172,10 +182,8 @@ export const ValidationReport = Type.Object(REPORT_FIELDS, {
 /** The report on one document: what storing it would say. */
 export type Report = Static<typeof ValidationReport>;
 
-const Index = Type.Integer({ minimum: 0 });
-
 const BatchReport = Type.Object(
-  { index: Index, type: Nullable(TypeName), name: NullableText, ...REPORT_FIELDS },
+  { index: Natural, type: Nullable(TypeName), name: NullableText, ...REPORT_FIELDS },
   { title: "BatchReport", examples: [{ index: 0, type: null, name: null, ...EXAMPLE_REPORT }] },
 );
 

@@ -5,6 +5,7 @@ import { isLetterFirstName, NAME_RULE } from "../../../shared/definitions/name.t
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
+import { data, listOf, oneOf, requestBody } from "../../../shared/schemas.ts";
 import { DEFINITION_VISIBILITIES } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
@@ -14,7 +15,6 @@ import { listBareTargets } from "../../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
-import { data, listOf, oneOf, requestBody } from "../../http/schemas.ts";
 import { rejectUnstorable } from "../../http/storable_text.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { type ForkOrigin, forkDenial, forkDenialOfSource } from "../../../shared/policy.ts";
+import { Count, data, dataOf, Instant, listOf, Nullable, oneOf, Uuid } from "../../../shared/schemas.ts";
 import { FORK_DENIALS } from "../../../shared/vocabulary.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -15,7 +16,6 @@ import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { choice } from "../../http/query.ts";
 import { resolveOrg } from "../../http/resolve_org.ts";
-import { Count, data, dataOf, Instant, listOf, Nullable, oneOf } from "../../http/schemas.ts";
 import { parseReadAddress } from "../address.ts";
 import {
   findReadTarget,
@@ -48,12 +48,11 @@ export const EXAMPLE_FORKED = {
   orgId: "9a1d2e3f-1b2c-4d3e-8f4a-5b6c7d8e0007",
 };
 
-const Id = Type.String({ format: "uuid" });
 export const Fork = Type.Object(
   {
-    id: Id,
-    definitionId: Type.String({ format: "uuid", description: "The first version of the fork" }),
-    sourceDefinitionId: Nullable(Id, {
+    id: Uuid(),
+    definitionId: Uuid({ description: "The first version of the fork" }),
+    sourceDefinitionId: Nullable(Uuid(), {
       description: "The forked version, which may have been deleted; null if you cannot see it",
     }),
     forkedAt: Instant(),

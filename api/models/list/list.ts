@@ -1,7 +1,7 @@
 /** GET /models, GET /models.csv: the catalog, filtered and sorted, a page as JSON or all of it as CSV. */
 import { type Static, Type } from "@sinclair/typebox";
+import { Count, data, listOf, PAGE } from "../../../shared/schemas.ts";
 import { jsonText, operation, reply } from "../../http/operation.ts";
-import { Count, data, listOf } from "../../http/schemas.ts";
 import type { Catalog } from "../catalog.ts";
 import { Alias, CatalogOrigin, ModelSummary } from "../schemas.ts";
 import { replyCsv } from "./list_csv.ts";
@@ -15,8 +15,7 @@ const ModelPage = data(
     models: listOf(ModelSummary),
     aliases: listOf(Alias),
     total: Count,
-    limit: Type.Integer({ minimum: 0, examples: [50] }),
-    offset: Type.Integer({ minimum: 0 }),
+    ...PAGE,
     hasMore: Type.Boolean(),
     catalog: CatalogOrigin,
     facets: Type.Optional(ModelFacets),

@@ -1,7 +1,7 @@
 /** Filters and sorts the models of a list. Pure. */
 import { type Static, Type } from "@sinclair/typebox";
+import { Count, each } from "../../../shared/schemas.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
-import { Count, each } from "../../http/schemas.ts";
 import { type Catalog, type CatalogEntry, compareTexts } from "../catalog.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
 import type { ModelSelection } from "./list_parameters.ts";

@@ -1,18 +1,28 @@
-/** TypeBox schemas that several routes use. */
+/** The parts of schemas, for operations, errors, rows and settings. Types follow from them with `Static`. */
 import {
+  Kind,
   type SchemaOptions,
   type Static,
   type TObject,
   type TProperties,
   type TSchema,
   Type,
+  TypeRegistry,
 } from "@sinclair/typebox";
 
 export const Text = Type.String();
+export const Natural = Type.Integer({ minimum: 0 });
+/** The number of items in a list: an example of a list has one. */
 export const Count = Type.Integer({ minimum: 0, examples: [1] });
+/** A line or column in a document. */
+export const Line = Type.Integer({ minimum: 1, description: "From 1" });
 export const Details = Type.Record(Type.String(), Type.Unknown());
-export const NullableText = Type.Union([Type.String(), Type.Null()]);
-export const NullableInstant = Type.Union([Type.String({ format: "date-time" }), Type.Null()]);
+/** The page that a list has, as the request asked for it. */
+export const PAGE = { limit: Type.Integer({ minimum: 0, examples: [50] }), offset: Natural };
+
+export function Uuid(options: SchemaOptions = {}) {
+  return Type.String({ format: "uuid", ...options });
+}
 
 export function Instant(options: SchemaOptions = {}) {
   return Type.String({ format: "date-time", ...options });
@@ -23,8 +33,17 @@ export function Nullable<Schema extends TSchema>(schema: Schema, options: Schema
   return Type.Union([schema, Type.Null()], options);
 }
 
+export const NullableText = Nullable(Text);
+export const NullableInstant = Nullable(Instant());
+
 export function listOf<Schema extends TSchema>(items: Schema, options: SchemaOptions = {}) {
   return Type.Unsafe<readonly Static<Schema>[]>(Type.Array(items, options));
+}
+
+/** One of a list of words. TypeBox has no enum of texts: it would be a union of constants in the document. */
+export function oneOf<const Word extends string>(words: readonly Word[], options: SchemaOptions = {}) {
+  TypeRegistry.Set<{ enum: readonly unknown[] }>("Word", (schema, value) => schema.enum.includes(value));
+  return Type.Unsafe<Word>({ ...options, [Kind]: "Word", type: "string", enum: words });
 }
 
 export function each<const Name extends string, Schema extends TSchema>(
@@ -53,17 +72,4 @@ export function data<Fields extends TProperties>(fields: Fields, description: st
 export function dataOf<Schema extends TSchema>(schema: Schema, description: string, example?: object) {
   const examples = example === undefined ? {} : { examples: [{ data: example }] };
   return Type.Object({ data: schema }, { description, ...examples });
-}
-
-/**
- * One of a list of words. `Unsafe` keeps the type, which a union of a mapped list loses; `t.UnionEnum` would default to
- * the first word.
- */
-export function oneOf<const Word extends string>(words: readonly Word[], options: SchemaOptions = {}) {
-  return Type.Unsafe<Word>(
-    Type.Union(
-      words.map((word) => Type.Literal(word)),
-      options,
-    ),
-  );
 }
