@@ -10,6 +10,9 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 
+/** A schema as plain JSON, such as that of a row of an export. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
 export const Text = Type.String();
 export const Natural = Type.Integer({ minimum: 0 });
 /** The number of items in a list: an example of a list has one. */

@@ -7,8 +7,8 @@ import { LANGUAGE_VERSION, LANGUAGES } from "../../shared/definitions/language/l
 import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../shared/definitions/name.ts";
 import { MAX_VERSION_LENGTH, VERSION } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
-import type { JsonSchema } from "../../shared/json_schema.ts";
 import type { Config } from "../../shared/process/config.ts";
+import type { JsonSchema } from "../../shared/schemas.ts";
 import { Count, data, dataOf, listOf, oneOf, Text } from "../../shared/schemas.ts";
 import {
   DEFINITION_AGENT_TYPES,

@@ -6,7 +6,7 @@ import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../..
 import { type AuditActor, type AuditEntry, insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
-import type { DefinitionContent } from "../../sql/definitions/fields.ts";
+import type { DefinitionContent, DefinitionRow } from "../../sql/definitions/fields.ts";
 import { insertDefinitionReferences } from "../../sql/definitions/references.ts";
 import { insertDefinitions, type NewDefinition } from "../../sql/definitions/version_changes.ts";
 import {
@@ -41,7 +41,7 @@ export interface NewDraft {
   columns?: Partial<Pick<DefinitionContent, "subdomain" | "tags">>;
   visibility: DefinitionVisibility;
   /** As `readProvenance` returned it, or as it is stored in another version. */
-  provenance: unknown;
+  provenance: DefinitionRow["provenance"];
   changeSummary?: string | null;
   /** The action in the audit log. */
   action: `definition.${string}`;

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
 import { Nullable, oneOf } from "../../shared/schemas.ts";
 import { AUTHORSHIP_TYPES, CONTRIBUTOR_ROLES, CONTRIBUTOR_TYPES } from "../../shared/vocabulary.ts";
+import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { rejectUnstorable } from "../http/storable_text.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
 
@@ -32,15 +33,16 @@ export const Provenance = Type.Object(
 );
 
 /** Returns it with times in canonical form. Throws VALIDATION_ERROR. */
-export function readProvenance(provenance: Static<typeof Provenance> | null): object | null {
+export function readProvenance(provenance: Static<typeof Provenance> | null): DefinitionRow["provenance"] {
   if (provenance === null) return null;
   const problems: Problem[] = [];
   const contributors = provenance.contributors?.map((contributor, index) => {
     if (contributor.contributedAt === undefined) return contributor;
     const contributedAt = parseInstant(contributor.contributedAt);
     const path = `provenance.contributors.${index}.contributedAt`;
-    if (contributedAt === null) problems.push({ path, message: "must be an ISO 8601 time with an offset" });
-    return { ...contributor, contributedAt };
+    if (contributedAt !== null) return { ...contributor, contributedAt };
+    problems.push({ path, message: "must be an ISO 8601 time with an offset" });
+    return contributor;
   });
   if (problems.length > 0) throw invalidInput(problems);
   const stored = { ...provenance, ...(contributors && { contributors }) };

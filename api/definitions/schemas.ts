@@ -1,18 +1,10 @@
 /** What endpoints of definitions share in their declarations: parameters, schemas and errors. */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { KEY_WARNING_CODES } from "../../shared/definitions/language/check_keys.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
-import {
-  listSchema,
-  named,
-  nullable,
-  wordSchema as oneOfWords,
-  record,
-  TEXT,
-} from "../../shared/json_schema.ts";
-import { Line, oneOf, Text } from "../../shared/schemas.ts";
+import { Line, listOf, Nullable, NullableText, oneOf, Text } from "../../shared/schemas.ts";
 import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
-import type { FieldMap, FieldValues } from "../../sql/definitions/field_type.ts";
+import type { FieldMap } from "../../sql/definitions/field_type.ts";
 import {
   DEFINITION_FIELDS,
   type Definition as DefinitionJson,
@@ -85,59 +77,64 @@ export const NameOrId = address(
 export const LineOrVersion = address("`name`, `name@version`, or the id of a version", "code-reviewer");
 
 /** A reference and the version it resolves to. */
-const REFERENCE = record({
-  type: oneOfWords(DEFINITION_TYPES),
-  name: { ...TEXT, description: "As written in the YAML: `reviewer` or `@acme/reviewer`" },
-  range: TEXT,
-  context: { ...TEXT, description: "Where the YAML names it" },
-  resolvedVersion: nullable(TEXT),
-});
+const Reference = Type.Object(
+  {
+    type: TypeName,
+    name: Type.String({ description: "As written in the YAML: `reviewer` or `@acme/reviewer`" }),
+    range: Text,
+    context: Type.String({ description: "Where the YAML names it" }),
+    resolvedVersion: NullableText,
+  },
+  { title: "DefinitionReference" },
+);
 
-function schemasOf(fields: FieldMap) {
-  return Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema]));
+function schemasOf<const Fields extends FieldMap>(fields: Fields) {
+  const entries = Object.entries(fields).map(([name, { schema }]) => [name, schema]);
+  // Every field has its schema.
+  return Object.fromEntries(entries) as { [Name in keyof Fields]: Fields[Name]["schema"] };
 }
 
 export function exampleOfRow(fields: FieldMap) {
   return Object.fromEntries(Object.entries(fields).map(([name, { example }]) => [name, example]));
 }
 
-const DRAFT_VERSION = {
-  ...nullable(TEXT),
-  description: "With `publishedFirst=true`: the highest draft of the definition that you can see",
-};
-const SUMMARY = {
-  ...named(
-    "DefinitionSummary",
-    record({ ...schemasOf(SUMMARY_FIELDS), draftVersion: DRAFT_VERSION }, ["draftVersion"]),
-  ),
-  examples: [exampleOfRow(SUMMARY_FIELDS)],
-};
-
-/** Fields that a read adds on request. */
-const ON_REQUEST = {
-  refs: {
-    ...listSchema(named("DefinitionReference", REFERENCE)),
-    description: "With `includeRefs=true`: the references in the YAML, and the version each resolves to",
+export const DefinitionSummary = Type.Object(
+  {
+    ...schemasOf(SUMMARY_FIELDS),
+    draftVersion: Type.Optional(
+      Nullable(Text, {
+        description: "With `publishedFirst=true`: the highest draft of the definition that you can see",
+      }),
+    ),
   },
-  normalized: {
-    type: ["object", "null"],
-    description: "With `normalize=true`: the canonical document; null if it cannot be normalized",
-  },
-  normalizationError: { ...TEXT, description: "Why the document cannot be normalized" },
-};
+  { title: "DefinitionSummary", examples: [exampleOfRow(SUMMARY_FIELDS)] },
+);
+export type ListedDefinition = Static<typeof DefinitionSummary>;
 
 export const EXAMPLE_DEFINITION = exampleOfRow(DEFINITION_FIELDS);
-const DEFINITION = {
-  ...named(
-    "Definition",
-    record({ ...schemasOf(DEFINITION_FIELDS), ...ON_REQUEST }, [
-      "yaml",
-      "runtimeMd",
-      ...Object.keys(ON_REQUEST),
-    ]),
-  ),
-  examples: [EXAMPLE_DEFINITION],
-};
+const DefinitionSchema = Type.Object(
+  {
+    ...schemasOf(DEFINITION_FIELDS),
+    yaml: Type.Optional(DEFINITION_FIELDS.yaml.schema),
+    runtimeMd: Type.Optional(DEFINITION_FIELDS.runtimeMd.schema),
+    refs: Type.Optional(
+      listOf(Reference, {
+        description: "With `includeRefs=true`: the references in the YAML, and the version each resolves to",
+      }),
+    ),
+    normalized: Type.Optional(
+      Type.Unsafe<object | null>({
+        type: ["object", "null"],
+        description: "With `normalize=true`: the canonical document; null if it cannot be normalized",
+      }),
+    ),
+    normalizationError: Type.Optional(Type.String({ description: "Why the document cannot be normalized" })),
+  },
+  { title: "Definition", examples: [EXAMPLE_DEFINITION] },
+);
+
+/** A full definition. A read leaves out the texts that it was not asked for. */
+export const Definition = Type.Unsafe<DefinitionJson>(DefinitionSchema);
 
 const WARNING_CODES = [
   ...(["TRANSLATION_FAILED", "UNRESOLVED_REFERENCE", "REFERENCE_NOT_PUBLIC", "FOREIGN_REFERENCE"] as const),
@@ -150,7 +147,7 @@ const WARNING_CODES = [
 /** A problem of a version, for its author, that does not block the write. */
 export const Warning = Type.Object(
   {
-    code: Type.Unsafe<(typeof WARNING_CODES)[number]>(oneOfWords(WARNING_CODES)),
+    code: oneOf(WARNING_CODES),
     message: Text,
     details: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object" }),
     path: Type.Optional(Type.String({ description: "Path in the YAML, where it is known" })),
@@ -162,19 +159,9 @@ export const Warning = Type.Object(
 export type Warning = Static<typeof Warning>;
 
 /** The schema of an object with these fields, and its example. */
-export function objectOf<const Fields extends FieldMap>(fields: Fields, title?: string) {
-  const shape = { ...record(schemasOf(fields)), examples: [exampleOfRow(fields)] };
-  return Type.Unsafe<FieldValues<Fields>>(title === undefined ? shape : { title, ...shape });
+export function objectOf<const Fields extends FieldMap>(fields: Fields, options: SchemaOptions = {}) {
+  return Type.Object(schemasOf(fields), { ...options, examples: [exampleOfRow(fields)] });
 }
-
-export type ListedDefinition = FieldValues<typeof SUMMARY_FIELDS> & {
-  /** With `publishedFirst`: the highest draft that the caller can see. */
-  draftVersion?: string | null;
-};
-
-/** The JSON of the database. */
-export const DefinitionSummary = Type.Unsafe<ListedDefinition>(SUMMARY);
-export const Definition = Type.Unsafe<DefinitionJson>(DEFINITION);
 
 /** Warnings beside the `data` of a response. */
 export const Warnings = Type.Unsafe<readonly Warning[]>(Type.Array(Warning, { examples: [[]] }));

@@ -6,7 +6,6 @@ import { withoutVersion } from "../../shared/definitions/translate/markdown_file
 import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { TEXT } from "../../shared/json_schema.ts";
 import { mayCompareContent } from "../../shared/policy.ts";
 import { Count, data, each, listOf, Natural, Nullable, oneOf, PAGE, Text } from "../../shared/schemas.ts";
 import { CHANGE_TYPES, SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
@@ -25,7 +24,7 @@ import { readerWork } from "./document.ts";
 import { findReadTarget, requireLine, requireTwoVersions } from "./find_visible.ts";
 import { NameOrId, objectOf, READ } from "./schemas.ts";
 
-const ListedVersion = objectOf(VERSION_FIELDS, "Version");
+const ListedVersion = objectOf(VERSION_FIELDS, { title: "Version" });
 
 export const listVersions = operation(
   {
@@ -129,7 +128,7 @@ function version(description: string, example: string) {
     required: true as const,
     description,
     example,
-    schema: TEXT,
+    schema: Text,
     read: once((text, addProblem): string => {
       if (text !== null && text.length > MAX_VERSION_LENGTH) {
         addProblem(`must have at most ${MAX_VERSION_LENGTH} characters`);

@@ -3,7 +3,6 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { TEXT } from "../../shared/json_schema.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { data, listOf } from "../../shared/schemas.ts";
 import { EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
@@ -44,7 +43,7 @@ export const listEvents = operation(
     query: {
       after: {
         description: "`nextCursor` of an earlier response; the oldest event when omitted",
-        schema: { ...TEXT, pattern: CURSOR.source },
+        schema: Type.String({ pattern: CURSOR.source }),
         read: once((text, addProblem): string | null => {
           if (text !== null && !CURSOR.test(text)) addProblem(INVALID_CURSOR);
           return text;

@@ -14,8 +14,8 @@ import {
   type VisibilityFlag,
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
-import { ID, INSTANT, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
+import { Instant, listOf, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
@@ -46,12 +46,12 @@ import { sendExport } from "./send_export.ts";
 const SLICE = {
   created_from: {
     description: "Only rows whose time column is at or after this time",
-    schema: INSTANT,
+    schema: Instant(),
     read: once(readInstant),
   },
   created_to: {
     description: "Only rows whose time column is before this time",
-    schema: INSTANT,
+    schema: Instant(),
     read: once(readInstant),
   },
 };
@@ -174,7 +174,7 @@ function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
   return {
     description: "Only rows with one of these values",
     explode: true,
-    schema: listSchema(filter.values ? wordSchema(filter.values) : filter.type === "uuid" ? ID : TEXT),
+    schema: listOf(filter.values ? oneOf(filter.values) : filter.type === "uuid" ? Uuid() : Text),
     read(texts: readonly string[], addProblem: AddProblem): string[] {
       const values = [...new Set(texts)];
       const message =

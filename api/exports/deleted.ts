@@ -1,7 +1,8 @@
 /** The file beside those of the datasets: which rows left the export of a project between two cutoffs. */
+import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES, toVisibility } from "../../shared/exports/datasets.ts";
-import { ID, INSTANT, named, record, wordSchema } from "../../shared/json_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
+import { Instant, oneOf, Uuid } from "../../shared/schemas.ts";
 import { TEXT_EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { Caller } from "../http/caller.ts";
@@ -20,13 +21,13 @@ import {
 } from "./export_request.ts";
 import { sendExport } from "./send_export.ts";
 
-const DELETED_ROW = named(
-  "DeletedRow",
-  record({
-    dataset: wordSchema(EXPORT_DATASET_NAMES),
-    id: ID,
-    at: { ...INSTANT, description: "When it was deleted or hidden" },
-  }),
+const DeletedRow = Type.Object(
+  {
+    dataset: oneOf(EXPORT_DATASET_NAMES),
+    id: Uuid(),
+    at: Instant({ description: "When it was deleted or hidden" }),
+  },
+  { title: "DeletedRow" },
 );
 
 const DELETED_QUERY = {
@@ -56,7 +57,7 @@ export const DELETED_FORMS = listForms({
     "Ordered by dataset, time and id.",
   fails: [...PROJECT_FAILURES, "EXPORT_TOO_LARGE", "EXPORT_PREPARE_TIMEOUT", SHARE_USED_UP],
   query: DELETED_QUERY,
-  rowSchema: DELETED_ROW,
+  rowSchema: DeletedRow,
   endings: ["csv"],
 });
 

@@ -10,7 +10,6 @@ import {
   type VisibilityFlag,
 } from "../../shared/exports/datasets.ts";
 import { parseInstant } from "../../shared/instant.ts";
-import { INSTANT } from "../../shared/json_schema.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { Instant, Text } from "../../shared/schemas.ts";
@@ -205,14 +204,14 @@ export const COMMON_QUERY = {
       "cutoff have no additional rows. Default: the latest cutoff that no open transaction can still write behind; it " +
       "is returned in X-Export-As-Of",
     example: EXAMPLE_AS_OF,
-    schema: INSTANT,
+    schema: Instant(),
     read: once(readInstant),
   },
   since: {
     description:
       "Only rows that changed after this time, up to the cutoff: X-Export-Next-Since of an earlier export. Rows that left " +
       "the export are in deleted.ndjson of a bundle, and at /export/projects/{project}/deleted. At most 90 days ago",
-    schema: INSTANT,
+    schema: Instant(),
     read: once(readInstant),
   },
 };

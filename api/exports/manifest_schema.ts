@@ -1,7 +1,7 @@
 /** The schema of `manifest.json` for the OpenAPI document, so that generated clients have a type for it. */
-import { Type } from "@sinclair/typebox";
+import { type TObject, Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
-import { COUNT, ID, INSTANT, listSchema, named, record, TEXT, wordSchema } from "../../shared/json_schema.ts";
+import { each, Instant, Natural, Nullable, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 
 export const Visibility = Type.Object(
@@ -14,73 +14,58 @@ export const Visibility = Type.Object(
   { title: "ExportVisibility" },
 );
 
-const FILE = named(
-  "ManifestFile",
-  record({
-    bytes: { ...COUNT, description: "Size before compression" },
-    sha256: { ...TEXT, description: "SHA-256 of the uncompressed file, in hex" },
-    name: TEXT,
-    rows: COUNT,
-  }),
+const File = Type.Object(
+  {
+    bytes: Type.Integer({ minimum: 0, description: "Size before compression" }),
+    sha256: Type.String({ description: "SHA-256 of the uncompressed file, in hex" }),
+    name: Text,
+    rows: Natural,
+  },
+  { title: "ManifestFile" },
 );
 
-function byDataset(schema: object) {
-  return record(Object.fromEntries(EXPORT_DATASET_NAMES.map((name) => [name, schema])));
-}
-
 const PROJECT_FILES = {
-  rowCounts: byDataset(COUNT),
-  files: byDataset(FILE),
+  rowCounts: Type.Object(each(EXPORT_DATASET_NAMES, Natural)),
+  files: Type.Object(each(EXPORT_DATASET_NAMES, File)),
   /** `deleted.ndjson` of an increment. */
-  deleted: FILE,
+  deleted: Type.Optional(File),
 };
-const PROJECT = record({ id: ID, name: TEXT });
-const ORGANIZATION = record({ id: ID, slug: TEXT, name: TEXT });
+const Project = Type.Object({ id: Uuid(), name: Text });
+const Organization = Type.Object({ id: Uuid(), slug: Text, name: Text });
 const HEAD = {
-  schemaVersion: { type: "integer", const: 1 },
-  asOf: { ...INSTANT, description: "The cutoff: rows created later are excluded" },
-  since: {
-    ...INSTANT,
-    type: ["string", "null"],
+  schemaVersion: Type.Unsafe<1>({ type: "integer", const: 1 }),
+  asOf: Instant({ description: "The cutoff: rows created later are excluded" }),
+  since: Nullable(Instant(), {
     description: "Set for an increment: only rows that changed after this time",
-  },
-  nextSince: { ...INSTANT, description: "Pass it as `since` for the next increment" },
-  coherence: { type: "string", const: "insert-level" },
-  format: wordSchema(EXPORT_FORMATS),
+  }),
+  nextSince: Instant({ description: "Pass it as `since` for the next increment" }),
+  coherence: Type.Literal("insert-level"),
+  format: oneOf(EXPORT_FORMATS),
   visibility: Visibility,
 };
 
-const MANIFEST = named(
-  "Manifest",
-  record(
-    {
-      ...HEAD,
-      kind: { type: "string", const: "project" },
-      project: PROJECT,
-      organization: ORGANIZATION,
-      ...PROJECT_FILES,
-    },
-    ["deleted"],
-  ),
+const Manifest = Type.Object(
+  { ...HEAD, kind: Type.Literal("project"), project: Project, organization: Organization, ...PROJECT_FILES },
+  { title: "Manifest" },
 );
 
-const ORGANIZATION_MANIFEST = named(
-  "OrganizationManifest",
-  record({
+const OrganizationManifest = Type.Object(
+  {
     ...HEAD,
-    kind: { type: "string", const: "organization" },
-    organization: ORGANIZATION,
-    projects: listSchema(record({ directory: TEXT, project: PROJECT, ...PROJECT_FILES }, ["deleted"])),
-    totals: record({ projects: COUNT, rows: COUNT, bytes: COUNT }),
-  }),
+    kind: Type.Literal("organization"),
+    organization: Organization,
+    projects: Type.Array(Type.Object({ directory: Text, project: Project, ...PROJECT_FILES })),
+    totals: Type.Object({ projects: Natural, rows: Natural, bytes: Natural }),
+  },
+  { title: "OrganizationManifest" },
 );
 
 /** The bytes of an archive; the document also holds the schema of the manifest in it. */
-function archiveOf(manifest: object) {
+function archiveOf(manifest: TObject) {
   return {
     "application/zip": { type: "string", format: "binary", $defs: { "manifest.json": manifest } },
   };
 }
 
-export const BUNDLE_ARCHIVE = archiveOf(MANIFEST);
-export const ORGANIZATION_ARCHIVE = archiveOf(ORGANIZATION_MANIFEST);
+export const BUNDLE_ARCHIVE = archiveOf(Manifest);
+export const ORGANIZATION_ARCHIVE = archiveOf(OrganizationManifest);

@@ -4,7 +4,7 @@
  */
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
-import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { JsonSchema } from "../../shared/schemas.ts";
 import type { Caller } from "./caller.ts";
 import type { Query, QueryValues } from "./query.ts";
 import type { Access, JsonObject, RouteOptions } from "./route.ts";

@@ -1,6 +1,7 @@
 /** Query parameters: each is declared once, and both its parser and its description in OpenAPI follow from that. */
+import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
-import { FLAG, ID, type JsonSchema, listSchema, TEXT, wordSchema } from "../../shared/json_schema.ts";
+import { type JsonSchema, listOf, oneOf, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type Problem, rejectProblems } from "./validation_problems.ts";
 
@@ -87,7 +88,7 @@ export function choice<const Word extends string>(
 ) {
   return {
     description,
-    schema: wordSchema(words),
+    schema: oneOf(words),
     read: once((text, addProblem): Word | null => {
       const found = words.find((word) => word === text) ?? null;
       if (text !== null && found === null) addProblem(message);
@@ -108,14 +109,14 @@ export function word<const Word extends string>(
 
 export function flag(unset: boolean, description: string, message?: string) {
   const parameter = choice(["true", "false"], description, message);
-  const schema = { ...FLAG, default: unset };
+  const schema = Type.Boolean({ default: unset });
   return { ...mapped(parameter, (found) => (found ?? String(unset)) === "true"), schema };
 }
 
 /** A flag without a default; null if omitted. */
 export function optionalFlag(description: string) {
   const parameter = choice(["true", "false"], description);
-  return { ...mapped(parameter, (found) => found && found === "true"), schema: FLAG };
+  return { ...mapped(parameter, (found) => found && found === "true"), schema: Type.Boolean() };
 }
 
 /** A whole number; `unset` is the default, or null for none. */
@@ -126,7 +127,7 @@ export function integer<Unset extends number | null>(
   const { min, max, unset } = bounds;
   return {
     description,
-    schema: { type: "integer", minimum: min, maximum: max, ...(unset === null ? {} : { default: unset }) },
+    schema: Type.Integer({ minimum: min, maximum: max, ...(unset === null ? {} : { default: unset }) }),
     read: once((text, addProblem): number | Unset => {
       if (text === null) return unset;
       const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
@@ -141,7 +142,7 @@ export function decimal(bounds: { min: number; max: number }, description: strin
   const { min, max } = bounds;
   return {
     description,
-    schema: { type: "number", minimum: min, maximum: max },
+    schema: Type.Number({ minimum: min, maximum: max }),
     read: once((text, addProblem): number | null => {
       if (text === null) return null;
       const value = /^\d{1,10}(?:\.\d{1,30})?(?:e[+-]?\d{1,2})?$/i.test(text) ? Number(text) : Number.NaN;
@@ -165,7 +166,7 @@ export function offset(description: string) {
 export function uuid(description: string) {
   return {
     description,
-    schema: ID,
+    schema: Uuid(),
     read: once((text, addProblem): string | null => {
       if (text !== null && !isUuid(text)) addProblem("must be a UUID");
       return text?.toLowerCase() ?? null;
@@ -177,7 +178,7 @@ export function uuid(description: string) {
 export function text(maxLength: number, description: string) {
   return {
     description,
-    schema: { ...TEXT, maxLength },
+    schema: Type.String({ maxLength }),
     read: once((value, addProblem): string | null => {
       if (value !== null) rejectLong(value, maxLength, addProblem);
       return value;
@@ -190,7 +191,7 @@ export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: nu
   return {
     description,
     explode: true as const,
-    schema: { ...listSchema({ ...TEXT, maxLength }), maxItems },
+    schema: listOf(Type.String({ maxLength }), { maxItems }),
     read(text: readonly string[], addProblem: AddProblem): string[] {
       const values = [...new Set(text)];
       if (values.length > maxItems) addProblem(`must have at most ${maxItems} values`);
@@ -205,7 +206,7 @@ export function words<const Word extends string>(known: readonly Word[], descrip
   return {
     description,
     explode: true as const,
-    schema: listSchema(wordSchema(known)),
+    schema: listOf(oneOf(known)),
     read(text: readonly string[], addProblem: AddProblem): Word[] {
       const values = [...new Set(text)];
       const found = values.flatMap((value) => known.find((word) => word === value) ?? []);

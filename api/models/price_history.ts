@@ -1,7 +1,6 @@
 /** The history of models' prices: of one model, and of several. */
 import { Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
-import { INSTANT } from "../../shared/json_schema.ts";
 import { parseModelName } from "../../shared/models/model_name.ts";
 import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
@@ -108,7 +107,7 @@ const HISTORY_QUERY = {
   field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
   since: {
     description: "Only changes at or after this instant, an ISO 8601 time with an offset",
-    schema: INSTANT,
+    schema: Instant(),
     read: once((value, addProblem): string | null => {
       const since = value === null ? null : parseInstant(value);
       if (value !== null && since === null) {

@@ -3,8 +3,8 @@
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { parseInstant } from "../../shared/instant.ts";
-import { INSTANT } from "../../shared/json_schema.ts";
 import { modelName } from "../../shared/models/model_name.ts";
+import { Instant } from "../../shared/schemas.ts";
 import type { FoundPrices, PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { notFound } from "../http/not_found.ts";
 import { once } from "../http/query.ts";
@@ -14,7 +14,7 @@ import { requireAlias, requireModel } from "./require_model.ts";
 
 const pastInstant = (description: string) => ({
   description,
-  schema: INSTANT,
+  schema: Instant(),
   read: once((text, addProblem): string | null => {
     const { asOf, problem } = readAsOf(text);
     if (problem !== null) addProblem(problem);

@@ -1,6 +1,6 @@
 /** The paths of the OpenAPI document, made from the operations. */
-import { type TSchema, Type } from "@sinclair/typebox";
-import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { TSchema } from "@sinclair/typebox";
+import { type JsonSchema, Text } from "../../shared/schemas.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
 import { failureResponses } from "./failures.ts";
 import { describeParameters, isApiPath } from "./parameters.ts";
@@ -13,7 +13,7 @@ import type {
   OpenApiResponse,
 } from "./types.ts";
 
-const ETAG = { description: "Strong; changes when the content does", schema: Type.String() };
+const ETAG = { description: "Strong; changes when the content does", schema: Text };
 const NOT_MODIFIED: OpenApiResponse = { description: "Not modified: the ETag in `If-None-Match` is current" };
 /** Either is sufficient. Only operations with other rules have a `security` of their own. */
 export const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];

@@ -1,7 +1,7 @@
 /** The OpenAPI document: a map over the operations. */
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
-import { TEXT } from "../../shared/json_schema.ts";
+import { Text } from "../../shared/schemas.ts";
 import { DELIVERED_EVENT } from "../events/event_schemas.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../http/body/json_limits.ts";
 import type { AnyOperation } from "../http/operation.ts";
@@ -135,7 +135,7 @@ function listTags(used: ReadonlySet<string>): object[] {
 }
 
 function header(name: string, description: string, example: string) {
-  return { name, in: "header", required: true, description, example, schema: TEXT } as const;
+  return { name, in: "header", required: true, description, example, schema: Text } as const;
 }
 
 /** The request that the job runner sends: a client sends none of it, so it has no errors and no headers of ours. */

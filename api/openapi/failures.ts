@@ -2,8 +2,9 @@
  * The error responses in the OpenAPI document: one per status, with an example of each code. Each code has a schema, so that
  * a client that compares the code knows the details.
  */
+import { type TSchema, Type } from "@sinclair/typebox";
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
-import { type JsonSchema, named, record, TEXT, wordSchema } from "../../shared/json_schema.ts";
+import { oneOf, Text } from "../../shared/schemas.ts";
 import { maxBodyBytes } from "../http/body/request_body.ts";
 import type { AnyOperation } from "../http/operation.ts";
 import { ERROR_HEADERS } from "./headers.ts";
@@ -103,9 +104,9 @@ export function pascalCase(text: string): string {
     .replaceAll(/(?:^|[^a-z0-9]+)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function detailsSchema(code: ErrorCode): JsonSchema {
+function detailsSchema(code: ErrorCode): TSchema {
   const row = ERRORS[code];
-  return "details" in row ? row.details : { type: "object", additionalProperties: true };
+  return "details" in row ? row.details : Type.Unsafe({ type: "object", additionalProperties: true });
 }
 
 /** Such as `ExportTooLargeError`. */
@@ -113,30 +114,22 @@ function titleOf(code: ErrorCode): string {
   return `${pascalCase(code).replace(/Error$/, "")}Error`;
 }
 
-function errorSchema(code: ErrorCode): JsonSchema {
-  return named(
-    titleOf(code),
-    record(
-      {
-        code: wordSchema([code]),
-        message: TEXT,
-        requestId: TEXT,
-        details: detailsSchema(code),
-      },
-      ["details"],
-    ),
+function errorSchema(code: ErrorCode) {
+  const details = Type.Optional(detailsSchema(code));
+  return Type.Object(
+    { code: oneOf([code]), message: Text, requestId: Text, details },
+    { title: titleOf(code) },
   );
 }
 
 /** Describes the body of an error response with one of these codes. */
-function errorEnvelope(codes: readonly ErrorCode[]): JsonSchema {
+function errorEnvelope(codes: readonly ErrorCode[]) {
   const [only, ...others] = codes;
-  if (only && others.length === 0) return record({ error: errorSchema(only) });
+  if (only && others.length === 0) return Type.Object({ error: errorSchema(only) });
   const mapping = codes.map((code) => [code, `#/components/schemas/${titleOf(code)}`]);
-  return record({
-    error: {
-      oneOf: codes.map(errorSchema),
-      discriminator: { propertyName: "code", mapping: Object.fromEntries(mapping) },
-    },
+  const error = Type.Unsafe({
+    oneOf: codes.map(errorSchema),
+    discriminator: { propertyName: "code", mapping: Object.fromEntries(mapping) },
   });
+  return Type.Object({ error });
 }

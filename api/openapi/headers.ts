@@ -1,43 +1,46 @@
 /** The response headers of errors, and those that every response has. */
-import { COUNT, type JsonSchema, TEXT } from "../../shared/json_schema.ts";
+import { type TSchema, Type } from "@sinclair/typebox";
+import { Natural, Text } from "../../shared/schemas.ts";
 import { ACCEPTED_REQUEST_ID } from "../http/request_context.ts";
 import type { OpenApiHeader } from "./types.ts";
 
-function required(description: string, schema: JsonSchema): OpenApiHeader {
+function required(description: string, schema: TSchema): OpenApiHeader {
   return { description, required: true, schema };
 }
 
 /** Of every response. */
 const REQUEST_ID = {
-  "X-Request-Id": required("Id of this request in the log. An id sent by the client is kept.", {
-    ...TEXT,
-    pattern: ACCEPTED_REQUEST_ID.source,
-  }),
+  "X-Request-Id": required(
+    "Id of this request in the log. An id sent by the client is kept.",
+    Type.String({ pattern: ACCEPTED_REQUEST_ID.source }),
+  ),
 };
 
 /** Of every response under `/api/v1`. */
 const RATE_LIMIT = {
-  "X-RateLimit-Limit": required("Requests per minute", COUNT),
-  "X-RateLimit-Remaining": required("Requests left in this minute", COUNT),
-  "X-RateLimit-Reset": required("End of this minute, in Unix seconds", COUNT),
-  "RateLimit-Policy": required("The limit by the IETF draft: name, requests (`q`) and seconds (`w`)", {
-    ...TEXT,
-    examples: ['"user";q=1200;w=60'],
-  }),
-  RateLimit: required("What is left of it: requests (`r`) and seconds until more (`t`)", {
-    ...TEXT,
-    examples: ['"user";r=1199;t=60'],
-  }),
+  "X-RateLimit-Limit": required("Requests per minute", Natural),
+  "X-RateLimit-Remaining": required("Requests left in this minute", Natural),
+  "X-RateLimit-Reset": required("End of this minute, in Unix seconds", Natural),
+  "RateLimit-Policy": required(
+    "The limit by the IETF draft: name, requests (`q`) and seconds (`w`)",
+    Type.String({ examples: ['"user";q=1200;w=60'] }),
+  ),
+  RateLimit: required(
+    "What is left of it: requests (`r`) and seconds until more (`t`)",
+    Type.String({ examples: ['"user";r=1199;t=60'] }),
+  ),
 };
 
-const RETRY_AFTER = { "Retry-After": required("Seconds to wait before retrying", { ...COUNT, minimum: 1 }) };
+const RETRY_AFTER = {
+  "Retry-After": required("Seconds to wait before retrying", Type.Integer({ minimum: 1 })),
+};
 
 /**
  * The headers of error responses by status. Those that every response has are described here and in `info` only: listed with
  * every response, they were a sixth of the document.
  */
 export const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, OpenApiHeader>>>> = {
-  401: { "WWW-Authenticate": required("Always `Bearer`", TEXT) },
+  401: { "WWW-Authenticate": required("Always `Bearer`", Text) },
   429: { ...RATE_LIMIT, ...RETRY_AFTER },
   500: REQUEST_ID,
   503: RETRY_AFTER,

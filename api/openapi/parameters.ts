@@ -1,6 +1,6 @@
 /** The parameters of an operation in the OpenAPI document. */
 import type { TProperties } from "@sinclair/typebox";
-import { type JsonSchema, TEXT } from "../../shared/json_schema.ts";
+import { type JsonSchema, Text } from "../../shared/schemas.ts";
 import type { AnyOperation } from "../http/operation.ts";
 import type { Query } from "../http/query.ts";
 import { API_PREFIX } from "../http/route.ts";
@@ -14,7 +14,7 @@ const ORG_SLUG: OpenApiParameter = {
     "of definitions search everything you can see, writes to a definition use the only organization where you can " +
     "change it, and everything else uses your personal organization",
   example: "demo",
-  schema: TEXT,
+  schema: Text,
 };
 
 const IF_NONE_MATCH: OpenApiParameter = {
@@ -22,7 +22,7 @@ const IF_NONE_MATCH: OpenApiParameter = {
   in: "header",
   description:
     "The `ETag` of an earlier response. The response is 304, without a body, if nothing has changed",
-  schema: TEXT,
+  schema: Text,
 };
 
 const IDEMPOTENCY_KEY: OpenApiParameter = {
@@ -32,7 +32,7 @@ const IDEMPOTENCY_KEY: OpenApiParameter = {
     "1 to 128 printable ASCII characters that you choose for this request. If you lose the response, repeat the request " +
     "with the same key within 24 hours: you get the same response with `Idempotency-Replayed: true`, and nothing is " +
     "written twice",
-  schema: TEXT,
+  schema: Text,
 };
 
 export function isApiPath(path: string): boolean {
@@ -59,7 +59,7 @@ export function describeParameters(operation: AnyOperation): OpenApiParameter[] 
     ...(operation.usesOrg ? [ORG_SLUG] : []),
     ...inQuery(query),
     ...inQuery(operation.yamlQuery ?? {}, ". Only with a YAML body"),
-    ...headers.map(([name, description]) => ({ name, in: "header" as const, description, schema: TEXT })),
+    ...headers.map(([name, description]) => ({ name, in: "header" as const, description, schema: Text })),
     ...(operation.conditional ? [IF_NONE_MATCH] : []),
     ...(isRepeatable(operation) ? [IDEMPOTENCY_KEY] : []),
   ];

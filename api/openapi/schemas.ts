@@ -1,6 +1,6 @@
 /** The schemas of the OpenAPI document: simplified, and those with a title as components of that name. */
 
-import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { JsonSchema } from "../../shared/schemas.ts";
 
 /** Keywords whose value is a schema, a list of them, or an object of them. */
 const SINGLE = ["items", "additionalProperties", "not", "contentSchema"];

@@ -1,5 +1,5 @@
 /** Types of the OpenAPI document. */
-import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { JsonSchema } from "../../shared/schemas.ts";
 
 const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
 export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];

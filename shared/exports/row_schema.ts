@@ -1,7 +1,7 @@
 /**
  * The JSON Schema of a dataset's rows, for `GET /export/datasets`, the OpenAPI document and `schema.json` of archives.
  */
-import { type JsonSchema, nullable } from "../json_schema.ts";
+import type { JsonSchema } from "../schemas.ts";
 import { type ExportColumn, type ExportColumnType, isNullInExports } from "./column.ts";
 import type { ExportDataset } from "./datasets.ts";
 
@@ -29,9 +29,15 @@ export interface RowSchema {
   additionalProperties: false;
 }
 
+/** The same or null. An enum stays whole: generators of clients break on null among its words. */
+function orNull(schema: JsonSchema): JsonSchema {
+  if ("enum" in schema) return { anyOf: [schema, { type: "null" }] };
+  return { ...schema, type: [schema["type"], "null"].flat() };
+}
+
 function columnSchema(column: ExportColumn): object {
   const schema = { ...TYPES[column.type], ...(column.values ? { enum: column.values } : {}) };
-  return { ...(isNullInExports(column) ? nullable(schema) : schema), description: column.description };
+  return { ...(isNullInExports(column) ? orNull(schema) : schema), description: column.description };
 }
 
 /** Describes an NDJSON line, which always has every column. */

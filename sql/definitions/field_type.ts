@@ -1,64 +1,64 @@
 /** The fields of a definition, as declared in `fields.ts`: SQL, JSON Schema and example of each. */
-import * as schemas from "../../shared/json_schema.ts";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Instant, Natural, Nullable, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isoText } from "../iso_text.ts";
 
-export interface DefinitionField<Value> {
+export interface DefinitionField<Schema extends TSchema = TSchema> {
   /** Expression for the value in a query over DEFINITION_TABLES. */
   sql: string;
   /** Expression for the value in JSON: times as text, null where the viewer may not see the value. */
   json: string;
-  schema: schemas.JsonSchema;
-  example: Value | null;
+  schema: Schema;
+  example: Static<Schema> | null;
 }
 
-export type FieldMap = Readonly<Record<string, DefinitionField<unknown>>>;
+export type FieldMap = Readonly<Record<string, DefinitionField>>;
 
 export type FieldValues<Fields extends FieldMap> = {
-  -readonly [Name in keyof Fields]: Fields[Name] extends DefinitionField<infer Value> ? Value : never;
+  -readonly [Name in keyof Fields]: Static<Fields[Name]["schema"]>;
 };
 
-export function field<Value>(
-  schema: schemas.JsonSchema,
+export function field<Schema extends TSchema>(
+  schema: Schema,
   sql: string,
-  example: Value | null,
+  example: Static<Schema> | null,
   description?: string,
-): DefinitionField<Value> {
+): DefinitionField<Schema> {
   return { sql, json: sql, schema: description ? { ...schema, description } : schema, example };
 }
 
-function maker<Value>(schema: schemas.JsonSchema) {
-  return (sql: string, example: Value | null, description?: string) =>
-    field<Value>(schema, sql, example, description);
+function maker<Schema extends TSchema>(schema: Schema) {
+  return (sql: string, example: Static<Schema> | null, description?: string) =>
+    field(schema, sql, example, description);
 }
 
-export const textField = maker<string>(schemas.TEXT);
-export const uuidField = maker<string>(schemas.ID);
-export const countField = maker<number>(schemas.COUNT);
-export const textsField = maker<string[]>(schemas.listSchema(schemas.TEXT));
+export const textField = maker(Text);
+export const uuidField = maker(Uuid());
+export const countField = maker(Natural);
+export const textsField = maker(Type.Array(Text));
 
-export function instantField(
-  sql: string,
-  example: string | null,
-  description?: string,
-): DefinitionField<string> {
-  return { ...field<string>(schemas.INSTANT, sql, example, description), json: isoText(sql) };
+export function instantField(sql: string, example: string | null, description?: string) {
+  return { ...field(Instant(), sql, example, description), json: isoText(sql) };
 }
 
-export function wordField<Word extends string>(
+export function wordField<const Word extends string>(
   sql: string,
   words: readonly Word[],
   example: Word | null,
   description?: string,
-): DefinitionField<Word> {
-  return field<Word>(schemas.wordSchema(words), sql, example, description);
+) {
+  return field(oneOf(words), sql, example, description);
 }
 
-export function nullableField<Value>(of: DefinitionField<Value>): DefinitionField<Value | null> {
-  return { ...of, schema: schemas.nullable(of.schema) };
+export function nullableField<Schema extends TSchema>({ schema, ...of }: DefinitionField<Schema>) {
+  return { ...of, schema: Nullable(schema) };
 }
 
 /** Returns the field with another expression in JSON. */
-export function shownAs<Value>(json: string, of: DefinitionField<Value>): DefinitionField<Value> {
+export function shownAs<Schema extends TSchema>(
+  json: string,
+  of: DefinitionField<Schema>,
+): DefinitionField<Schema> {
   return { ...of, json };
 }
 

@@ -2,17 +2,9 @@
  * The list of all fields of a definition. Queries, rows, the API's JSON and the OpenAPI schema with its examples are made
  * from it. The SQL is over DEFINITION_TABLES.
  */
+import { Type } from "@sinclair/typebox";
 import { LANGUAGE_VERSION } from "../../shared/definitions/language/language.ts";
-import {
-  COUNT,
-  INSTANT,
-  listSchema,
-  named,
-  nullable as orNull,
-  record,
-  TEXT,
-  wordSchema,
-} from "../../shared/json_schema.ts";
+import { Instant, Natural, Nullable, oneOf, Text } from "../../shared/schemas.ts";
 import {
   AUTHORSHIP_TYPES,
   CHANGE_TYPES,
@@ -53,35 +45,33 @@ export const EXAMPLE_YAML = `agent:
     opener: You review one change at a time and report what you find.
 `;
 
-const CONTRIBUTOR = record(
+const Contributor = Type.Object(
   {
-    id: TEXT,
-    role: wordSchema(CONTRIBUTOR_ROLES),
-    type: wordSchema(CONTRIBUTOR_TYPES),
-    name: orNull(TEXT),
-    agentName: orNull(TEXT),
-    contributedAt: INSTANT,
+    id: Type.Optional(Text),
+    role: oneOf(CONTRIBUTOR_ROLES),
+    type: oneOf(CONTRIBUTOR_TYPES),
+    name: Type.Optional(Nullable(Text)),
+    agentName: Type.Optional(Nullable(Text)),
+    contributedAt: Type.Optional(Instant()),
   },
-  ["id", "name", "agentName", "contributedAt"],
+  { title: "Contributor" },
 );
 
-const PROVENANCE = record(
+const Provenance = Type.Object(
   {
-    authorshipType: wordSchema(AUTHORSHIP_TYPES),
-    contributors: { ...listSchema(named("Contributor", CONTRIBUTOR)), minItems: 1, maxItems: 50 },
-    dialecticRounds: COUNT,
-    optimizationRunId: orNull(TEXT),
+    authorshipType: Type.Optional(oneOf(AUTHORSHIP_TYPES)),
+    contributors: Type.Optional(Type.Array(Contributor, { minItems: 1, maxItems: 50 })),
+    dialecticRounds: Type.Optional(Natural),
+    optimizationRunId: Type.Optional(Nullable(Text)),
   },
-  ["authorshipType", "contributors", "dialecticRounds", "optimizationRunId"],
+  { title: "Provenance", required: [] },
 );
 
 /** The reason why a document could not be rendered. */
-interface TranslationErrorJson {
-  reason: string;
-  path: string;
-}
-
-const TRANSLATION_ERROR = { type: "object", properties: { reason: TEXT, path: TEXT } };
+const TranslationError = Type.Unsafe<{ reason: string; path: string }>({
+  type: "object",
+  properties: { reason: Text, path: Text },
+});
 
 /**
  * The fields of a summary, as in lists. `minSubscription` and `catalogueTier` are constant: nothing is priced or curated
@@ -159,7 +149,7 @@ export const SUMMARY_FIELDS = {
 export const DEFINITION_FIELDS = {
   ...SUMMARY_FIELDS,
   yaml: textField("d.yaml", EXAMPLE_YAML),
-  provenance: nullableField(field<unknown>(named("Provenance", PROVENANCE), "d.provenance", null)),
+  provenance: nullableField(field(Provenance, "d.provenance", null)),
   runtimeMd: nullableField(
     textField(
       "d.runtime_md",
@@ -168,13 +158,11 @@ export const DEFINITION_FIELDS = {
     ),
   ),
   translatorVersion: nullableField(textField("d.translator_version", "1.0.0")),
-  translationError: nullableField(
-    field<TranslationErrorJson>(TRANSLATION_ERROR, "d.translation_error", null),
-  ),
+  translationError: nullableField(field(TranslationError, "d.translation_error", null)),
   schemaVersion: textField(`'${LANGUAGE_VERSION}'`, LANGUAGE_VERSION, "Version of the definition language"),
   riskProfile: nullableField(
-    field<unknown>(
-      { type: "object" },
+    field(
+      Type.Unsafe<object>({ type: "object" }),
       "d.risk_profile",
       null,
       "Result of the safety scan at publishing; null for drafts",

@@ -3,7 +3,7 @@
  * event loop is measured in the API process (loop_probe.ts).
  */
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
-import type { JsonSchema } from "../../shared/json_schema.ts";
+import type { JsonSchema } from "../../shared/schemas.ts";
 import { EXPORT_APPLICATION } from "../../sql/connection/application_names.ts";
 import { agentNeeding, agentYaml } from "../helpers/definitions/definitions.ts";
 import { makeForest } from "../helpers/definitions/forest.ts";

@@ -63,7 +63,7 @@ const AUDIT_QUERY = {
   limit: limit({ max: 200, unset: 50 }, "Entries per page"),
   cursor: {
     description: "`nextCursor` of the previous page",
-    schema: { type: "string" },
+    schema: Text,
     read: once((text, addProblem): number | undefined => {
       if (text === null) return undefined;
       const id = /^\d{1,15}$/.test(text) ? Number(text) : 0;

@@ -20,7 +20,7 @@ export interface Submission {
   type: DefinitionType | null;
   name: string | null;
   visibility: DefinitionVisibility;
-  provenance: object | null;
+  provenance: DefinitionRow["provenance"];
   /** Line of the request's text at which the document begins, from 1. */
   firstLine: number;
 }

@@ -59,7 +59,7 @@ export const Fork = Type.Object(
   },
   { title: "Fork", examples: [EXAMPLE_FORK] },
 );
-export const ForkSource = objectOf(NAMED_FIELDS, "ForkSource");
+export const ForkSource = objectOf(NAMED_FIELDS, { title: "ForkSource" });
 
 const LineageStep = Type.Object(
   {

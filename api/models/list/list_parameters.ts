@@ -1,5 +1,5 @@
 /** The query parameters of GET /models and GET /models.csv. */
-import { wordSchema } from "../../../shared/json_schema.ts";
+import { oneOf } from "../../../shared/schemas.ts";
 import { MODEL_CAPABILITIES, MODEL_STATUSES, MODEL_TIERS } from "../../../shared/vocabulary.ts";
 import {
   choice,
@@ -55,7 +55,7 @@ export const MODEL_LIST_QUERY = {
   // `csv` is described as an operation of its own.
   format: {
     ...word(["json", "csv"], "`json`, a page"),
-    schema: { ...wordSchema(["json"]), default: "json" },
+    schema: oneOf(["json"], { default: "json" }),
   },
 };
 

@@ -102,9 +102,9 @@ test("a draft is private and of tier user in a personal organization, and says w
 test("POST keeps provenance, instants as the service writes them", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
-  const contributor = { id: "c", role: "author", type: "human", name: "Ada" };
+  const contributor = { id: "c", role: "author", type: "human", name: "Ada" } as const;
   const provenance = {
-    authorshipType: "collaborative",
+    authorshipType: "collaborative" as const,
     contributors: [{ ...contributor, contributedAt: "2026-01-01T01:00:00+01:00" }],
     dialecticRounds: 3,
     optimizationRunId: "run-1",
