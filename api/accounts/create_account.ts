@@ -1,22 +1,14 @@
 /** A new account with its personal organization, whether its user signed up or an operator made it. */
-import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { upsertMember } from "../../sql/accounts/organization_members.ts";
 import { insertOrg, type OrgRow } from "../../sql/accounts/orgs.ts";
-import { insertUser, type UserRow } from "../../sql/accounts/users.ts";
+import { insertUser, type NewUser, type UserRow } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
 import { passwordProblem } from "./password_rules.ts";
 import { accountSlugProblem, checkTexts, emailProblem, nameProblem } from "./profile_fields.ts";
 
-export interface NewAccount {
-  /** Random if omitted. */
-  id?: string | undefined;
-  /** Also the slug of the personal organization. */
-  username: string;
-  email: string;
-  passwordHash: string;
-  name: string | null;
-  platformRole: PlatformRole;
+/** A user whose username is also the slug of their personal organization. */
+export interface NewAccount extends NewUser {
   /** Who creates it: for people who sign up, a function of the new user's id. */
   actor: AuditActor | ((userId: string) => AuditActor);
 }

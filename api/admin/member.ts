@@ -1,6 +1,6 @@
 /** `member add` and `member remove`: the members of an organization and their roles. */
 import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
-import { findFirstOwnerId, findMemberRole } from "../../sql/accounts/organization_members.ts";
+import { findLeadingMember, findMemberRole } from "../../sql/accounts/organization_members.ts";
 import type { OrgRow } from "../../sql/accounts/orgs.ts";
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/member_changes.ts";
 import { changeWithMails } from "./change_with_mails.ts";
@@ -10,7 +10,7 @@ import { requireOrg, requireUser } from "./command/lookups.ts";
 
 /** Warns if the organization has no owner, which is allowed: `org create` creates it that way. */
 async function warnOwnerless({ sql, warn }: CommandContext, org: OrgRow): Promise<void> {
-  if (await findFirstOwnerId(sql, org.id)) return;
+  if ((await findLeadingMember(sql, org.id))?.role === "owner") return;
   warn(`Note: organization "${org.slug}" has no owner`);
 }
 

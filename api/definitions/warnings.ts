@@ -20,6 +20,7 @@ import { ANONYMOUS, type DefinitionViewer, isMemberOrg } from "../../sql/definit
 import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
+import { namesOf } from "../models/similar_names.ts";
 import { limitTime, type OnStep } from "./dependencies/resolve_in_turn.ts";
 import { type ResolvedReference, resolveReferences } from "./dependencies/resolve_references.ts";
 import type { DefinitionDeps, WrittenDocument } from "./document.ts";
@@ -217,15 +218,8 @@ function isKnownModel({ aliases, entries }: Catalog, text: string): boolean {
   return entries.some(({ row }) => row.modelId === text || modelName(row) === text);
 }
 
-function suggestModel({ aliases, entries }: Catalog, text: string): string | null {
-  const named = [...aliases.values()].filter(({ row, entry }) => entry && !row.deprecated);
-  const live = entries.filter(({ row }) => row.removedAt === null);
-  const names = [
-    ...LANGUAGE_WORDS,
-    ...named.map(({ row }) => row.alias),
-    ...live.map(({ row }) => modelName(row)),
-  ];
-  return suggestNames(text, names)[0] ?? null;
+function suggestModel(catalog: Catalog, text: string): string | null {
+  return suggestNames(text, [...LANGUAGE_WORDS, ...namesOf(catalog).names])[0] ?? null;
 }
 
 function unknownModel({ text, ...place }: PlacedName, suggestion: string | null): Warning {

@@ -36,6 +36,8 @@ export function findUndated(
 }
 
 export interface NameIndex {
+  /** Usable aliases, then live models. */
+  names: readonly string[];
   /** Up to three models of the provider; if it is unknown, models of others with the same id. */
   suggestModels(key: ModelKey): string[];
   /** Up to three aliases. */
@@ -60,6 +62,7 @@ function indexNames(catalog: Catalog): NameIndex {
   const aliases = new Set(usable.map(({ row }) => row.alias));
   let ofAliases: Suggest | null = null;
   return {
+    names: [...aliases, ...live.map(modelName)],
     suggestModels(key) {
       const { provider, modelId } = key;
       const undated = undatedId(modelId);

@@ -123,16 +123,6 @@ export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole |
     for share`);
 }
 
-/** Finds the id of the organization's longest-standing owner; null if it has no owner. */
-export async function findFirstOwnerId(sql: Sql, orgId: string): Promise<string | null> {
-  return firstValue(sql<{ userId: string }[]>`
-    select user_id
-    from organization_members
-    where org_id = ${orgId} and role = 'owner'
-    order by joined_at, user_id
-    limit 1`);
-}
-
 /** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
 export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): Promise<boolean> {
   return anyRow(sql`
@@ -154,10 +144,13 @@ export async function listOwners(sql: Sql, orgId: string): Promise<{ id: string;
     limit 100`;
 }
 
-/** Finds the id of the longest-standing member with the highest role; null if there are no members. */
-export async function findLeadingMemberId(sql: Sql, orgId: string): Promise<string | null> {
-  return firstValue(sql<{ userId: string }[]>`
-    select user_id
+/** Finds the longest-standing member with the highest role; null if there are no members. */
+export async function findLeadingMember(
+  sql: Sql,
+  orgId: string,
+): Promise<{ userId: string; role: OrgRole } | null> {
+  return firstRow(sql<{ userId: string; role: OrgRole }[]>`
+    select user_id, role
     from organization_members
     where org_id = ${orgId}
     order by array_position(${[...ORG_ROLES]}::text[], role) desc, joined_at, user_id

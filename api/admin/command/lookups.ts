@@ -1,6 +1,6 @@
 /** Finds what a flag names. Throws AdminError if it does not exist. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
-import { findLeadingMemberId, findMemberRole } from "../../../sql/accounts/organization_members.ts";
+import { findLeadingMember, findMemberRole } from "../../../sql/accounts/organization_members.ts";
 import { findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findUserByUsername, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -25,7 +25,7 @@ export async function findProjectOwner(
   tx: Sql,
   { org, owner }: { org: OrgRow; owner: string | undefined },
 ): Promise<string> {
-  if (owner === undefined) return (await findLeadingMemberId(tx, org.id)) ?? NIL_UUID;
+  if (owner === undefined) return (await findLeadingMember(tx, org.id))?.userId ?? NIL_UUID;
   const user = await requireUser(tx, owner);
   if (await findMemberRole(tx, { orgId: org.id, userId: user.id })) return user.id;
   throw new AdminError(

@@ -1,6 +1,5 @@
 /** …/fork: a copy of a definition in the visitor's current organization. */
 
-import { ApiError } from "../../../../shared/errors.ts";
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
@@ -9,15 +8,15 @@ import { definitionPath } from "../../addresses.ts";
 import { inputField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
-import type { PageOrg } from "../../page_session.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type PageAddress } from "../page_address.ts";
 import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
+import { requireCurrentOrg } from "./new_page.ts";
 
 /** Shows what forking will do. */
 export async function showFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
-  const org = requireOrg(page);
+  const org = requireCurrentOrg(page);
   const [definition, forkable] = await Promise.all([
     loadDefinition(page, target),
     page.call(getForkable, { params: apiParams(target), org: org.slug }),
@@ -49,7 +48,7 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
 
 /** Forks the definition into the current organization. */
 export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
-  const org = requireOrg(page);
+  const org = requireCurrentOrg(page);
   const input = { params: apiParams(target), org: org.slug, body: bodyOf(page) };
   const { definition, warnings } = (await page.call(forkDefinition, input)).data;
   const made = { organization: org.slug, ...definition };
@@ -63,11 +62,6 @@ function bodyOf({ form }: SignedInPage): object {
     visibility: form.get("visibility") ?? "private",
     ...(displayName === "" ? {} : { displayName }),
   };
-}
-
-function requireOrg({ session: { org } }: SignedInPage): PageOrg {
-  if (!org) throw new ApiError("ORG_ACCESS_DENIED");
-  return org;
 }
 
 const DENIALS: Readonly<Record<ForkDenial, string>> = {

@@ -25,12 +25,13 @@ export function showNew(page: SignedInPage): PageResult {
     savedSummary: "",
     expectedUpdatedAt: "",
   };
-  return renderNew(page, requireCurrentOrg(page), { fields: page.problems ? readEditFields(page) : start });
+  const org = requirePublisher(page, requireCurrentOrg(page).slug);
+  return renderNew(page, org, { fields: page.problems ? readEditFields(page) : start });
 }
 
 /** Checks the document, or saves it as a draft. */
 export async function submitNew(page: SignedInPage): Promise<PageResult> {
-  const org = requireCurrentOrg(page);
+  const org = requirePublisher(page, requireCurrentOrg(page).slug);
   const fields = readEditFields(page);
   const organization = org.slug;
   const report = await checkDocument(page, { organization, name: null, fields, own: null });
@@ -40,10 +41,9 @@ export async function submitNew(page: SignedInPage): Promise<PageResult> {
   return { ...renderNew(page, org, { fields, report }), status: isCheck ? 200 : 422 };
 }
 
-function requireCurrentOrg(page: SignedInPage): PageOrg {
-  const { org } = page.session;
+export function requireCurrentOrg({ session: { org } }: SignedInPage): PageOrg {
   if (!org) throw new ApiError("ORG_ACCESS_DENIED");
-  return requirePublisher(page, org.slug);
+  return org;
 }
 
 /**
