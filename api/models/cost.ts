@@ -3,13 +3,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
 import { ApiError } from "../../shared/errors.ts";
 import { modelName } from "../../shared/models/model_name.ts";
-import { Details, data, Instant, listOf, Text } from "../../shared/schemas.ts";
+import { data, Instant, listOf } from "../../shared/schemas.ts";
 import { type FoundPrices, findPrices } from "../../sql/models/prices_as_of.ts";
 import { operation, reply } from "../http/operation.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import { formatAmount, priceUsage } from "./cost_arithmetic.ts";
-import { CostBody, ITEMS_PER_TURN, type ItemError, type ItemLookup, readItems } from "./cost_items.ts";
+import { CostBody, ITEMS_PER_TURN, type ItemLookup, readItems, UsageError } from "./cost_items.ts";
 import { PriceParts } from "./price_json.ts";
 import { requireCost, requirePrices } from "./require_prices.ts";
 
@@ -49,11 +49,6 @@ const UsageCost = Type.Object(
       },
     ],
   },
-);
-
-const UsageError = Type.Object(
-  { error: Type.Object({ code: Text, message: Text, details: Details }) },
-  { title: "UsageError" },
 );
 
 const UsageCosts = data(
@@ -97,7 +92,7 @@ export const computeCost = operation(
 );
 
 async function priceAll(
-  value: readonly (ItemLookup | ItemError)[],
+  value: readonly (ItemLookup | UsageError)[],
   prices: ReadonlyMap<ItemLookup, FoundPrices | undefined>,
   catalog: Catalog,
 ): Promise<UsageCosts> {

@@ -1,8 +1,7 @@
 /** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
-import type { ApiError, ErrorCode } from "../../shared/errors.ts";
-import { requestBody } from "../../shared/schemas.ts";
+import { Details, requestBody, Text } from "../../shared/schemas.ts";
 import type { PriceLookup } from "../../sql/models/prices_as_of.ts";
 import type { JsonObject } from "../http/route.ts";
 import { findUnstorable } from "../http/storable_text.ts";
@@ -78,9 +77,11 @@ const MAX_PROBLEMS = 5;
 export type ItemLookup = PriceLookup & { usage: TokenUsage; isUndated: boolean };
 
 /** The result of an item that cannot be priced. */
-export interface ItemError {
-  error: { code: ErrorCode; message: string; details: NonNullable<ApiError["details"]> };
-}
+export const UsageError = Type.Object(
+  { error: Type.Object({ code: Text, message: Text, details: Details }) },
+  { title: "UsageError" },
+);
+export type UsageError = Static<typeof UsageError>;
 
 const checkList = createBodyCheck(
   Type.Object(
@@ -94,8 +95,8 @@ const listMistakes = createSchemaCheck(CostItem, MAX_PROBLEMS);
  * Returns what each item asks for, or VALIDATION_ERROR with paths within the item. Throws VALIDATION_ERROR for a body
  * without a list of items.
  */
-export async function readItems(body: JsonObject, catalog: Catalog): Promise<(ItemLookup | ItemError)[]> {
-  const items: (ItemLookup | ItemError)[] = [];
+export async function readItems(body: JsonObject, catalog: Catalog): Promise<(ItemLookup | UsageError)[]> {
+  const items: (ItemLookup | UsageError)[] = [];
   for (const [position, item] of listOfItems(body).entries()) {
     if (position % ITEMS_PER_TURN === 0) await yieldEventLoop();
     items.push(readItem(item, catalog));
@@ -109,7 +110,7 @@ function listOfItems(body: JsonObject): readonly unknown[] {
   return body["items"] as readonly unknown[];
 }
 
-function readItem(value: unknown, catalog: Catalog): ItemLookup | ItemError {
+function readItem(value: unknown, catalog: Catalog): ItemLookup | UsageError {
   const mistakes = listMistakes(value);
   if (mistakes.length > 0) return invalidItem(mistakes);
   // Checked.
@@ -136,7 +137,7 @@ function readInstants(item: CostItem, problems: Problem[]) {
   return { asOf: read("asOf"), knownAt: read("knownAt") };
 }
 
-function invalidItem(errors: readonly Problem[]): ItemError {
+function invalidItem(errors: readonly Problem[]): UsageError {
   const [first = { path: "", message: "" }] = errors;
   const message = TEXTS.VALIDATION_ERROR.item(first);
   return { error: { code: "VALIDATION_ERROR", message, details: { errors } } };

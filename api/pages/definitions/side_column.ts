@@ -28,12 +28,6 @@ export interface SideData {
   session: PageSession | null;
 }
 
-interface Contributor {
-  role: string;
-  name?: string | null;
-  agentName?: string | null;
-}
-
 /** Renders the column's sections. */
 export function renderSide(definition: ShownDefinition, data: SideData): Content {
   return [
@@ -115,8 +109,7 @@ function renderSignals({ signals }: SafetyScan): Html {
 
 function renderMaintainers(definition: ShownDefinition, { publisher }: SideData): Html {
   const { author, provenance, address, version, publishedAt, createdAt } = definition;
-  const { contributors = [] } = (provenance ?? {}) as { contributors?: readonly Contributor[] };
-  const names = contributors.flatMap(({ name, agentName, role }) => {
+  const names = (provenance?.contributors ?? []).flatMap(({ name, agentName, role }) => {
     const shown = name ?? agentName;
     return shown ? [html`<li>${shown} <span class="quiet">${role}</span></li>`] : [];
   });

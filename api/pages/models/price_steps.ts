@@ -1,12 +1,8 @@
 /** The course of a price, from its current value and its past changes. Pure. */
+import type { listModelPriceChanges } from "../../models/price_history.ts";
+import type { ResponseOf } from "../api_client.ts";
 
-/** A change as the API lists it. */
-export interface PriceChange {
-  field: string;
-  oldValue: number | null;
-  newValue: number | null;
-  changedAt: string;
-}
+export type PriceChange = ResponseOf<typeof listModelPriceChanges>["data"]["changes"][number];
 
 /** From `at` (milliseconds since the epoch) on, the price is `price` US dollars per million tokens; `null` for none. */
 export interface PriceStep {
