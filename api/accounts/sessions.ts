@@ -1,5 +1,6 @@
 /** GET and DELETE /auth/sessions, and POST /auth/logout: the caller's own sessions. */
 import { Type } from "@sinclair/typebox";
+import type { Config } from "../../shared/process/config.ts";
 import { data, Instant, listOf, Nullable, Text, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { listSessions as listRows } from "../../sql/accounts/sessions.ts";
@@ -80,13 +81,14 @@ export const revokeSession = operation(
     const actor = auditActor(request, caller);
     if (!isUuid(id) || !(await endSession(sql, { id, userId, actor }))) throw notFound("session");
     callers.forget(id);
-    const headers = id === credential.id ? { "Set-Cookie": clearedSessionCookie(config) } : {};
-    return reply(204, null, { headers });
+    return reply(204, null, { headers: id === credential.id ? signedOutHeaders(config) : {} });
   },
 );
 
 /** Not "cookies": that would also sign the user out of the other hosts of the domain. Ours is cleared by name. */
-const CLEAR_SITE_DATA = '"cache", "storage"';
+function signedOutHeaders(config: Pick<Config, "publicUrl">): Readonly<Record<string, string>> {
+  return { "Set-Cookie": clearedSessionCookie(config), "Clear-Site-Data": '"cache", "storage"' };
+}
 
 export const logout = operation(
   {
@@ -102,7 +104,6 @@ export const logout = operation(
     const { id } = caller.credential;
     await endSession(sql, { id, actor: auditActor(request, caller) });
     callers.forget(id);
-    const headers = { "Set-Cookie": clearedSessionCookie(config), "Clear-Site-Data": CLEAR_SITE_DATA };
-    return reply(204, null, { headers });
+    return reply(204, null, { headers: signedOutHeaders(config) });
   },
 );

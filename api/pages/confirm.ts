@@ -12,6 +12,8 @@ interface Confirmation {
   text: Content;
   /** The button that does it. */
   action: string;
+  /** Whether it ends the visitor's own session: then a script forgets what this tab keeps. */
+  signsOut?: boolean;
   /** The address to go back to. */
   cancel: string;
 }
@@ -19,7 +21,7 @@ interface Confirmation {
 /** Returns the page. Its form posts to the page's own address. */
 export function confirmPage(
   { session, problems }: Pick<SignedInPage, "session" | "problems">,
-  { section, title, text, action, cancel }: Confirmation,
+  { section, title, text, action, signsOut, cancel }: Confirmation,
 ): PageContent {
   return {
     title,
@@ -29,7 +31,7 @@ export function confirmPage(
   ${problemSummary(problems)}
   ${text}
   <form method="post">${tokenField(session)}
-    <div class="actions"><button type="submit" class="danger">${action}</button> <a class="button" href="${cancel}">Cancel</a></div>
+    <div class="actions"><button type="submit" class="danger"${signsOut && html` value="sign-out"`}>${action}</button> <a class="button" href="${cancel}">Cancel</a></div>
   </form>
 </div>`,
   };

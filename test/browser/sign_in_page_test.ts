@@ -71,6 +71,20 @@ test("a signed-in visitor is redirected at once, and never to another site", asy
   });
 });
 
+test("ending the own session empties what the tab keeps, as signing out does", async () => {
+  const member = await dashboard.member();
+  const [own] = await dashboard.db.sql<
+    [{ id: string }]
+  >`select id from sessions where user_id = ${member.user.id}`;
+  await dashboard.visit({ path: `/settings/sessions/${own.id}/end`, as: member }, async (page) => {
+    await page.evaluate(`sessionStorage.setItem("export-form", "[]")`);
+    await page.getByRole("button", { name: "End session" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    expect(await page.context().cookies()).toEqual([]);
+  });
+});
+
 test("signing in and out works without JavaScript", async () => {
   const { account } = await makeSignee();
   const options = { path: "/dashboard/sign-in?next=%2F", javaScriptEnabled: false };

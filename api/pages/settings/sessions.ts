@@ -7,6 +7,8 @@ import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { ACTION_HEADING, badge, dataTable, renderInstant } from "../parts.ts";
+import { SIGN_IN_PATH } from "../sign_in/next_path.ts";
+import { seeSignedOut } from "../sign_in/sign_in.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/sessions";
@@ -37,12 +39,15 @@ export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Pr
     text: html`<p>${deviceOf(session.userAgent)} · ${addressOf(session)}</p>
   <p>It is signed out within a second.</p>`,
     action: "End session",
+    signsOut: session.isCurrent,
     cancel: PATH,
   });
 }
 
-export async function endSession({ call }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
-  await call(revokeSession, { params: { id } });
+export async function endSession({ send }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
+  const ended = await send(revokeSession, { params: { id } });
+  // The API clears the cookie of the current session only.
+  if (ended.headers.has("set-cookie")) return seeSignedOut(SIGN_IN_PATH, ended);
   return seeOtherWith(PATH, "ended");
 }
 

@@ -41,9 +41,13 @@ export async function signOut(page: Page): Promise<Response> {
   return page.session ? endSession(page, SIGN_IN_PATH) : seeOther(SIGN_IN_PATH);
 }
 
-/** Ends the session, and lets the browser forget all that it keeps for the account. */
+/** Ends the session of the visit. */
 export async function endSession({ send }: Page, location: string): Promise<Response> {
-  const { headers } = await send(logout);
+  return seeSignedOut(location, await send(logout));
+}
+
+/** Redirects after the API has ended the session, and lets the browser forget all that it keeps for the account. */
+export function seeSignedOut(location: string, { headers }: Response): Response {
   const response = seeOther(location, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
   for (const cookie of [...headers.getSetCookie(), CLEARED_ORG])
     response.headers.append("Set-Cookie", cookie);

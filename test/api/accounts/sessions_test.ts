@@ -74,12 +74,13 @@ describe("DELETE /auth/sessions/{id}", () => {
     expect((await auditRows(api)).at(-1)).toMatchObject({ action: "session.revoke", subjectId: id });
   });
 
-  test("deletes the cookie when the session ends itself", async () => {
+  test("deletes the cookie and clears the browser when the session ends itself", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const [session] = await listSessions(api, sessionToken);
     const response = await revoke(api, sessionToken, session?.id ?? "");
     expect([response.status, response.headers.getSetCookie().length]).toEqual([204, 1]);
+    expect(response.headers.get("clear-site-data")).toBe('"cache", "storage"');
     expect((await api.request(PATH, { key: sessionToken })).status).toBe(401);
   });
 

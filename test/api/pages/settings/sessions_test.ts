@@ -41,6 +41,19 @@ test("a session ends after the question", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Session ended.");
 });
 
+test("ending the own session signs out as the button does", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const [own] = await api.db.sql<[{ id: string }]>`select id from sessions where user_id = ${owner.user.id}`;
+  const path = `${PATH}/${own.id}/end`;
+  expect(await readPage(api, path, owner.token)).toContain('value="sign-out">End session</button>');
+  const sent = await submitForm(api, path, { token: owner.token, fields: {}, heading: "End this" });
+  expect([sent.status, sent.headers.get("location")]).toEqual([303, "/dashboard/sign-in"]);
+  expect(sent.headers.get("clear-site-data")).toBe('"cache", "storage"');
+  const cleared = sent.headers.getSetCookie().map((cookie) => cookie.slice(0, cookie.indexOf(";")));
+  expect(cleared).toEqual(["ulr_session=", "ulr_org="]);
+});
+
 test("all others end, and the own one stays", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
