@@ -16,6 +16,7 @@ const ASSETS = [
   "local_time.js",
   "passkey.js",
   "style.css",
+  "tab_storage.js",
   "unsaved_text.js",
   "yaml_editor.js",
 ] as const;

@@ -1,5 +1,7 @@
 /** The models ticked for a comparison: remembered in this tab while one sorts, filters and turns pages, and counted. */
 
+import { keep, readKept } from "./tab_storage.js";
+
 /** The key of the ticked models in the storage of this tab. */
 const TICKED = "compared-models";
 
@@ -14,7 +16,7 @@ function countTicked(form) {
     (box) => box instanceof HTMLInputElement,
   );
   /** @type {Set<string>} */
-  const ticked = new Set(JSON.parse(sessionStorage.getItem(TICKED) ?? "[]"));
+  const ticked = new Set(readKept(TICKED));
   show();
 
   form.addEventListener("change", ({ target }) => {
@@ -32,7 +34,7 @@ function countTicked(form) {
   addEventListener("pageshow", show);
 
   function show() {
-    sessionStorage.setItem(TICKED, JSON.stringify([...ticked]));
+    keep(TICKED, [...ticked]);
     for (const box of boxes) {
       box.checked = ticked.has(box.value);
       box.disabled = !box.checked && ticked.size >= max;

@@ -4,6 +4,7 @@
  */
 import { focusTarget, watchJobs } from "./job_rows.js";
 import { showLocalTimes } from "./local_time.js";
+import { keep, readKept } from "./tab_storage.js";
 
 /** The key of the form's choices in the storage of this tab. */
 const CHOICES = "export-form";
@@ -75,15 +76,17 @@ function setOffset(form) {
  */
 function saveChoices(form) {
   const choices = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
-  sessionStorage.setItem(CHOICES, JSON.stringify(choices.map(([name, value]) => [name, String(value)])));
+  keep(
+    CHOICES,
+    choices.map(([name, value]) => [name, String(value)]),
+  );
 }
 
 /** @param {HTMLFormElement} form */
 function restoreChoices(form) {
-  const saved = sessionStorage.getItem(CHOICES);
-  if (saved === null) return;
-  /** @type {[string, string][]} */
-  const choices = JSON.parse(saved);
+  /** @type {[string, string][] | null} */
+  const choices = readKept(CHOICES);
+  if (choices === null) return;
   for (const input of form.querySelectorAll("input")) {
     const values = choices.filter(([name]) => name === input.name).map(([, value]) => value);
     if (input.type === "radio" || input.type === "checkbox") input.checked = values.includes(input.value);

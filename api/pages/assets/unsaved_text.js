@@ -3,6 +3,7 @@
  * follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
  */
 import { showLocalTimes } from "./local_time.js";
+import { keep, readKept } from "./tab_storage.js";
 
 const KEY = "unsaved-texts";
 /** Together less than half of what browsers store. */
@@ -89,18 +90,10 @@ function readOthers(ofPath) {
 
 /** @returns {Text[]} */
 function read() {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY) ?? "[]");
-  } catch {
-    return [];
-  }
+  return readKept(KEY) ?? [];
 }
 
 /** @param {Text[]} texts */
 function write(texts) {
-  try {
-    sessionStorage.setItem(KEY, JSON.stringify(texts.slice(0, MAX_TEXTS)));
-  } catch {
-    // Full or denied.
-  }
+  keep(KEY, texts.slice(0, MAX_TEXTS));
 }

@@ -86,7 +86,7 @@ async function renderExports(page: SignedInPage, note: StartNote): Promise<PageC
 }
 
 /** Preloads all modules, so that no import waits for another. */
-const MODULES = ["job_rows.js", "local_time.js"];
+const MODULES = ["job_rows.js", "local_time.js", "tab_storage.js"];
 const HEAD = html`<script type="module" src="/dashboard/assets/exports.js"></script>
 ${MODULES.map((name) => html`<link rel="modulepreload" href="/dashboard/assets/${name}">\n`)}`;
 
