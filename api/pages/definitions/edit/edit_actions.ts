@@ -1,12 +1,15 @@
 /** The calls of the API behind the edit form. */
+import { isDeepStrictEqual } from "node:util";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
+import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { createDefinitions, validateDefinition } from "../../../definitions/batch/batch.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { createDefinition } from "../../../definitions/create.ts";
+import { readerWork, readWritten } from "../../../definitions/document.ts";
 import { updateDefinition } from "../../../definitions/update.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type SignedInPage, seeOtherWith } from "../../page.ts";
-import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
+import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
 
@@ -66,26 +69,55 @@ export async function createNewDraft(
   return { type: stored.type, organization, name: stored.name, version: stored.version };
 }
 
-/** Adds a version to a definition; returns its address. */
+interface Save {
+  target: VersionPageAddress;
+  /** The version that the form began with, as it is stored. */
+  base: Definition;
+  fields: EditFields;
+}
+
+/** Adds a version to a definition, with all of the version before that is not in its document; returns its address. */
 export async function createNextDraft(
   page: SignedInPage,
-  { target, fields }: { target: PageAddress; fields: EditFields },
+  { target, base, fields }: Save,
 ): Promise<VersionPageAddress> {
   const { yaml, visibility } = fields;
+  const { provenance } = base;
+  const columns = await columnsOf(page, base, yaml);
   const params = apiParams({ ...target, version: null });
-  const { data } = await page.call(createDefinition, { params, body: { yaml, visibility } });
-  return { ...target, version: data.version };
+  const { data } = await page.call(createDefinition, { params, body: { yaml, visibility, provenance } });
+  const made = { ...target, version: data.version };
+  const { subdomain, tags } = data;
+  if (columns && !isDeepStrictEqual(columns, { subdomain: subdomain ?? "", tags }))
+    await page.call(updateDefinition, { params: apiParams(made), body: columns });
+  return made;
 }
 
 /** Replaces the document of a draft, unless it has changed since the form was loaded. */
 export async function saveDraft(
   page: SignedInPage,
-  { target, fields }: { target: VersionPageAddress; fields: EditFields },
+  { target, base, fields }: Save,
 ): Promise<VersionPageAddress> {
   const { yaml, visibility, changeSummary, savedSummary, expectedUpdatedAt } = fields;
   // What was not typed stays as it is stored.
   const summary = changeSummary === savedSummary ? {} : { changeSummary };
-  const body = { yaml, visibility, expectedUpdatedAt, ...summary };
+  const body = { yaml, visibility, expectedUpdatedAt, ...summary, ...(await columnsOf(page, base, yaml)) };
   await page.call(updateDefinition, { params: apiParams(target), body });
   return target;
+}
+
+/**
+ * The API keeps subdomain and tags of a workflow beside its document, and changes them only if a PUT names them. Returns
+ * those of the version before, except where the document now says something else; null for other types.
+ */
+async function columnsOf({ deps, request }: SignedInPage, base: Definition, yaml: string) {
+  if (base.type !== "workflow") return null;
+  const work = readerWork(deps.documents, request);
+  const [before, after] = await Promise.all([base.yaml, yaml].map((text) => readWritten(work, text, base)));
+  if (!before?.ok || !after?.ok) return null;
+  const [old, said] = [before.document.content, after.document.content];
+  return {
+    subdomain: (said.subdomain === old.subdomain ? base : said).subdomain ?? "",
+    tags: isDeepStrictEqual(said.tags, old.tags) ? base.tags : said.tags,
+  };
 }

@@ -1,6 +1,5 @@
 /** …/edit: the document of a draft, or of the next version of what is published. */
 import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
-import { nextPatch } from "../../../../shared/definitions/versions.ts";
 import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { listVersions } from "../../../definitions/versions.ts";
@@ -15,9 +14,6 @@ import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } f
 import { type EditFields, editPage } from "./edit_form.ts";
 import { withVersion } from "./templates.ts";
 
-/** Versions in which the next free one is looked for. */
-const VERSIONS_READ = 100;
-
 /** Shows the form. Without a version in the address, leads to that of the highest version. */
 export async function showEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
   const { version, ...line } = address;
@@ -27,17 +23,15 @@ export async function showEdit(page: SignedInPage, address: PageAddress): Promis
   }
   const target = { ...line, version };
   const definition = await loadDefinition(page, target, { withTexts: true });
-  const fields = page.problems
-    ? typedFields(page, definition)
-    : startFields(definition, await loadVersions(page, { ...line, version: null }));
+  const fields = page.problems ? typedFields(page, definition) : await startFields(page, target, definition);
   return renderEdit(page, { target, definition, fields });
 }
 
 /** Checks the document, or saves it: as this draft, or as a new version. Saving may lead on to publishing. */
 export async function submitEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
-  const target = { ...address, version: address.version ?? "" };
+  const definition = await loadDefinition(page, address, { withTexts: true });
+  const target = { ...address, version: definition.version };
   if (page.form.get("action") === "check") {
-    const definition = await loadDefinition(page, address, { withTexts: true });
     const fields = typedFields(page, definition);
     const { organization, name } = address;
     const own = editedVersion(target, fields);
@@ -46,7 +40,7 @@ export async function submitEdit(page: SignedInPage, address: PageAddress): Prom
   }
   const fields = { ...readEditFields(page), type: address.type };
   const write = editedVersion(target, fields) === null ? createNextDraft : saveDraft;
-  return seeSaved(page, await write(page, { target, fields }));
+  return seeSaved(page, await write(page, { target, base: definition, fields }));
 }
 
 /** What was typed. If somebody has published the draft meanwhile, the form adds a version from now on. */
@@ -63,19 +57,25 @@ function editedVersion({ version }: VersionPageAddress, { expectedUpdatedAt }: E
 async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
   const { data } = await page.call(listVersions, {
     params: apiParams(target),
-    query: { limit: VERSIONS_READ },
+    query: { limit: 100 },
   });
   return data.versions;
 }
 
-function startFields(definition: Definition, versions: readonly Version[]): EditFields {
-  const { type, yaml, visibility, status, updatedAt, version } = definition;
-  const changeSummary = versions.find((one) => one.version === version)?.changeSummary ?? "";
+async function startFields(
+  page: SignedInPage,
+  { organization, ...line }: VersionPageAddress,
+  definition: Definition,
+): Promise<EditFields> {
+  const { type, name, yaml, visibility, status, updatedAt, version } = definition;
   const same = { type, visibility };
-  if (status === "draft")
+  if (status === "draft") {
+    const versions = await loadVersions(page, { ...line, organization, version: null });
+    const changeSummary = versions.find((one) => one.version === version)?.changeSummary ?? "";
     return { ...same, yaml, changeSummary, savedSummary: changeSummary, expectedUpdatedAt: updatedAt };
-  const numbers = versions.map((one) => one.version);
-  const next = nextPatch(version, numbers) ?? version;
+  }
+  const report = await checkDocument(page, { organization, name, fields: definition, own: null });
+  const next = report.version.nextAvailable ?? version;
   const added = { changeSummary: "", savedSummary: "", expectedUpdatedAt: "" };
   return { ...same, ...added, yaml: withVersion(yaml, version, next) };
 }

@@ -1,0 +1,88 @@
+/** What a save by the form keeps, of the draft or of the version before. */
+import { expect, test } from "bun:test";
+import type { Definition } from "../../../../../../sql/definitions/fields.ts";
+import {
+  agentYaml,
+  ask,
+  bareYaml,
+  createAgent,
+  definitionOf,
+  makeDefinition,
+  publishAgent,
+  write,
+} from "../../../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../../../helpers/http/app.ts";
+import { openPage, sendForm } from "../../../../../helpers/pages/forms.ts";
+
+async function openPublisher() {
+  const api = await openTestApp();
+  const person = await api.make.person({ role: "publisher" });
+  const { token } = await api.make.session({ userId: person.user.id });
+  /** Saves a document by the form of a version; `draft` is that version if it is edited. */
+  const save = (path: string, yaml: string, draft?: Definition) => {
+    const fields = { yaml, visibility: "private", action: "save", expectedUpdatedAt: draft?.updatedAt ?? "" };
+    const [type, name] = path.split("/");
+    return sendForm(api, `/definitions/${type}/@${person.org.slug}/${name}/edit`, fields, { token });
+  };
+  const read = async (path: string) => definitionOf(await ask(api, `/${path}`, person));
+  return { api, person, token, save, read };
+}
+
+test("a workflow keeps subdomain and tags, unless the YAML changes its own", async () => {
+  const { api, person, save, read } = await openPublisher();
+  await using _ = api;
+  const yaml = (version: string, tags: string) => `${bareYaml("workflow", "checks", version)}    ${tags}\n`;
+  await write(api, "/workflow/checks", person, { body: { yaml: yaml("1.0.0", "tags: [first]") } });
+  const columns = { subdomain: "ci", tags: ["by hand"] };
+  await write(api, "/workflow/checks@1.0.0", person, { method: "PUT", body: columns });
+  const draft = await read("workflow/checks@1.0.0");
+
+  expect((await save("workflow/checks@1.0.0", yaml("1.0.0", "tags: [first] # mine"), draft)).status).toBe(
+    303,
+  );
+  const saved = await read("workflow/checks@1.0.0");
+  expect([saved.yaml.includes("# mine"), saved]).toEqual([true, expect.objectContaining(columns)]);
+
+  await write(api, "/workflow/checks@1.0.0/publish", person);
+  expect((await save("workflow/checks@1.0.0", yaml("1.0.1", "tags: [first]"))).status).toBe(303);
+  expect(await read("workflow/checks@1.0.1")).toMatchObject(columns);
+
+  const next = await read("workflow/checks@1.0.1");
+  const changed = yaml("1.0.1", "tags: [second]\n    subdomain: delivery");
+  expect((await save("workflow/checks@1.0.1", changed, next)).status).toBe(303);
+  expect(await read("workflow/checks@1.0.1")).toMatchObject({ subdomain: "delivery", tags: ["second"] });
+});
+
+test("the next version has the provenance of the version it starts from", async () => {
+  const { api, person, save, read } = await openPublisher();
+  await using _ = api;
+  const provenance = {
+    authorshipType: "agent",
+    contributors: [{ role: "author", type: "agent", name: "A" }],
+  };
+  await publishAgent(api, person, { name: "reviewer", provenance });
+  expect((await save("agent/reviewer@1.0.0", agentYaml("reviewer", "1.0.1"))).status).toBe(303);
+  const next = await read("agent/reviewer@1.0.1");
+  expect(next).toMatchObject({ provenance });
+  expect((await save("agent/reviewer@1.0.1", `${next.yaml}# mine\n`, next)).status).toBe(303);
+  expect(await read("agent/reviewer@1.0.1")).toMatchObject({ provenance });
+});
+
+test("the next version is free, also behind a hundred higher ones", async () => {
+  const { api, person, token } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  await createAgent(api, person, { name: "reviewer", version: "1.0.1" });
+  for (let patch = 0; patch < 100; patch += 1)
+    await makeDefinition(api.db.sql, person, { name: "reviewer", version: `2.0.${patch}` });
+  const form = await openPage(api, `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit`, token);
+  expect(await form.text()).toContain("version: &quot;1.0.2&quot;");
+});
+
+test("the form creates no definition whose name does not exist", async () => {
+  const { api, person, save } = await openPublisher();
+  await using _ = api;
+  for (const path of ["agent/absent@1.0.0", "agent/absent"])
+    expect([path, (await save(path, agentYaml("absent"))).status]).toEqual([path, 404]);
+  expect((await ask(api, "/agent/absent@1.0.0", person)).status).toBe(404);
+});
