@@ -13,7 +13,7 @@ import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
-/** Versions of the two selects. */
+/** Versions that can be chosen from lists; of more, any can be typed. */
 const MAX_VERSIONS = 100;
 const MAX_FIELDS = 200;
 
@@ -42,7 +42,7 @@ export async function showCompare(page: Page, address: PageAddress): Promise<Pag
   const chosen = chooseVersions(page.url, versions, address.version);
   return frameTab(definition, {
     tab: "compare",
-    body: html`${renderForm(versions, chosen, definitionPath(address, "compare"))}
+    body: html`${chosen && renderForm(versions, { chosen, total: data.total, path: definitionPath(address, "compare") })}
 ${chosen === null ? emptyState("There is only one version.") : await renderComparison(page, line, chosen)}`,
   });
 }
@@ -67,23 +67,34 @@ export async function downloadPatch(page: Page, address: PageAddress): Promise<R
 function chooseVersions(url: URL, versions: readonly string[], shown: string | null): Versions | null {
   const [from, to] = [url.searchParams.get("from"), url.searchParams.get("to")];
   if (from !== null && to !== null) return { from, to };
-  const at = shown === null ? 0 : Math.max(0, versions.indexOf(shown));
+  const at = shown === null ? 0 : versions.indexOf(shown);
+  if (shown !== null && at < 0) return { from: from ?? shown, to: to ?? versions[0] ?? shown };
   // The lowest version has none below it and is compared with the one above.
   const newer = at + 1 < versions.length ? at : at - 1;
   const [next, previous] = [versions[newer], versions[newer + 1]];
   return next === undefined || previous === undefined ? null : { from: from ?? previous, to: to ?? next };
 }
 
-function renderForm(versions: readonly string[], chosen: Versions | null, path: string): Html {
-  const select = (name: "from" | "to", label: string) => {
-    const value = chosen?.[name];
-    // A version beyond the first hundred can be chosen by address.
-    const known = value === undefined || versions.includes(value) ? versions : [value, ...versions];
-    const options = known.map((version) => [version, version] as const);
-    return html`<label for="${name}">${label}</label> <select id="${name}" name="${name}">${renderOptions(options, value)}</select>`;
+function renderForm(
+  versions: readonly string[],
+  { chosen, total, path }: { chosen: Versions; total: number; path: string },
+): Html {
+  const isPart = total > versions.length;
+  const choice = (name: "from" | "to", label: string) => {
+    const value = chosen[name];
+    const options = renderOptions(
+      versions.map((version) => [version, version] as const),
+      value,
+    );
+    return html`<label for="${name}">${label}</label> ${
+      isPart
+        ? html`<input id="${name}" name="${name}" value="${value}" size="12" required pattern="[0-9]+[.][0-9]+[.][0-9]+" title="MAJOR.MINOR.PATCH" list="${name}-list"><datalist id="${name}-list">${options}</datalist>`
+        : html`<select id="${name}" name="${name}">${options}</select>`
+    }`;
   };
   return html`<form class="inline-form" method="get" action="${path}">
-${select("from", "From")} ${select("to", "to")} <button type="submit">Compare</button></form>`;
+${choice("from", "From")} ${choice("to", "to")} <button type="submit">Compare</button></form>
+${isPart && html`<p class="quiet">The suggestions are the highest ${versions.length} of ${total} versions. You can type any other.</p>`}`;
 }
 
 async function renderComparison(page: Page, line: PageAddress, versions: Versions): Promise<Html> {

@@ -1,0 +1,37 @@
+/** Which versions can be compared: two of very many, and not one alone. */
+import { expect, test } from "bun:test";
+import { makeDefinition } from "../../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../../helpers/http/app.ts";
+import { openPage } from "../../../helpers/pages/forms.ts";
+
+async function openOften(count: number) {
+  const api = await openTestApp();
+  const person = await api.make.person({ role: "publisher" });
+  const columns = { name: "often", status: "published", visibility: "public" } as const;
+  for (let patch = 0; patch < count; patch += 1)
+    await makeDefinition(api.db.sql, person, { ...columns, version: `1.0.${patch}` });
+  const path = `/definitions/agent/@${person.org.slug}/often`;
+  return { api, read: async (rest: string) => (await openPage(api, path + rest)).text() };
+}
+
+test("of more than a hundred versions, any two are compared, and an old one with the highest", async () => {
+  const { api, read } = await openOften(101);
+  await using _ = api;
+  const chosen = async (rest: string) => {
+    const page = await read(rest);
+    expect(page).toContain("The suggestions are the highest 100 of 101 versions. You can type any other.");
+    return [...page.matchAll(/<input id="(?:from|to)" name="\w+" value="([^"]*)"/g)].map(
+      ([, value]) => value,
+    );
+  };
+  expect(await chosen("/compare")).toEqual(["1.0.99", "1.0.100"]);
+  expect(await chosen("@1.0.0/compare")).toEqual(["1.0.0", "1.0.100"]);
+  expect(await chosen("/compare?from=1.0.0&to=1.0.1")).toEqual(["1.0.0", "1.0.1"]);
+});
+
+test("one version alone cannot be chosen twice", async () => {
+  const { api, read } = await openOften(1);
+  await using _ = api;
+  const page = await read("/compare");
+  expect([page.includes("There is only one version."), page.includes('name="from"')]).toEqual([true, false]);
+});
