@@ -49,12 +49,13 @@ function renderDraftSearch({ url, session }: Page): Content {
   return html`<p class="quiet">This search skips drafts of published definitions. <a href="${drafts}">Search drafts</a></p>`;
 }
 
-async function loadResults({ call, url }: Page): Promise<{ results: Html; problems: FormProblems | null }> {
+async function loadResults(page: Page): Promise<{ results: Html; problems: FormProblems | null }> {
+  const { call, url } = page;
   const query = new URLSearchParams(url.searchParams);
   if (!query.has("limit")) query.set("limit", PAGE_SIZE);
   if (!query.has("publishedFirst")) query.set("publishedFirst", "true");
   const outcome = await attempt(() => call(listDefinitions, { query }));
-  if (outcome.ok) return { results: renderResults(outcome.value.data, url), problems: null };
+  if (outcome.ok) return { results: renderResults(outcome.value.data, page), problems: null };
   return { results: renderProblems(outcome.problems), problems: outcome.problems };
 }
 
@@ -64,16 +65,26 @@ ${problemSummary(problems, (name) => TYPED_FIELDS.includes(name))}
 <p><a href="/definitions">Show all definitions</a></p>`;
 }
 
-function renderResults(list: ListJson, url: URL): Html {
+function renderResults(list: ListJson, page: Page): Html {
+  const { url } = page;
   const { definitions, total, limit, offset } = list;
   const shown = definitions.length;
   return html`<h2 id="results">${countOf(total, "definition")}</h2>
 ${
   shown === 0
-    ? emptyState(html`Nothing matches. <a href="/definitions">Show all definitions</a>`)
+    ? renderEmpty(page)
     : html`<ul class="rows">${definitions.map((definition) => renderRow(definition, url))}</ul>`
 }
 ${pager({ offset, limit, total, shown }, (to) => withQuery("/definitions", changed(url.searchParams, { offset: to })))}`;
+}
+
+/** Without a search or filter, there is nothing yet. */
+function renderEmpty({ url, session }: Page): Html {
+  if (url.search !== "")
+    return emptyState(html`Nothing matches. <a href="/definitions">Show all definitions</a>`);
+  return emptyState(
+    html`No definitions yet.${session && html` <a href="/definitions/new">Create the first one</a>`}`,
+  );
 }
 
 function renderRow(definition: ListedDefinition, url: URL): Html {

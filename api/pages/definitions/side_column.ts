@@ -123,8 +123,19 @@ function renderMaintainers(definition: ShownDefinition, { publisher }: SideData)
   );
 }
 
+/** What the page of the editor offers. */
+const EDIT_LABELS: Readonly<Record<ShownDefinition["status"], string>> = {
+  draft: "Edit or publish",
+  published: "New version or deprecate",
+  deprecated: "New version or archive",
+  archived: "New version",
+};
+
 /** What the visitor can do with the definition: fork it, and edit it as a publisher of its organization. */
-function renderManage({ address, version }: ShownDefinition, { session, forkable }: SideData): Content {
+function renderManage(
+  { address, version, status }: ShownDefinition,
+  { session, forkable }: SideData,
+): Content {
   const own = session?.organizations.find(({ slug }) => slug === address.organization);
   const mayEdit = own !== undefined && mayWriteDefinitions(own.role).ok;
   if (!forkable && !mayEdit) return null;
@@ -132,7 +143,7 @@ function renderManage({ address, version }: ShownDefinition, { session, forkable
   return section(
     "Manage",
     html`<p class="actions">
-${mayEdit && html`<a class="button primary" href="${definitionPath(shown, "edit")}">Edit or publish</a>`}
+${mayEdit && html`<a class="button primary" href="${definitionPath(shown, "edit")}">${EDIT_LABELS[status]}</a>`}
 ${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definitionPath(shown, "fork")}">Fork to ${session?.org?.name}</a>`}
 </p>`,
   );

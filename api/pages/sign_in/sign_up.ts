@@ -131,7 +131,7 @@ export function showConfirm({ url, form, problems }: Page): PageResult {
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
     ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${form.get("username")}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
-    ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required`)}
+    ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required${!isAsked && html` autofocus`}`)}
     <div class="actions"><button type="submit" class="primary">Create account</button></div>
   </form>`,
   });

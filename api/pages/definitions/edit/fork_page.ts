@@ -1,7 +1,6 @@
 /** …/fork: a copy of a definition in the visitor's current organization. */
 
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
-import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
 import { getForkable } from "../../../definitions/forks/forks.ts";
 import { definitionPath } from "../../addresses.ts";
@@ -41,7 +40,8 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
       "References to definitions of the source's organization keep pointing there.",
       "The fork names its source. Later changes of the source do not reach it.",
     ]),
-    fields: renderFields(page, definition),
+    // In its own organization, the name of the source is taken.
+    fields: renderFields(page, target.organization === org.slug ? "" : definition.name),
     button: `Fork into ${org.name}`,
   });
 }
@@ -72,8 +72,8 @@ const DENIALS: Readonly<Record<ForkDenial, string>> = {
     "Your role in this organization does not allow it. Forking needs the role publisher.",
 };
 
-function renderFields({ form, problems }: SignedInPage, source: Definition): Html {
-  const name = form.get("name") ?? source.name;
+function renderFields({ form, problems }: SignedInPage, proposed: string): Html {
+  const name = form.get("name") ?? proposed;
   const hint = "Not yet used in the organization: a-z, 0-9 and hyphens, starting with a letter";
   const shown = {
     name: "displayName",

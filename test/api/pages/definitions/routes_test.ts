@@ -159,7 +159,7 @@ test("a page offers forks and edits only to those who may make them", async () =
   const { token } = await api.make.session({ userId: viewer.user.id });
   const linksFor = async (as?: string) => {
     const page = await textOf(pathOf("managed"), as);
-    return [page.includes('/managed@1.0.0/fork"'), page.includes('/managed@1.0.0/edit"')];
+    return [page.includes('/managed@1.0.0/fork"'), page.includes('/edit">New version or deprecate</a>')];
   };
   expect(await linksFor()).toEqual([false, false]);
   expect(await linksFor(publisher.token)).toEqual([true, true]);

@@ -18,6 +18,7 @@ test("a public definition is forked into the current organization, under another
   const { api, person, token, path } = await openFork();
   await using _ = api;
   const page = await (await openPage(api, path, token)).text();
+  expect(page).toContain('required value="reviewer"');
   expect(page).toContain(`Fork into ${person.org.name}</button>`);
   const fields = { name: "my-reviewer", displayName: "Mine", visibility: "unlisted" };
   const response = await sendForm(api, path, fields, { token });
@@ -29,6 +30,14 @@ test("a public definition is forked into the current organization, under another
     displayName: "Mine",
     visibility: "unlisted",
   });
+});
+
+test("in the organization of the source, no name is proposed: its own is taken", async () => {
+  const { api, person, token } = await openFork();
+  await using _ = api;
+  await publishAgent(api, person, { name: "mine" });
+  const page = await openPage(api, `/definitions/agent/@${person.org.slug}/mine/fork`, token);
+  expect(await page.text()).toContain('maxlength="100" required value=""');
 });
 
 test("a taken name is an error, and the input is kept", async () => {

@@ -89,6 +89,7 @@ test("opening the link makes no account; a taken username can be replaced", asyn
   for (const method of ["GET", "HEAD"]) {
     const response = await api.request(path, { method, headers: BROWSER });
     expect([response.status, response.headers.get("referrer-policy")]).toEqual([200, "strict-origin"]);
+    if (method === "GET") expect(await response.text()).toMatch(/<input [^>]*name="password"[^>]* autofocus/);
   }
   expect(await api.db.sql`select id from users where username <> 'ann'`).toHaveLength(0);
   const wrong = await sendForm(api, "/sign-up/confirm", { token, password: "not the one" });
