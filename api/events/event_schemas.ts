@@ -16,14 +16,9 @@ const DEFINITION_DATA = Type.Object({
 const MODEL = { provider: Text, modelId: Text };
 const Price = Nullable(Type.Number());
 
-/** A single word, which generators of clients read as an enum of one. */
-function only(word: string) {
-  return Type.String({ enum: [word] });
-}
-
 const DATA: Readonly<Record<EventType, TSchema>> = {
-  "export.ready": Type.Object({ jobId: Uuid(), status: only("ready") }),
-  "export.failed": Type.Object({ jobId: Uuid(), status: only("failed") }),
+  "export.ready": Type.Object({ jobId: Uuid(), status: oneOf(["ready"]) }),
+  "export.failed": Type.Object({ jobId: Uuid(), status: oneOf(["failed"]) }),
   "definition.published": DEFINITION_DATA,
   "definition.deprecated": DEFINITION_DATA,
   "definition.archived": DEFINITION_DATA,
@@ -45,7 +40,7 @@ function titleOf(type: string): string {
 function eventSchema(type: string, data: TSchema): { type: string; schema: TObject } {
   const fields = {
     id: Uuid(),
-    type: only(type),
+    type: oneOf([type]),
     createdAt: Instant({ description: "When the transaction of the change began" }),
     organization: Nullable(Text, { description: "The organization's slug; null for models" }),
     data,
