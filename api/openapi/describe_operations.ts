@@ -93,7 +93,7 @@ function describeContent(content: Content): OpenApiResponse {
 
 function describeFile(options: string | null | JsonSchema): OpenApiMedia {
   if (options !== null && typeof options === "object") return { schema: options };
-  return { schema: Text, ...(options === null ? {} : { example: options }) };
+  return { schema: { type: "string" }, ...(options === null ? {} : { example: options }) };
 }
 
 /** The description of an anonymous schema is that of the response. */
