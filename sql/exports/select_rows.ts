@@ -292,7 +292,10 @@ export async function requireRightTimes(
   datasets = Object.values(EXPORT_DATASETS),
 ): Promise<void> {
   const checks = hasTimeChecks(datasets, (dataset) => tableOf(dataset, selection));
-  if (await onlyValue(sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`))) return;
+  // Planned once for each connection, as that takes longer than the answer. Shards have too many names to keep a plan for each.
+  const options = { prepare: !selection.shards, simple: false };
+  const query = sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`, [], options);
+  if (await onlyValue(query)) return;
   // The checks of the tables below a view may also rule out such times. Then PostgreSQL reads no row.
   await sql`select set_config('constraint_exclusion', 'on', true)`;
   const queries = datasets.map((dataset) => `(${wrongTimeQuery(dataset, selection)})`);

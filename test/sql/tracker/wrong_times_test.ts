@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";
 import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
-import { wrongTimeQuery } from "../../../sql/exports/select_rows.ts";
+import { requireRightTimes, WrongTimeError, wrongTimeQuery } from "../../../sql/exports/select_rows.ts";
 import { migrate } from "../../../sql/migrate.ts";
 import { hasTimeChecks } from "../../../sql/tracker/wrong_times.ts";
 import { runCommand } from "../../helpers/accounts/admin.ts";
@@ -73,6 +73,30 @@ test("an export reads no row to find wrong times where the checks are validated"
     }
   }
   await snapshot.close();
+});
+
+test("a connection that has asked before notices a table without checks in the place of another", async () => {
+  await using db = await openTestDatabase();
+  const { project } = await makeExportProject({ make: createFactory(db.sql) });
+  const selection = {
+    trackerSchema: "public",
+    projectId: project.id,
+    asOf: new Date().toISOString(),
+    visibility: toVisibility({}),
+    filters: NO_FILTERS,
+  };
+  const pool = db.openPool({ applicationName: "test", max: 1 });
+  const ask = () => pool.begin("read only", (tx) => requireRightTimes(tx, selection));
+  // From the sixth time on, the server keeps the plan.
+  for (let time = 0; time < 7; time += 1) await ask();
+  await db.owner.begin(async (tx) => {
+    await tx`alter table issues rename to former_issues`;
+    await tx`create table issues (like former_issues including defaults)`;
+    await tx`insert into issues select * from former_issues`;
+    await tx`update issues set resolved_at = '0044-03-15 BC' where deleted_at is null`;
+    await tx`grant select on issues to public`;
+  });
+  await expect(ask()).rejects.toThrow(WrongTimeError);
 });
 
 /** An issue resolved before Christ, as a table older than its checks may have it. */
