@@ -191,7 +191,7 @@ export function isRequestOver(request: Request): boolean {
   return request.signal.aborted || requestContext(request).error !== null;
 }
 
-/** Throws SERVICE_UNAVAILABLE if the request is over: its work would be for nobody. */
+/** Throws SERVICE_UNAVAILABLE if the request is over: nobody waits for the response. */
 export function requireWaiting(request: Request): void {
   if (isRequestOver(request)) throw new ApiError("SERVICE_UNAVAILABLE");
 }

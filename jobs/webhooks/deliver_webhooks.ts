@@ -25,8 +25,8 @@ const PAUSE_MS = 1000;
 const OWNER_CHECK_MS = 5000;
 
 /**
- * The first pauses are short, because most failures are single. Three days do not disable a webhook alone: no runner may have
- * worked in them.
+ * The first pauses are short, because most failures are single. Three days alone do not disable a webhook: perhaps no runner
+ * was working.
  */
 export const RETRY_POLICY: RetryPolicy = {
   deliveryPause: { first: 0.5, max: 3600 },
