@@ -220,9 +220,12 @@ test("a download whose client reads nothing is reset by nginx, and ended by the 
     site.replace("send_timeout 10m;", "send_timeout 1s;"),
   );
   const url = `${impatient.url}/api/v1/export/jobs/${file.id}/download`;
-  using download = await beginDownload(url, { authorization: `Bearer ${file.person.key}` });
+  const requestId = crypto.randomUUID();
+  const headers = { authorization: `Bearer ${file.person.key}`, "x-request-id": requestId };
+  using download = await beginDownload(url, headers);
   await waitFor(async () => !(await download.isHeld()));
-  await waitFor(() => server.app.logLines.some((line) => line["outcome"] === "aborted"));
+  const logged = await waitFor(() => server.app.logLines.find((line) => line["requestId"] === requestId));
+  expect(logged).toMatchObject({ status: 200, outcome: "aborted" });
 });
 
 test("port 80 only redirects to https, which says so for a year, also in errors of nginx", async () => {
