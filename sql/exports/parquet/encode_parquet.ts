@@ -11,6 +11,8 @@ import { type FileMetadata, Page, readInt32, storedType } from "./page.ts";
 /** A reader needs a whole group to begin with, and so do we: it stays below 64 MiB with a last row of 32 MiB. */
 const ROW_GROUP_BYTES = 32 * 2 ** 20;
 const MAGIC = Buffer.from("PAR1");
+/** Pages that other threads compress at a time. More would only pile up. */
+const MAX_COMPRESSING = 16;
 /** Higher levels take longer than PostgreSQL needs for the rows. */
 const ZSTD_LEVEL = 1;
 
@@ -43,7 +45,7 @@ async function* encodeParts(
   dataset: ParquetTable,
   { meter, rowGroupBytes }: { meter: { rows: number } | undefined; rowGroupBytes: number },
 ): AsyncGenerator<Uint8Array, void, void> {
-  /** The pages that rows of a chunk have filled. */
+  /** The newest pages, the oldest first. */
   const filled: Promise<WrittenPage>[] = [];
   const group = new RowGroup(dataset, filled, rowGroupBytes);
   const groups: RowGroupMetadata[] = [];
@@ -55,14 +57,14 @@ async function* encodeParts(
   }
   yield MAGIC;
   for await (const chunk of copied) {
-    for (let at = 0; at < chunk.length; ) {
+    const source = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    for (let at = 0; at < source.length; ) {
       const before = group.rows;
-      at = group.addRows(chunk, at);
+      at = group.addRows(source, at);
       if (meter) meter.rows += group.rows - before;
       if (group.isFull) yield* finishGroup();
     }
-    // Other threads compress them. More rows are taken when they are done, so that no pages pile up.
-    await Promise.all(filled.splice(0));
+    while (filled.length > MAX_COMPRESSING) await filled.shift();
   }
   if (group.rows > 0) yield* finishGroup();
   yield footer(dataset, groups);
@@ -119,7 +121,7 @@ class RowGroup {
   }
 
   /** Adds whole rows until the group is full. Returns where the next row starts. */
-  addRows(source: Uint8Array, start: number): number {
+  addRows(source: Buffer, start: number): number {
     let at = start;
     while (at < source.length && !this.isFull) {
       if (readInt32(source, at) === SIGNATURE) {
@@ -150,7 +152,7 @@ class RowGroup {
     return { columns, total_byte_size: uncompressedBytes, num_rows: BigInt(rows) };
   }
 
-  #addRow(source: Uint8Array, start: number): number {
+  #addRow(source: Buffer, start: number): number {
     let at = start;
     for (const column of this.#columns) {
       const length = readInt32(source, at);
@@ -190,7 +192,7 @@ class ColumnChunk {
   }
 
   /** Adds a value of COPY's binary format, null when its length is -1. Returns the bytes that it takes in the page. */
-  add(source: Uint8Array, at: number, length: number): number {
+  add(source: Buffer, at: number, length: number): number {
     const page = this.#page;
     const before = page.end;
     if (length === NULL_LENGTH) page.addNull();

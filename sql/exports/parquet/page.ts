@@ -13,7 +13,7 @@ interface StoredType {
   /** The PostgreSQL type whose binary form `write` reads. */
   cast: string;
   /** Adds a row with the value of `length` bytes that starts at `at`, in encoding PLAIN. */
-  write: (page: Page, source: Uint8Array, at: number, length: number) => void;
+  write: (page: Page, source: Buffer, at: number, length: number) => void;
 }
 
 /** Spark and others cannot read the logical type UUID, and everybody can join text. */
@@ -136,7 +136,7 @@ const DASH_BEFORE: ReadonlySet<number> = new Set([4, 6, 8, 10]);
 const HEX = Uint8Array.from(Buffer.from("0123456789abcdef"));
 
 /** PostgreSQL has the most significant byte first, Parquet last. */
-function writeNumber(page: Page, source: Uint8Array, at: number, length: number): void {
+function writeNumber(page: Page, source: Buffer, at: number, length: number): void {
   page.addPresent();
   page.reserve(length);
   const { bytes, end } = page;
@@ -144,7 +144,7 @@ function writeNumber(page: Page, source: Uint8Array, at: number, length: number)
   page.end = end + length;
 }
 
-function writeText(page: Page, source: Uint8Array, at: number, length: number): void {
+function writeText(page: Page, source: Buffer, at: number, length: number): void {
   page.addPresent();
   page.reserve(4 + length);
   const { bytes, end } = page;
@@ -153,12 +153,12 @@ function writeText(page: Page, source: Uint8Array, at: number, length: number): 
   if (length <= SHORT_BYTES) {
     for (let index = 0; index < length; index++) bytes[start + index] = source[at + index] ?? 0;
   } else {
-    bytes.set(source.subarray(at, at + length), start);
+    source.copy(bytes, start, at, at + length);
   }
   page.end = start + length;
 }
 
-function writeUuid(page: Page, source: Uint8Array, at: number): void {
+function writeUuid(page: Page, source: Buffer, at: number): void {
   page.addPresent();
   page.reserve(4 + UUID_TEXT_BYTES);
   const { bytes, end } = page;
@@ -174,7 +174,7 @@ function writeUuid(page: Page, source: Uint8Array, at: number): void {
 }
 
 /** A bit per value, the lowest first. */
-function writeBoolean(page: Page, source: Uint8Array, at: number): void {
+function writeBoolean(page: Page, source: Buffer, at: number): void {
   const bit = (page.rows - page.nulls) & 7;
   page.addPresent();
   if (bit === 0) {
@@ -187,7 +187,7 @@ function writeBoolean(page: Page, source: Uint8Array, at: number): void {
 }
 
 /** From microseconds to milliseconds; both halves are divided, because the whole is beyond what a number can hold. */
-function writeTimestamp(page: Page, source: Uint8Array, at: number): void {
+function writeTimestamp(page: Page, source: Buffer, at: number): void {
   const high = readInt32(source, at);
   const low = readInt32(source, at + 4) >>> 0;
   const quotient = Math.floor(high / 1000);
@@ -202,7 +202,7 @@ function writeTimestamp(page: Page, source: Uint8Array, at: number): void {
 }
 
 /** Reads four bytes, the most significant first. */
-export function readInt32(source: Uint8Array, at: number): number {
+export function readInt32(source: Buffer, at: number): number {
   return (
     ((source[at] ?? 0) << 24) |
     ((source[at + 1] ?? 0) << 16) |
