@@ -51,6 +51,9 @@ import {
   withWarnings,
 } from "./schemas.ts";
 
+/** Of a tag or subdomain. Lists show them; a workflow has them in columns only, which no limit of its document bounds. */
+export const MAX_WORD_LENGTH = 1000;
+
 const DefinitionUpdate = requestBody(
   "DefinitionUpdate",
   {
@@ -59,9 +62,9 @@ const DefinitionUpdate = requestBody(
     displayName: Type.Optional(Type.String({ minLength: 1 })),
     description: Type.Optional(Type.String()),
     domain: Type.Optional(oneOf(DEFINITION_DOMAINS)),
-    subdomain: Type.Optional(Type.String()),
+    subdomain: Type.Optional(Type.String({ maxLength: MAX_WORD_LENGTH })),
     agentType: Type.Optional(oneOf(DEFINITION_AGENT_TYPES)),
-    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    tags: Type.Optional(Type.Array(Type.String({ maxLength: MAX_WORD_LENGTH }), { maxItems: 50 })),
     provenance: Type.Optional(Nullable(Provenance)),
     changeSummary: Type.Optional(Type.String({ maxLength: 2000 })),
     changeType: Type.Optional(oneOf(CHANGE_TYPES)),
@@ -84,9 +87,9 @@ const UPDATE_YAML_QUERY = {
   displayName: text(MAX_TEXT_LENGTH, "Display name"),
   description: text(MAX_TEXT_LENGTH, "Description"),
   domain: choice(DEFINITION_DOMAINS, "Domain"),
-  subdomain: text(MAX_TEXT_LENGTH, "Subdomain"),
+  subdomain: text(MAX_WORD_LENGTH, "Subdomain"),
   agentType: choice(DEFINITION_AGENT_TYPES, "Agent type"),
-  tags: texts({ maxItems: 50, maxLength: MAX_TEXT_LENGTH }, "Tags"),
+  tags: texts({ maxItems: 50, maxLength: MAX_WORD_LENGTH }, "Tags"),
   changeSummary: text(2000, "What has changed"),
   changeType: choice(CHANGE_TYPES, "Change type"),
   tier: choice(DEFINITION_TIERS, "Tier"),

@@ -107,6 +107,8 @@ test("PUT refuses with the reason, and nothing has changed", async () => {
     ["/agent/reviewer@1.0.0", { domain: "cooking" }, [400, "VALIDATION_ERROR"]],
     ["/agent/reviewer@1.0.0", { agentType: "unknown" }, [400, "VALIDATION_ERROR"]],
     ["/agent/reviewer@1.0.0", { tags: Array(51).fill("x") }, [400, "VALIDATION_ERROR"]],
+    ["/agent/reviewer@1.0.0", { tags: ["x".repeat(1001)] }, [400, "VALIDATION_ERROR"]],
+    ["/agent/reviewer@1.0.0", { subdomain: "x".repeat(1001) }, [400, "VALIDATION_ERROR"]],
     ["/agent/reviewer@1.0.0", { tier: "user" }, [400, "VALIDATION_ERROR"]],
     ["/agent/reviewer@1.0.0", { tier: "pro" }, [403, "ROLE_REQUIRED"]],
     ["/agent/reviewer@2.0.0", { displayName: "x" }, [404, "NOT_FOUND"]],
