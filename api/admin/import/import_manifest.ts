@@ -23,13 +23,16 @@ const Contents = Type.Object({
   rowCounts: RowCounts,
   files: Type.Optional(Type.Record(Type.String(), File)),
 });
-const BundleManifest = Type.Composite([
-  Contents,
-  Type.Object({ schemaVersion: Type.Integer(), format: Type.Optional(Type.String()) }),
-]);
-const OrganizationManifest = Type.Object({
+/** What both manifests begin with. */
+const HEAD = {
   schemaVersion: Type.Integer(),
   format: Type.Optional(Type.String()),
+  /** Set for an increment. */
+  since: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+};
+const BundleManifest = Type.Composite([Contents, Type.Object(HEAD)]);
+const OrganizationManifest = Type.Object({
+  ...HEAD,
   projects: Type.Array(
     Type.Composite([
       Contents,
@@ -68,6 +71,9 @@ export function planImport(manifestText: string, entryNames: ReadonlySet<string>
     return invalid(
       `schemaVersion ${checked.schemaVersion} of manifest.json is not supported: expected ${SCHEMA_VERSION}`,
     );
+  }
+  if (checked.since) {
+    return invalid("it is an increment, which has only what changed: export it without since");
   }
   const isCsv = checked.format === "csv" || [...entryNames].some((name) => /(^|\/)issues\.csv$/.test(name));
   if (isCsv) return invalid("the bundle is CSV, which does not preserve all values: export it as NDJSON");

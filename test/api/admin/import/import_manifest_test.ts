@@ -36,6 +36,14 @@ test("planImport() looks for a project's entries in its directory", () => {
   expect(reasonFor(manifest)).toBe('entry "P__0f8fad5b/issues.ndjson" is missing');
 });
 
+test("planImport() says that an increment is one, of a project and of an organization", () => {
+  const increment = { ...bundle, since: "2025-12-31T00:00:00.000Z", deleted: { name: "deleted.ndjson" } };
+  const names = new Set([...entryNames, "deleted.ndjson"]);
+  expect(reasonFor(increment, names)).toContain("it is an increment");
+  expect(reasonFor({ ...increment, projects: [] }, names)).toContain("it is an increment");
+  expect(reasonFor({ ...bundle, since: null })).toBe("none");
+});
+
 test.each(["..", ".", "a/b", "a\\b", "", "a\u0000b"])(
   "planImport() refuses the directory %j",
   (directory) => {
