@@ -10,7 +10,7 @@ import { type AuditEntryRow, listAuditEntries } from "../../sql/accounts/audit_l
 import type { Sql } from "../../sql/connection/pool.ts";
 import { AdminError, defineCommand, parseInstantFlag, UsageError } from "./command/command.ts";
 import { fields, table, withThousands } from "./command/format_output.ts";
-import { requireOrg, requireUser } from "./command/lookups.ts";
+import { requireOrgId, requireUser } from "./command/lookups.ts";
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
@@ -44,7 +44,7 @@ export const listAuditCommand = defineCommand({
   async run({ sql, warn }, { org, actor, since, limit }) {
     const max = parseLimit(limit);
     const after = since === undefined ? undefined : parseInstantFlag("since", since);
-    const orgId = org === undefined ? undefined : (await requireOrg(sql, org)).id;
+    const orgId = org === undefined ? undefined : await requireOrgId(sql, org);
     const actorUserId = actor === undefined ? undefined : (await requireUser(sql, actor)).id;
     const found = await listAuditEntries(sql, { since: after, limit: max + 1, orgId, actorUserId });
     const entries = found.slice(0, max);

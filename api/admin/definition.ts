@@ -16,7 +16,7 @@ import {
 } from "../../sql/definitions/quarantine.ts";
 import { AdminError, type CommandResult, defineCommand, UsageError } from "./command/command.ts";
 import { fields } from "./command/format_output.ts";
-import { requireOrg } from "./command/lookups.ts";
+import { requireOrgId } from "./command/lookups.ts";
 
 const MAX_REASON_LENGTH = 2_000;
 
@@ -108,7 +108,7 @@ async function changeQuarantine(
 ): Promise<QuarantineChange> {
   const { type, name, version, text } = named;
   return sql.begin(async (tx) => {
-    const { id: orgId } = await requireOrg(tx, named.orgSlug);
+    const orgId = await requireOrgId(tx, named.orgSlug);
     const lineId = await findLineId(tx, { orgId, type, name });
     const isThere =
       lineId !== null && (version === null || (await findVersionId(tx, { lineId, version })) !== null);

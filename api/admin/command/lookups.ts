@@ -1,7 +1,7 @@
 /** Finds what a flag names. Throws AdminError if it does not exist. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
 import { findLeadingMember, findMemberRole } from "../../../sql/accounts/organization_members.ts";
-import { findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
+import { findDefinitionOwnerId, findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findUserByUsername, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { AdminError } from "./command.ts";
@@ -11,6 +11,13 @@ export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
   const org = await findOrgBySlug(sql, slug);
   if (!org) throw new AdminError(`Organization "${slug}" not found`, "NOT_FOUND");
   return org;
+}
+
+/** Finds the id of an organization by slug, also of a deleted one, whose definitions and audit entries stay. */
+export async function requireOrgId(sql: Sql, slug: string): Promise<string> {
+  const id = await findDefinitionOwnerId(sql, slug);
+  if (id === null) throw new AdminError(`Organization "${slug}" not found`, "NOT_FOUND");
+  return id;
 }
 
 /** Finds a user by username. */

@@ -1,5 +1,6 @@
 /** Quarantined definitions are visible to members of their organization only, and resolve for nobody. */
 import { expect, test } from "bun:test";
+import { markOrgDeleted } from "../../../sql/accounts/organization_deletion.ts";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import {
   agentNeeding,
@@ -203,6 +204,25 @@ test("executions of quarantined definitions are not recorded for any caller", as
     body: { source: "cli" },
   });
   expect((await errorOf(response)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
+});
+
+test("operators can quarantine what a deleted organization has left, and read in its audit log that they did", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person();
+  const { id, slug } = owner.org;
+  await publishAgent(api, own(owner), { name: "helper", visibility: "public" });
+  await api.db.sql`update organizations set deletes_at = now() where id = ${id}`;
+  await api.db.sql.begin((tx) => markOrgDeleted(tx, id));
+  const paths = [`@${slug}/helper`];
+  expect(await statuses(api, null, paths)).toEqual([200]);
+  await quarantine(api, `@${slug}/helper`, "It sends secrets away");
+  expect(await statuses(api, null, paths)).toEqual([404]);
+  const { entries } = await runJson<{ entries: { action: string }[] }>(api.db.url, [
+    ...["audit", "list", "--org", slug, "--limit", "1"],
+  ]);
+  expect(entries.map(({ action }) => action)).toEqual(["definition.quarantine"]);
+  await quarantine(api, `@${slug}/helper`);
+  expect(await statuses(api, null, paths)).toEqual([200]);
 });
 
 test("operators get clear errors, and every change is in the audit log", async () => {
