@@ -28,7 +28,7 @@ export function confirmPage(
     section,
     main: html`<div class="card message">
   <h1>${title}</h1>
-  ${problemSummary(problems)}
+  ${problemSummary(problems, () => false)}
   ${text}
   <form method="post">${tokenField(session)}
     <div class="actions"><button type="submit" class="danger"${signsOut && html` value="sign-out"`}>${action}</button> <a class="button" href="${cancel}">Cancel</a></div>

@@ -105,9 +105,18 @@ function formMessage(path: string, problem: string): string {
   return `Check the form: ${`${fieldWords(path)} ${problem}`.trim()}${/[.?!]$/.test(problem) ? "" : "."}`;
 }
 
+/** The labels of fields whose names say less. */
+const LABELS: Readonly<Record<string, string>> = {
+  confirm: "confirmation",
+  expiresAt: "last day",
+  repeatedPassword: "new password again",
+  types: "events",
+  websiteUrl: "website",
+};
+
 /** Returns `new password` for `newPassword`. */
 function fieldWords(path: string): string {
-  return path.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return LABELS[path] ?? path.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Returns the error of one field, as the API reports it. Without a message, the page names the field. */
@@ -116,8 +125,8 @@ export function fieldProblem(path: string, problem: string, message = "Check the
 }
 
 /**
- * The summary at the top of a form, which is announced; nothing without problems. `hasField` tells for which names the form has
- * a field to lead to: by default, for all.
+ * The summary at the top of a form, which has the focus and leads to the fields; nothing without problems. `hasField` tells for
+ * which names the form has a field: by default, for all.
  */
 export function problemSummary(
   problems: FormProblems | null,
@@ -125,11 +134,14 @@ export function problemSummary(
 ): Content {
   if (!problems) return null;
   const list = [...problems.fields].filter(([path]) => path !== "");
-  return html`<div class="problem" role="alert" tabindex="-1">
-  <p>${problems.message}</p>
+  const linked = (path: string, text: string) =>
+    hasField(path) ? html`<a href="#${fieldId(path)}">${text}</a>` : text;
+  const [first] = list;
+  return html`<div class="problem" role="alert" tabindex="-1" autofocus>
+  <p>${first && list.length === 1 ? linked(first[0], problems.message) : problems.message}</p>
   ${
     list.length > 1 &&
-    html`<ul>${list.map(([path, message]) => html`<li>${hasField(path) ? html`<a href="#${fieldId(path)}">${fieldWords(path)}</a>` : fieldWords(path)} ${message}</li>`)}</ul>`
+    html`<ul>${list.map(([path, message]) => html`<li>${linked(path, fieldWords(path))} ${message}</li>`)}</ul>`
   }
 </div>`;
 }

@@ -104,7 +104,8 @@ function orShowAgain(submit: AnyView, show: AnyView): AnyView {
     if (outcome.ok) return outcome.value;
     const { problems } = outcome;
     const shown = await show({ ...page, problems }, params);
-    return shown instanceof Response ? shown : { ...shown, status: problems.status };
+    if (shown instanceof Response) return shown;
+    return { ...shown, title: `Error: ${shown.title}`, status: problems.status };
   };
 }
 

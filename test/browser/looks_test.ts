@@ -212,3 +212,22 @@ test("the first Tab offers to skip to the content, and the focus is seen", async
     expect(await page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")).toBe("auto");
   });
 });
+
+test.each([true, false])(
+  "a refused form has the focus where it says why, and leads to the field; scripts: %p",
+  async (javaScriptEnabled) => {
+    const options = { path: "/settings/organizations", as: publisher, javaScriptEnabled };
+    await dashboard.visit(options, async (page) => {
+      await page.getByLabel("Name").fill("Night Shift");
+      await page.getByLabel("Slug").fill("Night Shift!");
+      await page.keyboard.press("Enter");
+      await page.locator(".problem:focus").filter({ hasText: "slug must be" }).waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      const field = page.locator("#field-slug:focus");
+      expect(await field.inputValue()).toBe("Night Shift!");
+      const color = await page.evaluate("getComputedStyle(document.activeElement).borderColor");
+      expect(color).toBe("rgb(163, 32, 28)");
+    });
+  },
+);

@@ -21,7 +21,7 @@ interface CardContent {
 
 /** A page with one thing to do, in a card. */
 export function cardPage(content: CardContent): PageContent {
-  const { title, problems = null, isRefused = problems !== null, status, head, body } = content;
+  const { title, problems = null, isRefused = false, status, head, body } = content;
   return {
     title: isRefused ? `Error: ${title}` : title,
     section: null,

@@ -28,7 +28,7 @@ export function showForgotten({ url, form, problems }: Page): PageResult {
     problems,
     body: html`<p>Enter your account's email address. We will send you a link to choose a new password.</p>
   <form method="post" action="${FORGOTTEN_PATH}">
-    ${inputField({ name: "email", label: "Email", problems }, html`type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required autofocus value="${form.get("email")}"`)}
+    ${inputField({ name: "email", label: "Email", problems }, html`type="email" autocomplete="username" maxlength="${EMAIL_MAX_LENGTH}" required${!problems && html` autofocus`} value="${form.get("email")}"`)}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
   <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
@@ -63,7 +63,7 @@ export function showReset({ url, form, problems }: Page): PageResult {
     title: "Choose a new password",
     problems,
     body: html`<form method="post" action="${RESET_PATH}">${linkTokenField(token)}
-    ${inputField({ name: "newPassword", label: "New password", hint: PASSWORD_HINT, problems }, html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required autofocus`)}
+    ${inputField({ name: "newPassword", label: "New password", hint: PASSWORD_HINT, problems }, html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required${!problems && html` autofocus`}`)}
     <div class="actions"><button type="submit" class="primary">Set password</button></div>
   </form>
   <p>This signs you out everywhere. Your API keys stay valid. If someone else may have them, revoke them in the settings.</p>

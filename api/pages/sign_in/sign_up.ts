@@ -66,7 +66,7 @@ export function showSignUp({ url, form, problems, deps }: Page): PageResult {
     problems,
     body: html`<p>${describeMode(deps.config)} We will email you a link that creates your account.</p>
   <form method="post" action="${withQuery(SIGN_UP_PATH, { next })}">
-    ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required autofocus`)}
+    ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required${!problems && html` autofocus`}`)}
     ${field("username", "Username", html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required`, USERNAME_HINT)}
     ${field("name", "Name (optional)", html`autocomplete="name" maxlength="200"`)}
     ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, PASSWORD_HINT)}
@@ -130,8 +130,8 @@ export function showConfirm({ url, form, problems }: Page): PageResult {
     title: "Create your account",
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
-    ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required autofocus value="${form.get("username")}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
-    ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required${!isAsked && html` autofocus`}`)}
+    ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required${!problems && html` autofocus`} value="${form.get("username")}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
+    ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required${!isAsked && !problems && html` autofocus`}`)}
     <div class="actions"><button type="submit" class="primary">Create account</button></div>
   </form>`,
   });

@@ -20,7 +20,7 @@ export function withoutOwnDraft(report: Report, own: string | null): Report {
 export function renderReport(report: Report, { yaml, own }: { yaml: string; own: string | null }): Html {
   const { valid, errors } = report;
   return html`<section class="card stack" id="result" aria-labelledby="result-title">
-  <h2 id="result-title" tabindex="-1">Result of the check</h2>
+  <h2 id="result-title" tabindex="-1" autofocus>Result of the check</h2>
   ${
     valid
       ? html`<p class="notice" role="status">No errors. ${own === null ? "It can be saved and published." : "It can be published."}</p>`

@@ -91,7 +91,7 @@ ${after}`,
 /** What the API refused: in the document at its lines, else in one sentence. */
 function renderSaveProblems(problems: FormProblems, yaml: string): Content {
   const found = documentProblems(problems);
-  return html`<div class="problem" role="alert" tabindex="-1" id="problems"><p>${problems.message}</p></div>
+  return html`<div class="problem" role="alert" tabindex="-1" autofocus id="problems"><p>${problems.message}</p></div>
 ${found.length > 0 && renderProblems(found, yaml)}`;
 }
 

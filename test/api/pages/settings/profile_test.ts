@@ -106,8 +106,11 @@ test.each([
     const page = await sent.text();
     expect(sent.status).toBe(400);
     expect(page).toContain(`id="field-${field}-error"`);
+    expect(page).toContain("<title>Error: ");
+    const [, summary, target] = /(autofocus>\s*<p><a href="#field-(\w+)">[^<]*)</.exec(page) ?? [];
+    expect(target).toBe(field);
     // The name of the API's field is for programs.
-    expect(page).not.toMatch(/role="alert" tabindex="-1">\s*<p>[^<]*[a-z][A-Z]/);
+    expect(summary).not.toMatch(/>[^<]*[a-z][A-Z][^<]*$/);
     for (const password of Object.values(fields)) expect(page).not.toContain(`"${password}"`);
     expect((await auditRows(api)).map(({ action }) => action)).not.toContain("password.change");
   },
