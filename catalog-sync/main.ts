@@ -14,6 +14,7 @@ import {
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
 import { redactSecrets } from "../shared/process/log.ts";
+import { bearLostOutput } from "../shared/process/lost_output.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
@@ -38,11 +39,12 @@ const FINISH_MS = 20_000;
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const command = parseCommandLine(args);
+  const isService = command.type === "run" && command.mode === "schedule";
+  if (!isService) bearLostOutput(process);
   if (command.type === "help") {
     process.stdout.write(USAGE);
     process.exit(0);
   }
-  const isService = command.type === "run" && command.mode === "schedule";
   const own = openHost(process, isService ? "catalog-sync" : undefined);
   const host = args.includes("--json") ? { ...own, fail: failWithJson(own) } : own;
   if (command.type === "wrong") {

@@ -104,6 +104,14 @@ test("--once exits 0 with a message if another sync has stored a catalog in the 
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
+test("a single run ends quietly if its reader has enough, with its own exit code", async () => {
+  await using db = await openTestDatabase();
+  const child = spawnSync({ DATABASE_URL: db.url }, "--dry-run");
+  await child.stdout.cancel();
+  expect(await new Response(child.stderr).text()).toBe("");
+  expect(await child.exited).toBe(0);
+});
+
 test("--dry-run prints the plan and writes nothing; --force takes held prices", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
