@@ -38,101 +38,73 @@ const INPUT_PATHS =
 /** An input, or all of them, and not what is written of one. */
 const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:${ENTRY})?$`);
 
+type Limits = Pick<Rule, "types" | "when">;
+
+function rulesOf(significance: Significance) {
+  return (path: RegExp, reason: string, limits: Limits = {}): Rule => {
+    return { path, significance, reason, ...limits };
+  };
+}
+
+const breaking = rulesOf("breaking");
+const structural = rulesOf("structural");
+const cosmetic = rulesOf("cosmetic");
+const metadata = rulesOf("metadata");
+
 /** The first matching rule decides. */
 const RULES: readonly Rule[] = [
-  { path: /^\w+\.interface\.name$/, significance: "breaking", reason: "References use this name" },
-  {
-    path: /^\w+\.interface\.(?:agentType|commandType)$/,
-    significance: "breaking",
-    reason: "What it is, and so what its answer looks like, is another",
-  },
-  {
-    path: /^\w+\.interface\.(?:displayName|description|domain|subdomain|tags|author)\b/,
-    significance: "metadata",
-    reason: "How it is found and described",
-  },
-  {
-    path: /^(?!(?:agent|command|workflow|pipeline)\b)|^\w+\.meta\b/,
-    significance: "metadata",
-    reason: "Not read when it runs",
-  },
-  {
-    path: WHOLE_INPUTS,
+  breaking(/^\w+\.interface\.name$/, "References use this name"),
+  breaking(
+    /^\w+\.interface\.(?:agentType|commandType)$/,
+    "What it is, and so what its answer looks like, is another",
+  ),
+  metadata(
+    /^\w+\.interface\.(?:displayName|description|domain|subdomain|tags|author)\b/,
+    "How it is found and described",
+  ),
+  metadata(/^(?!(?:agent|command|workflow|pipeline)\b)|^\w+\.meta\b/, "Not read when it runs"),
+  structural(WHOLE_INPUTS, "Takes an input that callers may leave out", {
     types: ["added"],
     when: ({ path, newValue }) => !isRequired(path, newValue),
-    significance: "structural",
-    reason: "Takes an input that callers may leave out",
-  },
-  {
-    path: WHOLE_INPUTS,
-    types: ["added"],
-    significance: "breaking",
-    reason: "Needs an input that callers do not give",
-  },
-  {
-    path: WHOLE_INPUTS,
-    types: ["removed"],
-    significance: "breaking",
-    reason: "Callers may still give this input",
-  },
-  {
-    path: new RegExp(`${INPUT_PATHS.source}.*\\.required$`),
+  }),
+  breaking(WHOLE_INPUTS, "Needs an input that callers do not give", { types: ["added"] }),
+  breaking(WHOLE_INPUTS, "Callers may still give this input", { types: ["removed"] }),
+  structural(new RegExp(`${INPUT_PATHS.source}.*\\.required$`), "Callers may leave this input out", {
     when: ({ newValue }) => scalarFlag(newValue) !== true,
-    significance: "structural",
-    reason: "Callers may leave this input out",
-  },
-  {
-    path: new RegExp(`${INPUT_PATHS.source}.*\\.default$`),
-    types: ["removed"],
-    significance: "breaking",
-    reason: "Nothing stands in for an input that callers leave out",
-  },
-  {
-    path: new RegExp(
-      `${INPUT_PATHS.source}.*\\.(?:type|required|name|pattern|options|values|source|arg|env)\\b`,
-    ),
-    significance: "breaking",
-    reason: "Callers have to give this input in another way",
-  },
-  {
-    path: /^agent\.(?:decisions|completion)\.vocabulary\b/,
-    significance: "breaking",
-    reason: "Callers read these words in the answer",
-  },
-  {
-    path: /\.exit_code$|^\w+\.output\.(?:format|schema)$|^workflow\.aggregation\.decision\b/,
-    significance: "breaking",
-    reason: "Callers act on this part of the answer",
-  },
-  {
-    path: /^(?:agent\.tasks\.outputs|workflow\.outputs|pipeline\.stages\[.+?\]\.(?:outputs|artifacts))/,
-    types: ["removed"],
-    significance: "breaking",
-    reason: "Callers may still expect this result",
-  },
-  {
-    path: new RegExp(`^(?:workflow\\.orchestration\\.phases|pipeline\\.(?:stages|triggers))${ENTRY}$`),
-    types: ["removed"],
-    significance: "breaking",
-    reason: "A part of the run is gone",
-  },
-  {
-    path: new RegExp(`^pipeline\\.triggers(?:${ENTRY})?$`),
+  }),
+  breaking(
+    new RegExp(`${INPUT_PATHS.source}.*\\.default$`),
+    "Nothing stands in for an input that callers leave out",
+    { types: ["removed"] },
+  ),
+  breaking(
+    new RegExp(`${INPUT_PATHS.source}.*\\.(?:type|required|name|pattern|options|values|source|arg|env)\\b`),
+    "Callers have to give this input in another way",
+  ),
+  breaking(/^agent\.(?:decisions|completion)\.vocabulary\b/, "Callers read these words in the answer"),
+  breaking(
+    /\.exit_code$|^\w+\.output\.(?:format|schema)$|^workflow\.aggregation\.decision\b/,
+    "Callers act on this part of the answer",
+  ),
+  breaking(
+    /^(?:agent\.tasks\.outputs|workflow\.outputs|pipeline\.stages\[.+?\]\.(?:outputs|artifacts))/,
+    "Callers may still expect this result",
+    { types: ["removed"] },
+  ),
+  breaking(
+    new RegExp(`^(?:workflow\\.orchestration\\.phases|pipeline\\.(?:stages|triggers))${ENTRY}$`),
+    "A part of the run is gone",
+    { types: ["removed"] },
+  ),
+  structural(new RegExp(`^pipeline\\.triggers(?:${ENTRY})?$`), "Starts in one more way", {
     types: ["added"],
-    significance: "structural",
-    reason: "Starts in one more way",
-  },
-  {
-    path: REFERENCE_PATHS,
-    significance: "structural",
-    reason: "Uses other definitions, or other versions of them",
-  },
-  {
-    path: /\.(?:description|label|message|emoji|banner|purpose|displayName|name|rationale|\w+_rationale)$|\.(?:tone|examples|references|global_references|key_definitions)\b/,
-    types: ["modified"],
-    significance: "cosmetic",
-    reason: "Wording only",
-  },
+  }),
+  structural(REFERENCE_PATHS, "Uses other definitions, or other versions of them"),
+  cosmetic(
+    /\.(?:description|label|message|emoji|banner|purpose|displayName|name|rationale|\w+_rationale)$|\.(?:tone|examples|references|global_references|key_definitions)\b/,
+    "Wording only",
+    { types: ["modified"] },
+  ),
 ];
 
 /** For changes that no rule matches. */
