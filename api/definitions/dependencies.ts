@@ -237,7 +237,7 @@ async function findDependents(
 export async function filterRanges(
   ranges: readonly string[],
   fits: (range: string) => boolean,
-  { versions, onStep }: { versions: number; onStep?: OnStep },
+  { versions, onStep }: { versions: number; onStep: OnStep },
 ): Promise<string[]> {
   const kept: string[] = [];
   let compared = 0;
@@ -245,7 +245,7 @@ export async function filterRanges(
     compared += versions + VERSIONS_A_RANGE;
     if (compared > VERSIONS_PER_TURN) {
       await yieldEventLoop();
-      onStep?.();
+      onStep();
       compared = 0;
     }
     if (fits(range)) kept.push(range);

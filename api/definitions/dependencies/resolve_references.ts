@@ -29,7 +29,7 @@ const PIECE = 250;
  */
 export async function resolveReferences<Reference extends ReferenceLike>(
   sql: Sql,
-  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep?: OnStep | undefined },
+  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep: OnStep },
 ): Promise<ResolvedReference<Reference>[]> {
   const { references, viewer, onStep } = options;
   const resolved: ResolvedReference<Reference>[] = [];
@@ -37,14 +37,14 @@ export async function resolveReferences<Reference extends ReferenceLike>(
     const piece = references.slice(first, first + PIECE);
     resolved.push(...(await resolvePiece(sql, { references: piece, viewer, onStep })));
     await yieldEventLoop();
-    onStep?.();
+    onStep();
   }
   return resolved;
 }
 
 async function resolvePiece<Reference extends ReferenceLike>(
   sql: Sql,
-  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep: OnStep | undefined },
+  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep: OnStep },
 ): Promise<ResolvedReference<Reference>[]> {
   const keys = new Map<string, DefinitionLineKey>();
   for (const { type, name, targetOrgId: orgId } of options.references) {
@@ -60,7 +60,7 @@ async function resolvePiece<Reference extends ReferenceLike>(
     compared += versions.length;
     if (compared > VERSIONS_PER_TURN) {
       await yieldEventLoop();
-      options.onStep?.();
+      options.onStep();
       compared = versions.length;
     }
     resolved.push({ reference, target: pickVersion(range, versions) });

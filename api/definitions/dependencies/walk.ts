@@ -41,7 +41,7 @@ export async function walkDependencies(
     viewer: DefinitionViewer;
     maxDepth: number;
     /** What it throws ends the walk. */
-    onStep?: OnStep;
+    onStep: OnStep;
   },
 ): Promise<DependencyWalk> {
   const { roots, viewer, maxDepth, onStep } = options;
@@ -53,7 +53,8 @@ export async function walkDependencies(
   let isBatch = roots.length > 1;
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {
-    const { references, counted } = await listLevel(sql, { level, viewer, limit, isBatch, onStep });
+    const references = await listLevel(sql, { level, viewer, limit, isBatch, onStep });
+    if (!isBatch) limit -= references.length;
     isBatch = false;
     const next: string[] = [];
     for (const { reference, target } of await resolveReferences(sql, { references, viewer, onStep })) {
@@ -70,7 +71,6 @@ export async function walkDependencies(
       nodes.set(target.id, nodeOf(target));
       next.push(target.id);
     }
-    limit -= counted;
     level = next;
   }
   const more =
@@ -78,38 +78,29 @@ export async function walkDependencies(
   return { nodes, edges, unresolved: [...unresolved.values()], truncated: limit <= 0 || more.length > 0 };
 }
 
-interface LevelQuery {
-  level: readonly string[];
-  viewer: DefinitionViewer;
-  onStep: OnStep | undefined;
-}
-
-/** Reads the references of one level, and how many of them count against the limit. */
-async function listLevel(
-  sql: Sql,
-  options: LevelQuery & { limit: number; isBatch: boolean },
-): Promise<{ references: TreeReferenceRow[]; counted: number }> {
-  const { level, viewer, limit, isBatch } = options;
-  if (isBatch) return { references: await listBatchReferences(sql, options), counted: 0 };
-  const references = await listTreeReferences(sql, { definitionIds: level, viewer, limit });
-  return { references, counted: references.length };
-}
-
 /** Roots whose references are read in one turn of the event loop. */
 const ROOTS_PER_QUERY = 20;
 
-/** Returns the references of several roots. They came in one request, whose size bounds them. */
-async function listBatchReferences(
+/** Reads the references of one level. Those of a batch came in one request, whose size bounds them instead of the limit. */
+async function listLevel(
   sql: Sql,
-  { level, viewer, onStep }: LevelQuery,
+  options: {
+    level: readonly string[];
+    viewer: DefinitionViewer;
+    limit: number;
+    isBatch: boolean;
+    onStep: OnStep;
+  },
 ): Promise<TreeReferenceRow[]> {
+  const { level, viewer, limit, isBatch, onStep } = options;
+  if (!isBatch) return listTreeReferences(sql, { definitionIds: level, viewer, limit });
   const references: TreeReferenceRow[] = [];
   for (let first = 0; first < level.length; first += ROOTS_PER_QUERY) {
     const definitionIds = level.slice(first, first + ROOTS_PER_QUERY);
     const found = await listTreeReferences(sql, { definitionIds, viewer, limit: Number.MAX_SAFE_INTEGER });
     for (const reference of found) references.push(reference);
     await yieldEventLoop();
-    onStep?.();
+    onStep();
   }
   return references;
 }
