@@ -31,36 +31,26 @@ export function renderCommand(source: Source): string {
   const execution = body.map("execution");
   const frontMatter = [
     ["description", source.description],
-    ["argument-hint", commandArgumentHint(body)],
+    ["argument-hint", listArgumentHints(body).join(" ") || null],
     ["model", bareModelAlias(execution.map("model").peek("default") ?? execution.peek("model"))],
   ] as const;
   return renderFile(source, frontMatter, SECTIONS);
 }
 
-/** `<target> [mode]`: what has a default is in brackets; `null` without arguments. */
-function commandArgumentHint(body: Fields): string | null {
-  const hints = listArguments(body).map(({ name, isOptional }) => (isOptional ? `[${name}]` : `<${name}>`));
-  return hints.length === 0 ? null : hints.join(" ");
-}
-
-interface Argument {
-  name: string;
-  isOptional: boolean;
-}
-
-/** Inputs that the caller types. */
-function listArguments(body: Fields): Argument[] {
+/** `<target>` for each input that the caller types, `[mode]` for one with a default. */
+function listArgumentHints(body: Fields): string[] {
   const inputs = body.peek("inputs");
   return (Array.isArray(inputs) ? inputs : []).flatMap((input) => {
     if (!isRecord(input) || input["source"] !== "arg") return [];
     const name = scalarText(input["arg"]) ?? scalarText(input["name"]);
-    return name === null ? [] : [{ name: collapse(name), isOptional: (input["default"] ?? null) !== null }];
+    if (name === null) return [];
+    return [(input["default"] ?? null) === null ? `<${collapse(name)}>` : `[${collapse(name)}]`];
   });
 }
 
 function writeArguments(w: MarkdownWriter, source: Source): void {
   const { body, name } = source;
-  if (!body.hasMap("arguments") && listArguments(body).length === 0) return;
+  if (!body.hasMap("arguments") && listArgumentHints(body).length === 0) return;
   const block = body.map("arguments");
   w.heading(2, md`Arguments`);
   w.paragraph(md`The caller typed:`);
