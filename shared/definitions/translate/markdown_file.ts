@@ -7,7 +7,6 @@ import { writeLeftovers, writeUnknownBlock } from "./generic_section.ts";
 import { collapse, type Inline, md, prose } from "./inline.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
 import { passage } from "./passage.ts";
-import { TranslationFailure } from "./translation_failure.ts";
 
 /** A parsed definition: `body` is the map under the root key. */
 export interface TranslatableDefinition {
@@ -36,13 +35,6 @@ export function readSource(definition: TranslatableDefinition): Source {
   const block = body.map("interface");
   block.skip(...REGISTRY_KEYS);
   return { name, version, body, interface: block, description: block.text("description") ?? "" };
-}
-
-/** Returns the failure of a definition without a description, which the front matter of every kind needs. */
-export function missingDescription({ description }: Source, type: DefinitionType): TranslationFailure | null {
-  if (collapse(description) !== "") return null;
-  const path = `${type}.interface.description`;
-  return new TranslationFailure("missing_description", path, "The interface has no description");
 }
 
 /** Writes one part of the text. */

@@ -3,7 +3,8 @@ import type { DefinitionType } from "../../vocabulary.ts";
 import { digest } from "../hash_definition.ts";
 import { renderAgent } from "./agent.ts";
 import { renderCommand } from "./command.ts";
-import { missingDescription, readSource, type Source, type TranslatableDefinition } from "./markdown_file.ts";
+import { collapse } from "./inline.ts";
+import { readSource, type Source, type TranslatableDefinition } from "./markdown_file.ts";
 import { MAX_RENDERED_BYTES, markdownTooLarge } from "./markdown_writer.ts";
 import { renderPipeline } from "./pipeline.ts";
 import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";
@@ -54,13 +55,15 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
   }
 }
 
-/** A missing description is a failure, but what else is missing is looked for first. */
+/** The front matter of every type needs a description. If it is missing, what else is missing is looked for first. */
 function render(definition: TranslatableDefinition): string {
+  const { type } = definition;
   const source = readSource(definition);
-  const missing = missingDescription(source, definition.type);
-  if (missing === null) return RENDERERS[definition.type](source);
+  if (collapse(source.description) !== "") return RENDERERS[type](source);
+  const path = `${type}.interface.description`;
+  const missing = new TranslationFailure("missing_description", path, "The interface has no description");
   try {
-    RENDERERS[definition.type](source);
+    RENDERERS[type](source);
   } catch (error) {
     if (!(error instanceof TranslationFailure)) throw error;
     missing.others = [error, ...error.others];
