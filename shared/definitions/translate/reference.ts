@@ -14,22 +14,20 @@ export function readReference(value: unknown, path: string): Inline {
       `A reference is a name, an at sign and a range, such as @acme/reviewer@^1.2.3. A range is ${RANGE_FORMS}`,
     );
   }
-  return code(text) ?? badPath(path);
+  return readPipelineReference(text, path);
 }
 
 /** Pipelines accept any text (definition-languages, section 2). */
 export function readPipelineReference(value: unknown, path: string): Inline {
-  return code(referenceText(value, path)) ?? badPath(path);
+  const reference = code(referenceText(value, path));
+  if (reference === null) throw badReference(path, "A reference must be visible text");
+  return reference;
 }
 
 function referenceText(value: unknown, path: string): string {
   const text = scalarText(value);
   if (text !== null) return text.trim();
   throw badReference(path, "A reference must be text");
-}
-
-function badPath(path: string): never {
-  throw badReference(path, "A reference must be visible text");
 }
 
 function badReference(path: string, message: string): TranslationFailure {
