@@ -45,7 +45,9 @@ export function parseDefinition(yaml: string, expected: { type: DefinitionType |
   if (!read.ok) return hasFrontMatter(yaml) ? { ok: false, problems: [NO_YAML] } : read;
   const { document } = read;
   const problems: DefinitionProblem[] = [];
-  const source = readDefinition(document.value, expected.type, problemCollector(document, problems));
+  const source = readDefinition(document.value, expected.type, (path, message) => {
+    problems.push({ path: formatPath(path), message, ...document.locate(path) });
+  });
   if (problems.length > 0 || source === null) return { ok: false, problems };
   return { ok: true, source, document };
 }
@@ -69,12 +71,6 @@ const NO_YAML: DefinitionProblem = {
   line: 1,
   column: 1,
 };
-
-function problemCollector(document: YamlDocument, problems: DefinitionProblem[]): AddSourceProblem {
-  return (path, message) => {
-    problems.push({ path: formatPath(path), message, ...document.locate(path) });
-  };
-}
 
 function readDefinition(
   root: unknown,
