@@ -1,5 +1,6 @@
 /** GET …/versions and …/diff: how a definition came to be what it is, and what differs between two versions. */
 import { Type } from "@sinclair/typebox";
+import { CHANGES } from "../../shared/definitions/diff.ts";
 import { digest } from "../../shared/definitions/hash_definition.ts";
 import { SIGNIFICANCES } from "../../shared/definitions/significance.ts";
 import { withoutVersion } from "../../shared/definitions/translate/markdown_file.ts";
@@ -57,7 +58,7 @@ export const listVersions = operation(
   },
 );
 
-const FieldChangeType = oneOf(["added", "removed", "modified", "unchanged"]);
+const FieldChangeType = oneOf(CHANGES);
 const FieldChange = Type.Object(
   {
     path: Text,
@@ -73,7 +74,6 @@ export const ClassifiedChange = Type.Object(
   { title: "ClassifiedChange" },
 );
 
-const CHANGES = ["added", "removed", "modified", "unchanged"] as const;
 const Version = Type.String({ examples: ["1.0.0"] });
 const Hash = Type.String({ examples: [`sha256:${"0".repeat(64)}`] });
 const OtherHash = Type.String({ examples: [`sha256:${"1".repeat(64)}`] });

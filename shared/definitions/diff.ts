@@ -8,25 +8,23 @@ import type { DefinitionSource } from "./parse_definition.ts";
 
 export type ComparedDefinition = Pick<DefinitionSource, "type" | "root">;
 
+export const CHANGES = ["added", "removed", "modified", "unchanged"] as const;
+type FieldChangeType = (typeof CHANGES)[number];
+
 /** Names of sections, such as `agent.interface`. */
-export interface SectionDiff {
-  added: string[];
-  removed: string[];
-  modified: string[];
-  unchanged: string[];
-}
+type SectionDiff = Record<FieldChangeType, string[]>;
 
 export interface FieldChange {
   /** Such as `agent.defaults.model` or, for an entry with an id, `agent.scoring.categories[tests].weight`. */
   path: string;
-  type: "added" | "removed" | "modified" | "unchanged";
+  type: FieldChangeType;
   oldValue?: unknown;
   newValue?: unknown;
 }
 
 export interface FieldDiff {
   fields: FieldChange[];
-  summary: { added: number; removed: number; modified: number; unchanged: number };
+  summary: Record<FieldChangeType, number>;
 }
 
 /**
