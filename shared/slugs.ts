@@ -15,7 +15,7 @@ export function isProjectSlug(text: string): boolean {
   return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text) && text.length <= MAX_LENGTH && !isUuid(text);
 }
 
-/** `Café Menu (v2)` → `cafe-menu-v2`; a name without any letter or digit of ASCII becomes `project`. */
+/** `Café Menu (v2)` → `cafe-menu-v2`; a UUID, and a name without any letter or digit of ASCII, becomes `project`. */
 export function toSlug(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -24,12 +24,15 @@ export function toSlug(name: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, MAX_LENGTH)
     .replace(/^-+|-+$/g, "");
-  return slug || "project";
+  return slug === "" || isUuid(slug) ? "project" : slug;
 }
 
 /** `menu`, `menu-2`, `menu-3` …: alternatives for a slug that is taken. */
 export function* slugCandidates(name: string): Generator<string> {
   const slug = toSlug(name);
   yield slug;
-  for (let n = 2; ; n++) yield `${slug}-${n}`;
+  for (let n = 2; ; n++) {
+    const ending = `-${n}`;
+    yield slug.slice(0, MAX_LENGTH - ending.length).replace(/-$/, "") + ending;
+  }
 }

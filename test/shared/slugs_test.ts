@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isAccountSlug, toSlug } from "../../shared/slugs.ts";
+import { isAccountSlug, isProjectSlug, slugCandidates, toSlug } from "../../shared/slugs.ts";
 
 test.each([
   ["Checkout Service", "checkout-service"],
@@ -12,6 +12,15 @@ test.each([
 ])("toSlug() makes %j easy to type", (name, slug) => {
   expect(toSlug(name)).toBe(slug);
 });
+
+test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a716-446655440000"])(
+  "slugCandidates() makes slugs of %j that a person could choose too",
+  (name) => {
+    const found = slugCandidates(name).take(12).toArray();
+    expect(found.filter(isProjectSlug)).toEqual(found);
+    expect(new Set(found).size).toBe(12);
+  },
+);
 
 test("isAccountSlug() knows what the database takes", () => {
   expect(["a", "a-b_c.d", "0x"].every(isAccountSlug)).toBe(true);
