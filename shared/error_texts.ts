@@ -179,10 +179,10 @@ export const TEXTS = {
       `No version of ${addressed(definition)} is published.${definition.orgSlug === null ? "" : ` ${OTHER_NAME_ADVICE}`}`,
     similar: (text: string, names: readonly string[]) =>
       names.length === 0 ? text : `${text} Did you mean ${names.map((name) => `"${name}"`).join(", ")}?`,
-    unknownAlias: ({ alias, since, model }: { alias: string; since: string; model: string | null }) =>
-      `Alias "${alias}" is known since ${since}. Choose a later asOf, or name the model${model === null ? "" : `, such as "${model}"`}.`,
-    unknownPrices: ({ model, since }: { model: string; since: string }) =>
-      `The prices of model "${model}" are known since ${since}. Choose a later asOf.`,
+    unknownAlias: (at: { alias: string; since: string; parameter: string; model: string | null }) =>
+      `Alias "${at.alias}" is known since ${at.since}. Choose a later ${at.parameter}, or name the model${at.model === null ? "" : `, such as "${at.model}"`}.`,
+    unknownPrices: ({ model, since, parameter }: { model: string; since: string; parameter: string }) =>
+      `The prices of model "${model}" are known since ${since}. Choose a later ${parameter}.`,
     version: (definition: AddressedDefinition) =>
       `${addressedFirst(definition)} not found.${definition.orgSlug === null ? "" : ` ${OTHER_NAME_ADVICE}`}`,
     webhook: (slug: string) => `Webhook not found. List webhooks with GET /api/v1/orgs/${slug}/webhooks.`,

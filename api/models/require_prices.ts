@@ -56,7 +56,7 @@ export function requirePrices(
 ): KnownPrices {
   if (!found) throw new Error("Cannot read prices: they were not looked up");
   const { model, aliasKnownSince } = found;
-  const asOf = earlierInstant(lookup);
+  const { asOf, parameter } = earlierInstant(lookup);
   if ("alias" in lookup) {
     const { alias } = lookup;
     if (aliasKnownSince === null) {
@@ -67,7 +67,7 @@ export function requirePrices(
       const target = catalog.aliases.get(alias)?.row;
       const model = target ? modelName(target) : null;
       throw unknownAt(
-        TEXTS.NOT_FOUND.unknownAlias({ alias, since: aliasKnownSince, model }),
+        TEXTS.NOT_FOUND.unknownAlias({ alias, since: aliasKnownSince, parameter, model }),
         aliasKnownSince,
       );
     }
@@ -77,15 +77,17 @@ export function requirePrices(
     throw notFound("model", TEXTS.NOT_FOUND.model(modelName(lookup)));
   }
   if (asOf !== null && asOf < model.knownSince) {
-    const message = TEXTS.NOT_FOUND.unknownPrices({ model: modelName(model), since: model.knownSince });
-    throw unknownAt(message, model.knownSince);
+    const since = model.knownSince;
+    const message = TEXTS.NOT_FOUND.unknownPrices({ model: modelName(model), since, parameter });
+    throw unknownAt(message, since);
   }
   return model;
 }
 
 /** Nothing that happened later was known; `null` means now. */
-function earlierInstant({ asOf, knownAt = null }: PriceLookup): string | null {
-  return asOf !== null && knownAt !== null && knownAt < asOf ? knownAt : (asOf ?? knownAt);
+function earlierInstant({ asOf, knownAt = null }: PriceLookup) {
+  const isKnownAt = knownAt !== null && (asOf === null || knownAt < asOf);
+  return isKnownAt ? { asOf: knownAt, parameter: "knownAt" } : { asOf, parameter: "asOf" };
 }
 
 /** Returns the prices as the API presents them. Throws NOT_FOUND with the reason `price`. */

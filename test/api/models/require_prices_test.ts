@@ -85,9 +85,18 @@ test("an instant before the first sync that saw the model is 404", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": {} });
   for (const path of ["/openai/gpt-5", "/resolve/gpt-5", "/resolve/gpt"]) {
-    expect(await get(app, `${path}?asOf=${BEFORE}`, 404)).toMatchObject({
-      error: { code: "NOT_FOUND", details: { reason: "unknown_at", pricesKnownSince: FIRST } },
-    });
+    for (const [query, parameter] of [
+      [`asOf=${BEFORE}`, "asOf"],
+      [`asOf=${FIRST}&knownAt=${BEFORE}`, "knownAt"],
+    ]) {
+      expect(await get(app, `${path}?${query}`, 404)).toMatchObject({
+        error: {
+          code: "NOT_FOUND",
+          message: expect.stringContaining(`Choose a later ${parameter}`),
+          details: { reason: "unknown_at", pricesKnownSince: FIRST },
+        },
+      });
+    }
   }
   expect(await get(app, `/openai/gpt-6?asOf=${FIRST}`, 404)).toMatchObject({
     error: { details: { reason: "model" } },
