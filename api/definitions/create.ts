@@ -12,7 +12,7 @@ import { operation, reply } from "../http/operation.ts";
 import { choice } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { type DefinitionAddress, parseLineAddress } from "./address.ts";
-import { type DefinitionDeps, requireDocument, workOf } from "./document.ts";
+import { type DefinitionDeps, requireDocument } from "./document.ts";
 import { findWriter, requireStillWriter, runWrite } from "./find_writable.ts";
 import { addDraft, type Writer } from "./new_draft.ts";
 import { Provenance, readProvenance } from "./provenance.ts";
@@ -76,7 +76,7 @@ export async function createDraft(
   const { type, name } = address;
   const added = { type, name, yamlBytes: Buffer.byteLength(body.yaml) };
   await writer.inTurn(() => requireDraftQuota(sql, writer, [added]));
-  const document = await requireDocument(workOf(documents, writer), body.yaml, address);
+  const document = await requireDocument(documents.forCaller(writer.caller.userId), body.yaml, address);
   return runWrite(sql, writer, async (tx) => {
     await requireDraftQuota(tx, writer, [added]);
     const [line] = await upsertLines(tx, writer.org.orgId, [document]);

@@ -10,7 +10,6 @@ import type { Pool } from "../../sql/connection/pool.ts";
 import type { DefinitionContent, DefinitionRuntime } from "../../sql/definitions/fields.ts";
 import type { Documents, DocumentWork } from "../documents/documents.ts";
 import type { ReadDocument } from "../documents/read_document.ts";
-import type { Caller } from "../http/caller.ts";
 import { requestContext } from "../http/request_context.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import type { CatalogCache } from "../models/catalog_cache.ts";
@@ -118,11 +117,6 @@ function invalidText(yaml: string): ApiError | null {
     message: TEXTS.PAYLOAD_TOO_LARGE.yaml(MAX_DEFINITION_BYTES),
     details: { maxSize: MAX_DEFINITION_BYTES },
   });
-}
-
-/** Returns the document worker with the writer's own queue. */
-export function workOf(documents: Documents, { caller }: { caller: Pick<Caller, "userId"> }): DocumentWork {
-  return documents.forCaller(caller.userId);
 }
 
 /** Returns the document worker for a read. Anonymous callers of one network share a queue. */

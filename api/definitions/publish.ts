@@ -17,7 +17,7 @@ import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
 import { atOnce } from "./definition_turns.ts";
 import { listCycleErrors, type PublishedRow } from "./dependencies/cycle.ts";
-import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument, workOf } from "./document.ts";
+import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument } from "./document.ts";
 import {
   findVersionWriter,
   lockVersion,
@@ -90,7 +90,7 @@ export async function publishDraft(
       return row;
     },
     prepare: async (row) => {
-      const document = await requireDocument(workOf(documents, writer), row.yaml, row);
+      const document = await requireDocument(documents.forCaller(writer.caller.userId), row.yaml, row);
       return { row, document, earlyWarnings: await listUnknownNames(deps, document) };
     },
     isStale: (seen, locked) => seen.yaml !== locked.yaml,

@@ -23,7 +23,6 @@ import {
   requireDocument,
   runtimeOf,
   type WrittenDocument,
-  workOf,
 } from "./document.ts";
 import {
   findVersionWriter,
@@ -147,7 +146,7 @@ async function retranslateVersion(
 ): Promise<{ data: Retranslated; warnings: Warning[] }> {
   const { writer, address, createNewVersion } = options;
   const lineId = await requireOwnLine(sql, writer, address);
-  const work = workOf(documents, writer);
+  const work = documents.forCaller(writer.caller.userId);
   return writeOptimistically(sql, writer, {
     load: async (on) => {
       const used = createNewVersion ? await countUsedQuotas(on, writer.org) : null;

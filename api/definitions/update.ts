@@ -33,7 +33,6 @@ import {
   rejectLongFields,
   requireDocument,
   type WrittenDocument,
-  workOf,
 } from "./document.ts";
 import { findVersionWriter, lockVersion, requireOwnLine, type VersionWrite } from "./find_writable.ts";
 import { auditOf, naturalTier, requireRow, type Writer } from "./new_draft.ts";
@@ -143,7 +142,7 @@ export async function updateVersion(
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { writer, address, body } = options;
   const lineId = await requireOwnLine(sql, writer, address);
-  const work = workOf(documents, writer);
+  const work = documents.forCaller(writer.caller.userId);
   const requireBytes = ({ row, used }: { row: DefinitionRow; used: DefinitionQuotas }, yaml: string) => {
     const yamlBytes = Buffer.byteLength(yaml) - Buffer.byteLength(row.yaml);
     if (yamlBytes > 0) requireRoom(writer.org, used, { drafts: 0, lines: 0, yamlBytes });

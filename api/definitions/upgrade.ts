@@ -11,13 +11,7 @@ import { lockLine } from "../../sql/definitions/lines.ts";
 import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type DefinitionAddress, parseAddress } from "./address.ts";
-import {
-  type DefinitionDeps,
-  editDocument,
-  requireDocument,
-  type WrittenDocument,
-  workOf,
-} from "./document.ts";
+import { type DefinitionDeps, editDocument, requireDocument, type WrittenDocument } from "./document.ts";
 import { definitionNotFound } from "./find_visible.ts";
 import { findLineWriter, requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
@@ -119,7 +113,7 @@ async function upgradeVersion(
     prepare: async ({ latest, versions }) => {
       const version = nextMajor(versions);
       if (version === null) throw versionExists(latest, versions);
-      const work = workOf(documents, writer);
+      const work = documents.forCaller(writer.caller.userId);
       const [failure] = (await requireDocument(work, yaml, latest)).failures;
       if (failure) {
         const { reason, path, message } = failure;

@@ -18,7 +18,7 @@ import { requireAllowed } from "../../http/require_allowed.ts";
 import { rejectUnstorable } from "../../http/storable_text.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { parseReadAddress } from "../address.ts";
-import { type DefinitionDeps, editDocument, rejectLongFields, workOf } from "../document.ts";
+import { type DefinitionDeps, editDocument, rejectLongFields } from "../document.ts";
 import { definitionNotFound, findTarget, requireDefinition } from "../find_visible.ts";
 import { findWriter, requireStillWriter, runWrite } from "../find_writable.ts";
 import { addDraft, type Writer } from "../new_draft.ts";
@@ -169,7 +169,7 @@ export async function forkVersion(
   if ((await findLineId(sql, key)) !== null) throw nameTaken();
   const added = { drafts: 1, lines: 1, yamlBytes: Buffer.byteLength(original.yaml) };
   await writer.inTurn(() => requireQuota(sql, writer.org, added));
-  const work = workOf(documents, writer);
+  const work = documents.forCaller(writer.caller.userId);
   const edited = await editDocument(work, { yaml: original.yaml, changes, names }, { type, name });
   const { document } = edited;
   // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
