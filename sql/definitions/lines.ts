@@ -1,7 +1,6 @@
 /** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import {
-  anyRow,
   type Fragment,
   firstRow,
   firstValue,
@@ -202,22 +201,17 @@ export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
     where id = ${id}`;
 }
 
-/**
- * Deletes a line without versions, so that its name is free, and counts one fork less for its source. Returns false if the
- * line still has versions.
- */
-export async function deleteEmptyLine(sql: Sql, id: string): Promise<boolean> {
-  return anyRow(sql`
+/** Deletes a line if it has no versions, so that its name is free, and counts one fork less for its source. */
+export async function deleteEmptyLine(sql: Sql, id: string): Promise<void> {
+  await sql`
     with deleted as (
       delete from definition_lines as l
       where l.id = ${id} and not exists (select from definitions as d where d.line_id = l.id)
       returning l.id
-    ), uncounted as (
-      update definition_lines as s
-      set fork_count = s.fork_count - 1
-      from deleted
-      join definition_forks as f on f.line_id = deleted.id
-      where s.id = f.source_line_id
     )
-    select id from deleted`);
+    update definition_lines as s
+    set fork_count = s.fork_count - 1
+    from deleted
+    join definition_forks as f on f.line_id = deleted.id
+    where s.id = f.source_line_id`;
 }
