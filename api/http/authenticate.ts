@@ -7,7 +7,7 @@ import { findSessionCaller, updateSessionLastUsed } from "../../sql/accounts/ses
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { Caller } from "./caller.ts";
 import type { CredentialCache, FoundCaller } from "./credential_cache.ts";
-import { hashSecret, hasValidChecksum, looksLikeApiKey, type SentCredential } from "./credentials.ts";
+import { hashSecret, hasValidChecksum, KEY_PREFIX, type SentCredential } from "./credentials.ts";
 
 /** Throws `UNAUTHORIZED` for a credential that is unknown, revoked or expired. */
 export type Authenticate = (sent: SentCredential) => Promise<Caller>;
@@ -73,7 +73,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
 export function readCredential(authorization: string): SentCredential {
   const [, secret] = BEARER.exec(authorization.trim()) ?? [];
   if (!secret) throw unauthorized(TEXTS.UNAUTHORIZED.header);
-  const isKey = looksLikeApiKey(secret);
+  const isKey = secret.startsWith(KEY_PREFIX);
   if (isKey && !hasValidChecksum(secret)) throw unauthorized(TEXTS.UNAUTHORIZED.checksum);
   return { isKey, hash: hashSecret(secret) };
 }

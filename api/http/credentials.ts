@@ -2,7 +2,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-const KEY_PREFIX = "ulr_";
+/** Only API keys begin with it. */
+export const KEY_PREFIX = "ulr_";
 const SESSION_PREFIX = "uls_";
 /** Characters of a key that are kept readable, so that its owner can tell keys apart. */
 const DISPLAY_LENGTH = 12;
@@ -79,9 +80,4 @@ export function mintSessionToken(): MintedSecret {
 /** Makes the token of a sign-in whose password was right: `ull_` and 43 characters of `[A-Za-z0-9_-]`. */
 export function mintLoginToken(): MintedSecret {
   return mint("ull_");
-}
-
-/** True for text that has the form of an API key; anything else can only be a session token. */
-export function looksLikeApiKey(text: string): boolean {
-  return text.startsWith(KEY_PREFIX);
 }
