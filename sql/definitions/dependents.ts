@@ -2,11 +2,9 @@
 import { MAX_RANGE_LENGTH } from "../../shared/definitions/version_range.ts";
 import type { Sql } from "../connection/pool.ts";
 import type { DefinitionRow } from "./fields.ts";
+import type { DefinitionLineKey } from "./lines.ts";
 import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
-
-/** A definition that others may refer to. */
-type DependencyTarget = Pick<DefinitionRow, "lineId" | "orgId" | "type" | "name">;
 
 /** Most ranges that dependents are looked for with: documents of others can add any number. */
 export const MAX_REFERENCED_RANGES = 1_000;
@@ -17,7 +15,7 @@ export const MAX_REFERENCED_RANGES = 1_000;
  */
 export async function listReferencedRanges(
   sql: Sql,
-  { target, viewer }: { target: Omit<DependencyTarget, "lineId">; viewer: DefinitionViewer },
+  { target, viewer }: { target: DefinitionLineKey; viewer: DefinitionViewer },
 ): Promise<string[]> {
   const rows = await sql<{ range: string }[]>`
     select r.range
@@ -31,10 +29,7 @@ export async function listReferencedRanges(
 }
 
 /** True for a reference `r` of a version `d` that refers to this line, if the viewer finds the version in lists. */
-function isDependent(
-  sql: Sql,
-  { target, viewer }: { target: Omit<DependencyTarget, "lineId">; viewer: DefinitionViewer },
-) {
+function isDependent(sql: Sql, { target, viewer }: { target: DefinitionLineKey; viewer: DefinitionViewer }) {
   // The length is the condition of the index.
   return sql`
     r.type = ${target.type} and r.name = ${target.name} and length(r.name) <= 100 and r.in_tree
@@ -71,7 +66,7 @@ interface DependentRow extends Pick<DefinitionRow, "id" | "type" | "name" | "ver
 export async function listDependents(
   sql: Sql,
   options: {
-    target: DependencyTarget;
+    target: DefinitionLineKey;
     ranges: readonly string[];
     viewer: DefinitionViewer;
     limit: number;

@@ -126,8 +126,7 @@ async function breaksOfLine(
   const [first] = line;
   if (!first) return new Map();
   const { type, name } = first.document;
-  const { orgId, lineId } = first.predecessor;
-  const target = { orgId, lineId, type, name };
+  const target = { orgId: first.predecessor.orgId, type, name };
   const named = await listReferencedRanges(sql, { target, viewer });
   onStep();
   const read = new Map<string, Report["breaks"]>([["[]", []]]);
