@@ -176,29 +176,24 @@ export const DEFINITION_FIELDS = {
 /** A full definition, with YAML and Markdown. */
 export type Definition = FieldValues<typeof DEFINITION_FIELDS>;
 
+const { id, type, name, version, authorId, orgId } = DEFINITION_FIELDS;
+
 /** The fields that identify a version. */
-export const NAMED_FIELDS = {
-  id: DEFINITION_FIELDS.id,
-  type: DEFINITION_FIELDS.type,
-  name: DEFINITION_FIELDS.name,
-  version: DEFINITION_FIELDS.version,
-  authorId: DEFINITION_FIELDS.authorId,
-  orgId: DEFINITION_FIELDS.orgId,
-} as const satisfies FieldMap;
+export const NAMED_FIELDS = { id, type, name, version, authorId, orgId } as const satisfies FieldMap;
 
 export type NamedVersion = FieldValues<typeof NAMED_FIELDS>;
 
 /** The fields of a version in the history of its definition. */
 export const VERSION_FIELDS = {
-  id: DEFINITION_FIELDS.id,
-  version: DEFINITION_FIELDS.version,
+  id,
+  version,
   status: DEFINITION_FIELDS.status,
   hash: DEFINITION_FIELDS.hash,
   promptHash: DEFINITION_FIELDS.promptHash,
   changeSummary: nullableField(textField("d.change_summary", "Says which file a finding is in")),
   changeType: wordField("d.change_type", CHANGE_TYPES, "minor", "Compared with the version before it"),
   createdAt: DEFINITION_FIELDS.createdAt,
-  createdBy: DEFINITION_FIELDS.authorId,
+  createdBy: authorId,
   quarantinedAt: DEFINITION_FIELDS.quarantinedAt,
   quarantineReason: DEFINITION_FIELDS.quarantineReason,
 } as const satisfies FieldMap;
