@@ -2,7 +2,6 @@
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isUnproven } from "../../shared/policy.ts";
-import type { DefinitionType } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -92,7 +91,10 @@ export async function findTarget(
 
 async function findVersionTarget(sql: Sql, { type, id }: VersionId, scope: ReadScope): Promise<ReadTarget> {
   const found = await findVisibleVersion(sql, { type, id, ...scope });
-  const { orgId, orgSlug, name, version } = requireVisible(found, () => versionIdNotFound(type, id));
+  const { orgId, orgSlug, name, version } = requireVisible(found, () => {
+    const message = TEXTS.NOT_FOUND.id({ type, id });
+    return new ApiError("NOT_FOUND", { message, details: { reason: "version", type, id } });
+  });
   return { type, orgSlug, name, version, viewer: scope.viewer, orgId };
 }
 
@@ -143,11 +145,4 @@ export function definitionNotFound(address: DefinitionAddress, reason: "definiti
   const found = reason === "version" && version === null ? "published" : reason;
   const message = TEXTS.NOT_FOUND[found](address);
   return new ApiError("NOT_FOUND", { message, details: { reason, type, name } });
-}
-
-function versionIdNotFound(type: DefinitionType, id: string): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message: TEXTS.NOT_FOUND.id({ type, id }),
-    details: { reason: "version", type, id },
-  });
 }
