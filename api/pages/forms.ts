@@ -149,7 +149,7 @@ export function problemSummary(
 export interface Field {
   /** The API's name of it; also the name of the control. */
   name: string;
-  label: string;
+  label: Content;
   hint?: Content;
   problems: FormProblems | null;
 }

@@ -155,6 +155,36 @@ test("on a phone, the header of a signed-in person leaves most of the screen to 
   });
 });
 
+test.each([
+  ["on a phone without scripts", { width: 360, height: 740 }, false],
+  ["on a tablet", { width: 900, height: 740 }, true],
+])(
+  "%s, the organization has room for its name, beside its button",
+  async (_, viewport, javaScriptEnabled) => {
+    const options = { path: "/definitions", as: publisher, viewport, javaScriptEnabled };
+    await dashboard.visit(options, async (page) => {
+      const select = page.getByLabel("Organization", { exact: true });
+      const name = javaScriptEnabled ? "Sign out" : "Switch";
+      const [box, button] = await Promise.all([
+        select.boundingBox(),
+        page.getByRole("button", { name }).boundingBox(),
+      ]);
+      expect(box?.width).toBeGreaterThan(140);
+      expect(button?.x).toBeGreaterThan((box?.x ?? 0) + (box?.width ?? 0));
+      expect(Math.abs((button?.y ?? 0) - (box?.y ?? 0))).toBeLessThan(10);
+    });
+  },
+);
+
+test("in the dark, examples in empty fields are as readable as other quiet text", async () => {
+  await dashboard.visit({ path: "/", as: publisher, colorScheme: "dark" }, async (page) => {
+    const color = await page.evaluate(
+      `getComputedStyle(document.querySelector("input[placeholder]"), "::placeholder").color`,
+    );
+    expect(color).toBe("rgb(165, 175, 191)");
+  });
+});
+
 test("on paper, a page has its text and nothing to click", async () => {
   await dashboard.visit({ path: "/dashboard/exports", as: publisher, colorScheme: "dark" }, async (page) => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });

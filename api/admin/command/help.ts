@@ -2,7 +2,7 @@
 import type { Command, Flag } from "./command.ts";
 import { isSwitch } from "./command_line.ts";
 
-const WIDTH = 96;
+const WIDTH = 80;
 const INDENT = "      ";
 
 /** Such as `--tier free|pro`, in brackets if the flag is optional. */

@@ -72,9 +72,9 @@ export async function showDependents(page: Page, address: PageAddress): Promise<
   const body =
     rows.length === 0
       ? emptyState("No definition that you can see uses it.")
-      : html`<h2>${countOf(totalCount, "version")} ${totalCount === 1 ? "uses" : "use"} it</h2>
+      : html`<section aria-labelledby="dependents"><h2 id="dependents">${countOf(totalCount, "version")} ${totalCount === 1 ? "uses" : "use"} it</h2>
 ${dataTable("Dependents", [...COLUMNS, "Range"], rows)}
-${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionPath(address, "dependents")}">JSON</a></p>`}`;
+${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionPath(address, "dependents")}">JSON</a></p>`}</section>`;
   return frameTab(definition, { tab: "dependents", body });
 }
 

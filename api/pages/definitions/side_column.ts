@@ -65,7 +65,7 @@ function renderVersions(
     (item) =>
       html`<li><a href="${definitionPath({ ...address, version: item.version })}"${
         item.version === version && html` aria-current="true"`
-      }>${item.version}</a>${item.status !== "published" && html` <small>${item.status}</small>`} <span class="quiet">${item.changeSummary}</span></li>`,
+      }>${item.version}</a>${item.status !== "published" && html` ${badge(item.status)}`} <span class="quiet">${item.changeSummary}</span></li>`,
   );
   const line = { ...address, version: null };
   return section(

@@ -30,8 +30,8 @@ export async function showVersions(page: Page, address: PageAddress): Promise<Pa
   const path = definitionPath(address, "versions");
   return frameTab(definition, {
     tab: "versions",
-    body: html`<h2>${countOf(total, "version")}</h2>
+    body: html`<section aria-labelledby="versions"><h2 id="versions">${countOf(total, "version")}</h2>
 ${dataTable("Versions", ["Version", "Status", "Change", "Summary", "Created", "Hash"], rows)}
-${pager({ offset, limit: PAGE_SIZE, total, shown: rows.length }, (to) => withQuery(path, { offset: to }))}`,
+${pager({ offset, limit: PAGE_SIZE, total, shown: rows.length }, (to) => withQuery(path, { offset: to }))}</section>`,
   });
 }

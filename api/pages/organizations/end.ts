@@ -66,7 +66,7 @@ function renderForm({ session, problems }: SignedInPage, { slug, isPersonal, del
     <li>Its slug stays taken.</li>
   </ul>
   <form method="post">${token}<input type="hidden" name="action" value="delete">
-  ${inputField({ name: "confirm", label: `Type ${slug} to confirm`, problems }, html`type="text" required autocomplete="off" autocapitalize="none" spellcheck="false"`)}
+  ${inputField({ name: "confirm", label: html`Type <code>${slug}</code> to confirm`, problems }, html`type="text" required autocomplete="off" autocapitalize="none" spellcheck="false"`)}
   <div class="actions"><button type="submit" class="danger">Delete organization</button> <a class="button" href="${orgPath(slug, "edit")}">Cancel</a></div>
   </form>
 </section>`;
