@@ -24,8 +24,9 @@ import { CatalogCache } from "./models/catalog_cache.ts";
 
 const USAGE = `Usage: bun run api
 
-Serves the HTTP API until SIGTERM. Environment variables configure it; docs/configuration.md lists them.
-DATABASE_URL is required, and the database must have been migrated: bun run migrate.
+Serves the HTTP API until SIGTERM.
+Environment variables configure it; docs/configuration.md lists them.
+DATABASE_URL is required, and a migrated database: bun run migrate.
 `;
 
 /** Requests that are running at SIGTERM have 25 s to finish. */

@@ -3,14 +3,17 @@ import { parseArgs } from "node:util";
 
 export const USAGE = `Usage: bun run catalog-sync [--once] [--dry-run] [--force] [--if-empty] [--json]
 
-Syncs the model catalog from CATALOG_SOURCE, now and then on the schedule of CATALOG_SYNC_CRON.
-An empty database gets the bundled copy first, or if its own source cannot be read.
+Syncs the model catalog from CATALOG_SOURCE: once at the start, then on the
+schedule of CATALOG_SYNC_CRON. An empty database gets the bundled copy first;
+with a source other than models.dev, only if that cannot be read.
 With one of these flags it syncs once:
 
-  --once      syncs and prints a summary; exit code 1 if the source was not read or its document waits
+  --once      syncs and prints a summary; exits with 1 if the source was not
+              read or its document waits
   --dry-run   prints what a sync would change, and changes nothing
   --force     ignores the stored ETag and takes whatever is doubtful
-  --if-empty  loads a first catalog into an empty database, and leaves any other alone
+  --if-empty  loads a first catalog into an empty database, and leaves any other
+              alone
   --json      prints one JSON object instead, also when the sync fails
   --help      prints this help
 `;

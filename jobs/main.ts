@@ -23,8 +23,9 @@ import { keepWebhooksDelivered } from "./webhooks/deliver_webhooks.ts";
 
 const USAGE = `Usage: bun run jobs
 
-Builds organization exports, deletes expired ones and sends mail until SIGTERM. Environment variables configure it;
-docs/configuration.md lists them. DATABASE_URL is required, and the database must have been migrated: bun run migrate.
+Builds organization exports, deletes expired ones and sends mail until SIGTERM.
+Environment variables configure it; docs/configuration.md lists them.
+DATABASE_URL is required, and a migrated database: bun run migrate.
 `;
 
 /** Jobs that are running at SIGTERM have 18 s to finish; the others are given back to the queue. */

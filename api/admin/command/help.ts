@@ -42,7 +42,7 @@ function details(command: Command): string {
     return `  ${flagUsage(name, { ...flag, required: true })}\n${wrap(about.split(" "), INDENT)}`;
   });
   return [
-    `Usage: ${["bun run admin", command.name, ...flagUsages(command)].join(" ")}`,
+    wrap(["Usage: bun run admin", command.name, ...flagUsages(command)], ""),
     "",
     wrap(command.about.split(" "), ""),
     ...(flags.length > 0 ? ["", ...flags] : []),

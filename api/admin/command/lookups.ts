@@ -9,21 +9,27 @@ import { AdminError } from "./command.ts";
 /** Finds an organization by slug. */
 export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
   const org = await findOrgBySlug(sql, slug);
-  if (!org) throw new AdminError(`Organization "${slug}" not found`, "NOT_FOUND");
+  if (!org)
+    throw new AdminError(`Organization "${slug}" not found. See \`bun run admin org list\`.`, "NOT_FOUND");
   return org;
 }
 
 /** Finds the id of an organization by slug, also of a deleted one, whose definitions and audit entries stay. */
 export async function requireOrgId(sql: Sql, slug: string): Promise<string> {
   const id = await findDefinitionOwnerId(sql, slug);
-  if (id === null) throw new AdminError(`Organization "${slug}" not found`, "NOT_FOUND");
+  if (id === null)
+    throw new AdminError(`Organization "${slug}" not found. See \`bun run admin org list\`.`, "NOT_FOUND");
   return id;
 }
 
 /** Finds a user by username. */
 export async function requireUser(sql: Sql, username: string): Promise<UserRow> {
   const user = await findUserByUsername(sql, username);
-  if (!user) throw new AdminError(`User "${username}" not found`, "NOT_FOUND");
+  if (!user)
+    throw new AdminError(
+      `User "${username}" not found. See the usernames in \`bun run admin user list\`.`,
+      "NOT_FOUND",
+    );
   return user;
 }
 

@@ -35,7 +35,9 @@ test("key create defaults to kind user and scope write, and binds members only",
   expect(await runFailing(db.url, ["key", "create", "--user", "ann", "--org", "acme"])).toContain(
     'User "ann" is not a member of organization "acme"',
   );
-  expect(await runFailing(db.url, ["key", "create", "--user", "bob"])).toContain('User "bob" not found');
+  expect(await runFailing(db.url, ["key", "create", "--user", "bob"])).toContain(
+    'User "bob" not found. See the usernames in `bun run admin user list`.',
+  );
 });
 
 test("key create makes a key that is over already, and says so", async () => {

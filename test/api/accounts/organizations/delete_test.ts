@@ -175,7 +175,9 @@ test("the commands share it: admin org delete and org restore", async () => {
   expect((await send(api, key, ["GET", org.slug])).data?.deletesAt).toBe(String(deletesAt));
   expect(await runJson(url, ["org", "restore", "--org", org.slug])).toMatchObject({ deletesAt: null });
   expect(await runFailing(url, deletion(personalOrg.slug))).toContain("It is a personal organization");
-  expect(await runFailing(url, deletion("nobody"))).toBe('Organization "nobody" not found');
+  expect(await runFailing(url, deletion("nobody"))).toBe(
+    'Organization "nobody" not found. See `bun run admin org list`.',
+  );
   expect((await auditRows(api)).map(({ actorType, action }) => [actorType, action])).toEqual([
     ["operator", "org.schedule-deletion"],
     ["operator", "org.restore"],
