@@ -57,9 +57,8 @@ export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Pr
 /**
  * Runs `read` in a read-only transaction. Rejects with SQLSTATE 57014 if a statement takes longer than `LIST_TIMEOUT_MS`.
  *
- * Statements are planned for their values, because the number of matches decides which index is best. Rows are mostly in
- * memory, where reading a page is cheap and comparing the words of a row is the main cost. The ids of a member's versions
- * fit into `work_mem` as a hash table (`isOthers`). Without it, they would be read again for every public row.
+ * Rows are mostly in memory, where reading a page is cheap and comparing the words of a row is the main cost. The ids of a
+ * member's versions fit into `work_mem` as a hash table (`isOthers`). Without it, they would be read again for every public row.
  */
 async function withListSettings<Result>(
   sql: Pool,
@@ -70,7 +69,6 @@ async function withListSettings<Result>(
     const settings = tx`
       select
         set_config('statement_timeout', ${String(LIST_TIMEOUT_MS)}, true),
-        set_config('plan_cache_mode', 'force_custom_plan', true),
         set_config('random_page_cost', '0.1', true),
         set_config('seq_page_cost', '0.1', true),
         set_config('work_mem', '32MB', true),
