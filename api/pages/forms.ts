@@ -115,7 +115,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Returns `new password` for `newPassword`. */
-function fieldWords(path: string): string {
+export function fieldWords(path: string): string {
   return LABELS[path] ?? path.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 

@@ -9,15 +9,6 @@ import type { PageSession } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
 import { FLAG_NAMES, FLAGS, formatBytes, formatDistance, timeTag } from "./format.ts";
 
-const BADGES = {
-  queued: "Queued",
-  running: "Running",
-  ready: "Ready",
-  expired: "Expired",
-  failed: "Failed",
-  canceled: "Canceled",
-} as const;
-
 const LOOKS: Readonly<Record<string, string>> = {
   queued: "busy",
   running: "busy",
@@ -25,7 +16,7 @@ const LOOKS: Readonly<Record<string, string>> = {
   failed: "bad",
 };
 
-type ShownStatus = keyof typeof BADGES;
+type ShownStatus = ExportJob["status"] | "canceled";
 
 const FAILURES: Readonly<Record<string, string>> = {
   BUILD_TIMEOUT:
@@ -63,7 +54,7 @@ export function renderJob(row: JobRow): Html {
   }>
   <div class="job-head">
     <h3><span class="visually-hidden">Export </span><span data-part="number">#${job.number}</span> · ${timeTag(job.createdAt)}</h3>
-    <span class="badge ${LOOKS[status]}" data-part="badge" data-status="${status}">${BADGES[status]}</span>
+    <span class="badge ${LOOKS[status]}" data-part="badge" data-status="${status}">${capitalized(status)}</span>
     ${renderActions(row, status)}
   </div>
   ${note && html`<p class="notice" data-part="note">${note}</p>`}

@@ -18,9 +18,8 @@ const SHOWN = 200;
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
 /** Returns the projects, in no order for people. */
-export async function listProjects({ call }: SignedInPage, org: PageOrg): Promise<readonly Project[]> {
-  const { data } = await call(listOrganizationProjects, { params: { slug: org.slug } });
-  return data.projects;
+export async function listProjects({ call }: SignedInPage, { slug }: PageOrg): Promise<readonly Project[]> {
+  return (await call(listOrganizationProjects, { params: { slug } })).data.projects;
 }
 
 /**
@@ -43,12 +42,12 @@ function renderList(projects: readonly Project[], wanted: string): Html {
     `${name} ${slug}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
   const shown = matching.toSorted((a, b) => byName.compare(a.name, b.name)).slice(0, SHOWN);
-  const rows = shown.map(({ id, name, slug }) => {
-    return html`<li data-name="${name} ${slug}"><details class="project">
+  const rows = shown.map(
+    ({ id, name, slug }) => html`<li data-name="${name} ${slug}"><details class="project">
     <summary><span class="project-name">${name}</span></summary>
     <div class="project-body stack"><p><a href="${projectPath(id)}" data-load aria-label="Show downloads of ${name}">Show downloads</a></p></div>
-  </details></li>`;
-  });
+  </details></li>`,
+  );
   const isPart = shown.length < projects.length;
   return html`${projects.length >= FILTER_FROM && renderFilter(wanted, isPart && countOfPart(shown.length, matching.length, projects.length))}
   <ul id="projects" class="rows"${isPart && html` data-part`}>${rows}</ul>`;

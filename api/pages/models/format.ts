@@ -1,12 +1,10 @@
 /** How numbers of tokens, names of prices and capabilities read on the pages about models. */
 import type { ModelCapability } from "../../../shared/vocabulary.ts";
-import { UNKNOWN } from "../parts.ts";
+import { fieldWords } from "../forms.ts";
+import { capitalized, UNKNOWN } from "../parts.ts";
 import type { ModelItem } from "./model_responses.ts";
 
-const TOKENS = new Intl.NumberFormat("en-US", {
-  notation: "compact",
-  maximumSignificantDigits: 3,
-});
+const TOKENS = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
 /** Shown for a capability that the source does not mention. */
 export const NOT_STATED = "–, not stated";
 
@@ -15,21 +13,10 @@ export function formatTokens(tokens: number | null | undefined): string {
   return tokens === null || tokens === undefined ? UNKNOWN : TOKENS.format(tokens);
 }
 
-/** The names of prices on pages. */
-const PRICE_LABELS: Readonly<Record<string, string>> = {
-  input: "Input",
-  output: "Output",
-  cacheRead: "Cache read",
-  cacheWrite: "Cache write",
-  reasoning: "Reasoning",
-  inputAudio: "Input audio",
-  outputAudio: "Output audio",
-};
-
 /** Names a price of the API: `tiers.200000.input` is `Input, over 200K context`. */
 export function priceLabel(field: string): string {
   const [, size, part = field] = /^tiers\.(\d+)\.(\w+)$/.exec(field) ?? [];
-  const label = PRICE_LABELS[part] ?? part;
+  const label = capitalized(fieldWords(part));
   return size === undefined ? label : `${label}, over ${formatTokens(Number(size))} context`;
 }
 

@@ -55,7 +55,7 @@ ${results}
 }
 
 /** Loads the list. With problems, it is the list without the parameters that have them. */
-async function loadList(page: Page, query: URLSearchParams): Promise<LoadedList> {
+async function loadList(page: Page, query: URLSearchParams) {
   const load = async (known: URLSearchParams) => {
     const { data } = await page.call(listModels, { query: changed(known, { facets: "true" }) });
     // With `facets=true`, they are there.
@@ -66,11 +66,6 @@ async function loadList(page: Page, query: URLSearchParams): Promise<LoadedList>
   const { problems } = outcome;
   const accepted = [...query].filter(([name]) => !problems.fields.has(name));
   return { list: await load(new URLSearchParams(accepted)), problems };
-}
-
-interface LoadedList {
-  list: ModelPage;
-  problems: FormProblems | null;
 }
 
 /** Loads the price changes of all rows with one call. */

@@ -24,7 +24,7 @@ export function modelFacts(options: Facts): Html {
   const { limits, modalities } = model;
   return html`<aside class="side" aria-label="About this model">
 ${newest && section("Newest of its family", html`<a href="${modelPath(newest)}">${newest.name}</a> <small>alias <code>${model.family}</code></small>`)}
-${aliases.length > 0 && section("Aliases", aliasList(aliases))}
+${aliases.length > 0 && section("Aliases", html`<ul class="tags">${aliases.map(({ alias, deprecated }) => html`<li class="tag"><code>${alias}</code>${deprecated && " (deprecated)"}</li>`)}</ul>`)}
 ${facts("Limits", [
   ["Context", tokens(limits?.context)],
   ["Input", tokens(limits?.input)],
@@ -84,8 +84,4 @@ function tokens(limit: number | undefined): string | null {
 
 function day(date: string | null): Html | null {
   return date === null ? null : renderDay(date);
-}
-
-function aliasList(aliases: readonly Alias[]): Content {
-  return html`<ul class="tags">${aliases.map(({ alias, deprecated }) => html`<li class="tag"><code>${alias}</code>${deprecated && " (deprecated)"}</li>`)}</ul>`;
 }

@@ -22,7 +22,7 @@ ${corrections}</section>`;
   const period = periodSince([model.pricesKnownSince]);
   const knownSince = Date.parse(model.pricesKnownSince);
   // A tier stands in the plot of the price that it replaces.
-  const plots = [...Map.groupBy(fields, partOf)].map(([part, names]) =>
+  const plots = [...Map.groupBy(fields, (field) => field.replace(/^tiers\.\d+\./, ""))].map(([part, names]) =>
     pricePlot({
       id: `plot-${part}`,
       title: `${priceLabel(part)}, ${formatPrice(current.get(part))}`,
@@ -41,10 +41,6 @@ ${tiers(model)}
 ${changeTable(model, changes)}
 ${corrections}
 </section>`;
-}
-
-function partOf(field: string): string {
-  return field.replace(/^tiers\.\d+\./, "");
 }
 
 /** Says what larger requests cost. A tier is left out if it has the prices of the one below it, or the base's. */
