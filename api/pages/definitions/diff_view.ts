@@ -12,14 +12,8 @@ const CLASSES: Readonly<Record<string, string>> = {
   "\\": "remark",
 };
 
-interface DiffView {
-  markup: Html;
-  /** Lines that are not shown. */
-  hidden: number;
-}
-
-/** Renders the hunks of a patch, without the names of its files. */
-export function renderDiff(patch: string): DiffView {
+/** Renders the hunks of a patch, without the names of its files. `hidden` counts the lines that are not shown. */
+export function renderDiff(patch: string): { markup: Html; hidden: number } {
   const lines = patch.replace(/\n$/, "").split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@"));
   const hunks = first === -1 ? [] : lines.slice(first);

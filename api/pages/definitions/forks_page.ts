@@ -19,7 +19,6 @@ type LineageJson = ResponseOf<typeof getLineage>["data"];
 
 type ForksJson = ResponseOf<typeof listForks>["data"];
 
-/** Shows lineage and forks. */
 export async function showForks(page: Page, address: PageAddress): Promise<PageContent> {
   const [definition, lineage, forks] = await Promise.all([
     loadDefinition(page, address),

@@ -1,5 +1,4 @@
 /** The texts of a definition: its Markdown, with what one wants to know before using it, and its YAML. */
-
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";
@@ -105,8 +104,7 @@ async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise
 /** A model that the catalog does not know is shown by its alias. */
 async function loadModel(page: Page, alias: string): Promise<SideData["model"]> {
   try {
-    const { data } = await page.call(resolveModelAlias, { params: { alias } });
-    return data.model;
+    return (await page.call(resolveModelAlias, { params: { alias } })).data.model;
   } catch (error) {
     if (error instanceof ApiError && error.status < 500) return null;
     throw error;
@@ -125,11 +123,7 @@ async function renderPrompt({ deps, request }: Page, definition: ShownDefinition
     format: "markdown",
     text: runtimeMd,
   });
-  return html`${markup}${isCut && renderCut(definition)}`;
-}
-
-function renderCut({ address }: ShownDefinition): Html {
-  return html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionPath(address)}.md">Download all of it</a></p>`;
+  return html`${markup}${isCut && html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionPath(address)}.md">Download all of it</a></p>`}`;
 }
 
 /** Returns the model in the front matter; null without one. The translator writes each value as one line of JSON. */
@@ -176,20 +170,14 @@ function renderInstall(definition: ShownDefinition, config: PageDeps["config"]):
 /** In characters. More would make the page too large; the whole text can be downloaded. */
 const MAX_LENGTH = 48_000;
 
-interface RenderedText {
-  markup: Html;
-  /** True if the text goes on. */
-  isCut: boolean;
-}
-
 /**
- * Renders the beginning of a text. Long texts take their turn in the thread for documents; if its queue is full, the text is
- * shown as it is.
+ * Renders the beginning of a text; `isCut` is true if the text goes on. Long texts take their turn in the thread for documents;
+ * if its queue is full, the text is shown as it is.
  */
 export async function renderText(
   work: Pick<DocumentWork, "render">,
   options: { format: "markdown" | "yaml"; text: string },
-): Promise<RenderedText> {
+): Promise<{ markup: Html; isCut: boolean }> {
   const text = cut(options.text);
   const isCut = text.length < options.text.length;
   return { markup: await render(work, { ...options, text }), isCut };

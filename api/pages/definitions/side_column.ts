@@ -28,7 +28,6 @@ export interface SideData {
   session: PageSession | null;
 }
 
-/** Renders the column's sections. */
 export function renderSide(definition: ShownDefinition, data: SideData): Content {
   return [
     renderExecutions(definition, data),
@@ -152,9 +151,8 @@ ${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definition
 /** Renders the alias, the model it stands for, and what a million tokens of it cost. */
 function renderModel(alias: string, model: PricedModel | null): Html {
   if (model === null) return html`<p><code>${alias}</code></p>`;
-  const { provider, modelId, name, cost } = model;
-  const path = modelPath({ provider, modelId });
-  return html`<p><code>${alias}</code> → <a href="${path}">${name}</a></p>
+  const { name, cost } = model;
+  return html`<p><code>${alias}</code> → <a href="${modelPath(model)}">${name}</a></p>
 <p class="quiet">${cost === null ? "No known price" : describeCost(cost)}</p>`;
 }
 

@@ -23,7 +23,6 @@ interface ActionForm {
   status?: number;
 }
 
-/** Returns the page. */
 export function actionPage({ session, notice, problems }: SignedInPage, form: ActionForm): PageContent {
   const { title, target, head, status } = form;
   return {
@@ -56,7 +55,6 @@ export function renderBreadcrumb(target: PageAddress): Html {
 `;
 }
 
-/** Renders the effects of an action as a list. */
 export function effectList(effects: readonly Content[]): Html {
   return html`<ul>${effects.map((effect) => effect && html`<li>${effect}</li>`)}</ul>`;
 }

@@ -32,6 +32,9 @@ export interface EditFields {
   expectedUpdatedAt: string;
 }
 
+/** What the form of a new version starts with: there is no draft yet. */
+export const NO_EDIT = { changeSummary: "", savedSummary: "", expectedUpdatedAt: "" };
+
 type StoredDraft = Pick<Definition, "yaml" | "visibility">;
 
 interface EditForm {
@@ -58,7 +61,6 @@ export const SAVED_HEAD = html`<script type="module" src="/dashboard/assets/unsa
 export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>
 ${SAVED_HEAD}`;
 
-/** Returns the page of the form. */
 export function editPage({ session, problems }: SignedInPage, form: EditForm): PageContent {
   const { title, before, lead, fields, report, stored, own, choosesType, after } = form;
   return {

@@ -11,7 +11,7 @@ import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { NOTICES, renderBreadcrumb } from "./action_page.ts";
 import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
-import { type EditFields, editPage } from "./edit_form.ts";
+import { type EditFields, editPage, NO_EDIT } from "./edit_form.ts";
 import { withVersion } from "./templates.ts";
 
 /** Shows the form. Without a version in the address, leads to that of the highest version. */
@@ -55,11 +55,7 @@ function editedVersion({ version }: VersionPageAddress, { expectedUpdatedAt }: E
 }
 
 async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
-  const { data } = await page.call(listVersions, {
-    params: apiParams(target),
-    query: { limit: 100 },
-  });
-  return data.versions;
+  return (await page.call(listVersions, { params: apiParams(target), query: { limit: 100 } })).data.versions;
 }
 
 async function startFields(
@@ -68,7 +64,7 @@ async function startFields(
   definition: Definition,
 ): Promise<EditFields> {
   const { type, name, yaml, visibility, status, updatedAt, version } = definition;
-  const same = { type, visibility };
+  const same = { ...NO_EDIT, type, visibility };
   if (status === "draft") {
     const versions = await loadVersions(page, { ...line, organization, version: null });
     const changeSummary = versions.find((one) => one.version === version)?.changeSummary ?? "";
@@ -76,8 +72,7 @@ async function startFields(
   }
   const report = await checkDocument(page, { organization, name, fields: definition, own: null });
   const next = report.version.nextAvailable ?? version;
-  const added = { changeSummary: "", savedSummary: "", expectedUpdatedAt: "" };
-  return { ...same, ...added, yaml: withVersion(yaml, version, next) };
+  return { ...same, yaml: withVersion(yaml, version, next) };
 }
 
 interface EditPage {

@@ -1,5 +1,4 @@
 /** …/fork: a copy of a definition in the visitor's current organization. */
-
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
 import { getForkable } from "../../../definitions/forks/forks.ts";
@@ -13,7 +12,6 @@ import { actionPage, effectList } from "./action_page.ts";
 import { renderVisibility } from "./edit_form.ts";
 import { requireCurrentOrg } from "./new_page.ts";
 
-/** Shows what forking will do. */
 export async function showFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireCurrentOrg(page);
   const [definition, forkable] = await Promise.all([
@@ -25,12 +23,8 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
   const title = `Fork ${definition.displayName}`;
   if (reason) {
     const effects = html`<p>${source} cannot be forked into ${org.name}. ${DENIALS[reason]}</p>`;
-    return actionPage(page, {
-      title,
-      target,
-      effects,
-      status: reason === "INSUFFICIENT_ORG_ROLE" ? 403 : 200,
-    });
+    const status = reason === "INSUFFICIENT_ORG_ROLE" ? 403 : 200;
+    return actionPage(page, { title, target, effects, status });
   }
   return actionPage(page, {
     title,
@@ -46,7 +40,6 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
   });
 }
 
-/** Forks the definition into the current organization. */
 export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireCurrentOrg(page);
   const input = { params: apiParams(target), org: org.slug, body: bodyOf(page) };

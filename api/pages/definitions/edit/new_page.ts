@@ -11,20 +11,13 @@ import type { PageContent } from "../../layout.ts";
 import type { PageResult, SignedInPage } from "../../page.ts";
 import { findOwnOrg, type PageOrg } from "../../page_session.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
-import { type EditFields, editPage } from "./edit_form.ts";
+import { type EditFields, editPage, NO_EDIT } from "./edit_form.ts";
 import { templateOf } from "./templates.ts";
 
 /** Shows a form with a small document to start from. */
 export function showNew(page: SignedInPage): PageResult {
   const type = DEFINITION_TYPES.find((word) => word === page.url.searchParams.get("type")) ?? "agent";
-  const start = {
-    type,
-    yaml: templateOf(type),
-    visibility: "private",
-    changeSummary: "",
-    savedSummary: "",
-    expectedUpdatedAt: "",
-  };
+  const start = { ...NO_EDIT, type, yaml: templateOf(type), visibility: "private" };
   const org = requirePublisher(page, requireCurrentOrg(page).slug);
   return renderNew(page, org, { fields: page.problems ? readEditFields(page) : start });
 }

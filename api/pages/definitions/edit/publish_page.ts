@@ -1,5 +1,4 @@
 /** …/publish: what publishing a draft will do, and publishing it. */
-
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { publishDefinition } from "../../../definitions/publish.ts";
@@ -18,7 +17,6 @@ import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
 import { SAVED_HEAD } from "./edit_form.ts";
 
-/** Shows what publishing will do. */
 export async function showPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, target, { withTexts: true });
   const { name, version, status, updatedAt } = definition;

@@ -1,5 +1,4 @@
 /** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
-
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { getDependents } from "../../../definitions/dependencies.ts";
 import { archiveDefinition, deleteDefinition, deprecateDefinition } from "../../../definitions/retire.ts";

@@ -11,7 +11,6 @@ import { actionPage, effectList } from "./action_page.ts";
 import { renderProblems } from "./document_problems.ts";
 import { documentProblems, EDITOR_HEAD, yamlField } from "./edit_form.ts";
 
-/** Shows what rendering again will do. */
 export async function showRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const [definition, current] = await Promise.all([
     loadDefinition(page, target),
@@ -36,20 +35,15 @@ export async function showRetranslate(page: SignedInPage, target: VersionPageAdd
 /** Renders the Markdown again, in place or as a new draft. */
 export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { createNewVersion: page.form.get("createNewVersion") === "true" };
-  const rendered = await page.call(retranslateDefinition, { params: apiParams(target), body });
-  const { data: result, warnings } = rendered;
-  const shown = { ...target, version: result.newVersion ?? target.version };
-  return seeOtherWith(definitionPath(shown), noticeOf(result), warnings);
+  const { data, warnings } = await page.call(retranslateDefinition, { params: apiParams(target), body });
+  const shown = { ...target, version: data.newVersion ?? target.version };
+  return seeOtherWith(definitionPath(shown), noticeOf(data), warnings);
 }
 
-function noticeOf({
-  changes,
-  newVersionCreated,
-  translationError,
-}: ResponseOf<typeof retranslateDefinition>["data"]): string {
-  if (translationError) return "untranslatable";
-  if (newVersionCreated) return "saved";
-  return changes ? "retranslated" : "unchanged";
+function noticeOf(result: ResponseOf<typeof retranslateDefinition>["data"]): string {
+  if (result.translationError) return "untranslatable";
+  if (result.newVersionCreated) return "saved";
+  return result.changes ? "retranslated" : "unchanged";
 }
 
 /** Shows the form for a document that can be rendered. */
