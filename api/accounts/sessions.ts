@@ -13,7 +13,7 @@ import { endSession } from "./session_changes.ts";
 
 const EXAMPLE_SESSION_ID = "3c1e0b9a-58f7-4d0e-9a43-7be2f1a90d55";
 
-export const Session = Type.Object(
+const Session = Type.Object(
   {
     id: Uuid(),
     createdAt: Instant(),

@@ -34,7 +34,6 @@ interface Frame extends PageContent {
 /** Before the page is painted, so that the header does not move. */
 export const ACCOUNT_SCRIPT = html`<script type="module" blocking="render" src="/dashboard/assets/account.js"></script>`;
 
-/** Returns the whole page. */
 export function renderPage(frame: Frame): Html {
   const { title, section, main, head, session, address } = frame;
   const org = frame.org ?? session?.org ?? null;

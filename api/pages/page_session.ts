@@ -72,9 +72,7 @@ export function requireFormToken(form: URLSearchParams, expected: string): void 
   const given = Buffer.from(form.get("form_token") ?? "");
   const wanted = Buffer.from(expected);
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
-  throw new ApiError("FORBIDDEN_ORIGIN", {
-    message: TEXTS.FORBIDDEN_ORIGIN.form,
-  });
+  throw new ApiError("FORBIDDEN_ORIGIN", { message: TEXTS.FORBIDDEN_ORIGIN.form });
 }
 
 export type PageOrg = ResponseOf<typeof getMe>["data"]["organizations"][number];

@@ -50,11 +50,8 @@ const AuditEntrySchema = Type.Object(
   { title: "AuditEntry" },
 );
 
-export const AuditPage = data(
-  {
-    entries: listOf(AuditEntrySchema),
-    nextCursor: orNull("Cursor of the next page; null on the last page"),
-  },
+const AuditPage = data(
+  { entries: listOf(AuditEntrySchema), nextCursor: orNull("Cursor of the next page; null on the last page") },
   "Newest first",
   { entries: [EXAMPLE_ENTRY], nextCursor: "48213" },
 );

@@ -1,26 +1,21 @@
 /** /orgs/{slug}/audit: the audit log of an organization, for its owners and admins. */
-import type { AuditPage } from "../../accounts/organizations/audit.ts";
 import { listAuditEntries } from "../../accounts/organizations/audit.ts";
 import { orgPath, withQuery } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { dataTable, emptyState, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
-type Log = (typeof AuditPage.static)["data"];
+type Log = ResponseOf<typeof listAuditEntries>["data"];
 type Entry = Log["entries"][number];
 
 export async function showAudit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const cursor = page.url.searchParams.get("cursor");
   const { data } = await page.call(listAuditEntries, { params: { slug }, query: { cursor } });
-  return orgPage(page, {
-    slug,
-    tab: "audit",
-    body: renderAudit(data, { slug, isFirst: cursor === null }),
-  });
+  return orgPage(page, { slug, tab: "audit", body: renderAudit(data, { slug, isFirst: cursor === null }) });
 }
 
-/** Renders a page of the log. */
 function renderAudit({ entries, nextCursor }: Log, at: { slug: string; isFirst: boolean }): Html {
   const path = orgPath(at.slug, "audit");
   const columns = ["Time", "Actor", "Action", "Subject", "Details", "Request"];

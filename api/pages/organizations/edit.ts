@@ -1,17 +1,17 @@
 /** /orgs/{slug}/edit: the form of an organization's public profile, for owners and admins. */
 import { hasOrgRole } from "../../../shared/policy.ts";
 import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
-import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { updateOrganization } from "../../accounts/organizations/update.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
 import { orgPage } from "./org_page.ts";
 
-type Org = (typeof OrgDetail.static)["data"];
+type Org = ResponseOf<typeof getOrganization>["data"];
 
 const NOTICES = { saved: "Profile saved.", factor: "Second factor setting saved." };
 

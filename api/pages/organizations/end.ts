@@ -2,16 +2,16 @@
 import { hasOrgRole } from "../../../shared/policy.ts";
 import { deleteOrganization, restoreOrganization } from "../../accounts/organizations/delete.ts";
 import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
-import type { OrgDetail } from "../../accounts/organizations/schemas.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
-type Org = (typeof OrgDetail.static)["data"];
+type Org = ResponseOf<typeof getOrganization>["data"];
 
 const NOTICES = {
   deleted: "Deletion scheduled. The organization keeps working for seven days. We emailed its owners.",
@@ -41,10 +41,9 @@ export async function showEnd(page: SignedInPage, { slug }: { slug: string }): P
 function renderForm({ session, problems }: SignedInPage, { slug, isPersonal, deletesAt }: Org): Html {
   const token = tokenField(session);
   if (isPersonal) {
-    const text = "This is your personal organization. It belongs to your account and cannot be deleted.";
     return html`<section class="card form-card" aria-labelledby="end-title">
   <h2 id="end-title">Delete organization</h2>
-  <p>${text}</p>
+  <p>This is your personal organization. It belongs to your account and cannot be deleted.</p>
 </section>`;
   }
   if (deletesAt !== null) {

@@ -3,7 +3,6 @@ import { hasOrgRole, mayManageMembers } from "../../../shared/policy.ts";
 import { ORG_ROLES, type OrgRole } from "../../../shared/vocabulary.ts";
 import { createInvitation, listInvitations, revokeInvitation } from "../../accounts/members/invitations.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
-import type { MemberList } from "../../accounts/organizations/schemas.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
@@ -21,7 +20,7 @@ import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { dataTable, emptyState, formatCount, renderDay, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
-export type Member = (typeof MemberList.static)["data"]["members"][number];
+export type Member = ResponseOf<typeof listOrganizationMembers>["data"]["members"][number];
 
 type Invitation = ResponseOf<typeof listInvitations>["data"]["invitations"][number];
 
@@ -96,9 +95,8 @@ function renderMembers(
 </tr>
 `,
   );
-  const title = html`Members <small>${formatCount(members.length)}</small>`;
   return html`<section class="stack" aria-labelledby="members-title">
-  <h2 id="members-title">${title}</h2>
+  <h2 id="members-title">Members <small>${formatCount(members.length)}</small></h2>
   ${dataTable("Members", ["Name", "Username", "Role", "Joined"], rows)}
 </section>`;
 }
@@ -119,9 +117,8 @@ function renderInvitations(session: FormSession, invitations: readonly Invitatio
     rows.length === 0
       ? emptyState("No pending invitations.")
       : dataTable("Pending invitations", ["Email", "Role", "Invited by", "Expires"], rows);
-  const title = html`Pending invitations <small>${formatCount(rows.length)}</small>`;
   return html`<section class="stack" aria-labelledby="invitations-title">
-  <h2 id="invitations-title">${title}</h2>
+  <h2 id="invitations-title">Pending invitations <small>${formatCount(rows.length)}</small></h2>
   ${content}
 </section>`;
 }

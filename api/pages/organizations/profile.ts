@@ -1,5 +1,4 @@
 /** /orgs/{slug}: the public profile of an organization and its definitions. */
-import type { OrgProfile } from "../../accounts/organizations/profile.ts";
 import { getOrganizationProfile } from "../../accounts/organizations/profile.ts";
 import { listDefinitions } from "../../definitions/list.ts";
 import { orgPath, withQuery } from "../addresses.ts";
@@ -27,7 +26,7 @@ const NOTICES = {
 
 const PAGE_SIZE = 50;
 
-type Profile = (typeof OrgProfile.static)["data"];
+type Profile = ResponseOf<typeof getOrganizationProfile>["data"];
 
 export async function showProfile(page: Page, { slug }: { slug: string }): Promise<PageResult> {
   const { data: profile } = await page.call(getOrganizationProfile, { params: { slug } });

@@ -7,7 +7,6 @@ import {
   deleteProject,
   listDeletedProjects,
   listOrganizationProjects,
-  type ProjectList,
   restoreProject,
   updateProject,
 } from "../../accounts/organizations/projects.ts";
@@ -23,7 +22,7 @@ import { orgPage } from "./org_page.ts";
 
 const PAGE_SIZE = 200;
 
-type Projects = (typeof ProjectList.static)["data"];
+type Projects = ResponseOf<typeof listOrganizationProjects>["data"];
 
 type DeletedProject = ResponseOf<typeof listDeletedProjects>["data"]["projects"][number];
 
@@ -127,10 +126,9 @@ function renderDeleted(session: PageSession, projects: readonly DeletedProject[]
 </tr>
 `,
   );
-  const title = "Deleted projects";
   return html`<section class="stack" aria-labelledby="deleted-title">
-  <h2 id="deleted-title">${title}</h2>
-  ${dataTable(title, ["Name", "Slug", "Restorable until"], rows)}
+  <h2 id="deleted-title">Deleted projects</h2>
+  ${dataTable("Deleted projects", ["Name", "Slug", "Restorable until"], rows)}
 </section>`;
 }
 

@@ -63,7 +63,6 @@ function renderFreeTier(contact: string | null): Html {
 </section>`;
 }
 
-/** Renders the numbers of definitions. */
 function renderCounts(counts: Counts): Html {
   return html`<section class="stack" aria-labelledby="counts-title">
   <h2 id="counts-title">Definitions</h2>

@@ -34,10 +34,6 @@ interface WebhookAddress {
   id: string;
 }
 
-export function showWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  return renderPage(page, address, null);
-}
-
 /** Does what the hidden field `action` says. */
 export async function changeWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const { form, call } = page;
@@ -56,7 +52,7 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
 async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const input = { params: { ...address }, idempotencyKey: idempotencyKeyOf(page.form) };
   const { data } = await explainUsed(page.call(rotateWebhookSecret, input), SENT_TWICE);
-  return renderPage(page, address, data);
+  return showWebhook(page, address, data);
 }
 
 const SENT_TWICE =
@@ -92,10 +88,10 @@ async function loadWebhook({ call }: SignedInPage, address: WebhookAddress): Pro
 }
 
 /** `rotated` has the secret that was just made. */
-async function renderPage(
+export async function showWebhook(
   page: SignedInPage,
   address: WebhookAddress,
-  rotated: Rotated | null,
+  rotated: Rotated | null = null,
 ): Promise<PageResult> {
   const webhook = await loadWebhook(page, address);
   const { data } = await page.call(listWebhookDeliveries, { params: { ...address } });

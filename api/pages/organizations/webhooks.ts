@@ -13,10 +13,6 @@ import { orgPage } from "./org_page.ts";
 type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];
 type Created = ResponseOf<typeof webhookOperations.createWebhook>["data"];
 
-export function showWebhooks(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  return renderPage(page, slug, null);
-}
-
 /** Creates a webhook and shows its secret. The same form sent twice creates one webhook: the second response says so. */
 export async function createWebhook(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const input = {
@@ -25,14 +21,18 @@ export async function createWebhook(page: SignedInPage, { slug }: { slug: string
     idempotencyKey: idempotencyKeyOf(page.form),
   };
   const { data } = await explainUsed(page.call(webhookOperations.createWebhook, input), SENT_TWICE);
-  return renderPage(page, slug, data);
+  return showWebhooks(page, { slug }, data);
 }
 
 const SENT_TWICE =
   "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
 
 /** Renders the webhooks, and below them the form, or above them the webhook that it has created. */
-async function renderPage(page: SignedInPage, slug: string, created: Created | null): Promise<PageResult> {
+export async function showWebhooks(
+  page: SignedInPage,
+  { slug }: { slug: string },
+  created: Created | null = null,
+): Promise<PageResult> {
   const { data } = await page.call(webhookOperations.listWebhooks, { params: { slug } });
   return orgPage(page, {
     slug,
@@ -64,7 +64,6 @@ function renderCreated({ id, url, secret }: Created, slug: string): Html {
 </section>`;
 }
 
-/** Renders the table of webhooks. */
 function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
   if (webhooks.length === 0) return emptyState("No webhooks yet.");
   const rows = webhooks.map(
@@ -95,7 +94,6 @@ export interface WebhookForm {
   types: readonly string[];
 }
 
-/** Reads what was typed and ticked. */
 export function readWebhookForm(value: URLSearchParams): WebhookForm {
   return { url: value.get("url")?.trim() ?? "", types: value.getAll("types") };
 }

@@ -35,7 +35,6 @@ const SCOPE_HINTS = {
 type Key = ResponseOf<typeof keyOperations.listKeys>["data"]["keys"][number];
 type Created = ResponseOf<typeof keyOperations.createKey>["data"];
 
-/** Shows the keys and the form for a new one. */
 export function showKeys(page: SignedInPage): Promise<PageResult> {
   return renderPage(page, null);
 }
@@ -47,7 +46,6 @@ export async function createKey(page: SignedInPage): Promise<PageResult> {
   return renderPage(page, data);
 }
 
-/** Asks before a key is revoked. */
 export async function confirmRevoke(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const key = (await loadKeys(page)).find((candidate) => candidate.id === id);
   if (!key) throw notFound("key");
@@ -108,7 +106,6 @@ function nameOf({ name }: Pick<Key, "name">): string {
   return name ?? "Unnamed key";
 }
 
-/** Renders the table of keys. */
 function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Html {
   if (keys.length === 0) return emptyState("You have no API keys.");
   const names = new Map(organizations.map(({ id, name }) => [id, name]));

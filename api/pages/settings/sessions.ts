@@ -1,8 +1,8 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
 import { ApiError } from "../../../shared/errors.ts";
-import type { Session as SessionSchema } from "../../accounts/sessions.ts";
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { notFound } from "../../http/not_found.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
@@ -15,7 +15,7 @@ const PATH = "/settings/sessions";
 
 const NOTICES = { ended: "Session ended.", "ended-others": "All other sessions have ended." };
 
-type Session = typeof SessionSchema.static;
+type Session = ResponseOf<typeof listSessions>["data"]["sessions"][number];
 
 export async function showSessions(page: SignedInPage): Promise<PageResult> {
   const sessions = await loadSessions(page);
@@ -81,7 +81,6 @@ function addressOf({ address }: Pick<Session, "address">): string {
   return address ?? "created by an operator";
 }
 
-/** Renders the table of sessions. */
 function renderSessions(sessions: readonly Session[]): Html {
   const rows = sessions.map(
     (session) => html`<tr>

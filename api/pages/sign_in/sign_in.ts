@@ -41,7 +41,6 @@ export async function signOut(page: Page): Promise<Response> {
   return page.session ? endSession(page, SIGN_IN_PATH) : seeOther(SIGN_IN_PATH);
 }
 
-/** Ends the session of the visit. */
 export async function endSession({ send }: Page, location: string): Promise<Response> {
   return seeSignedOut(location, await send(logout));
 }
