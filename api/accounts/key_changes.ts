@@ -1,5 +1,4 @@
 /** The use cases of API keys, whether their user or an operator makes and revokes them. */
-
 import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -48,7 +47,8 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
   // Locks the user, so that concurrent requests cannot exceed the quota together.
   if (!(await lockActiveUser(tx, { id: user.id })))
     throw unauthorized(TEXTS.UNAUTHORIZED.disabledUser(user.username));
-  await requireRoomForKey(tx, user);
+  if ((await countLiveApiKeys(tx, user.id)) >= LIVE_KEYS_MAX)
+    throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys", limit: LIVE_KEYS_MAX } });
   const { secret, prefix, hash } = mintApiKey();
   const key = { userId: user.id, orgId, kind, scope, name, prefix, keyHash: hash, expiresAt };
   const row = await insertApiKey(tx, key);
@@ -81,11 +81,6 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
   throw new ApiError("ORG_ACCESS_DENIED", {
     message: TEXTS.ORG_ACCESS_DENIED.key({ username: user.username, slug }),
   });
-}
-
-async function requireRoomForKey(tx: Sql, { id }: NewKey["user"]): Promise<void> {
-  if ((await countLiveApiKeys(tx, id)) < LIVE_KEYS_MAX) return;
-  throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys", limit: LIVE_KEYS_MAX } });
 }
 
 /**

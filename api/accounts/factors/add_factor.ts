@@ -112,24 +112,23 @@ export const confirmTotp = operation(
     checkTexts({ name }, { name: lineProblem });
     const code = body.code.replaceAll(/\s/g, "");
     const { now = Date.now } = deps;
-    const result = await deps.sql.begin<Promise<Added | "wrong" | "expired">>(async (tx) => {
+    const result = await deps.sql.begin<Promise<Added | null>>(async (tx) => {
       await lockCaller(tx, caller);
       const key = { sessionId: caller.credential.id, purpose: "add_totp" } as const;
       const challenge = await lockSessionChallenge(tx, key);
-      if (!challenge?.secret) return "expired";
+      if (!challenge?.secret) throw notFound("secret");
       const { id, secret } = challenge;
       const step = findTotpStep(code, { secret, after: 0, now: now() });
       if (step === null) {
         await countWrongTry(tx, { id, limit: TOTP_TRIES_MAX });
-        return "wrong";
+        return null;
       }
       await requireRoomForFactor(tx, caller);
       await deleteChallenge(tx, id);
       const factor = await insertTotpFactor(tx, { userId: caller.userId, name, secret, lastStep: step });
       return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
     });
-    if (result === "expired") throw notFound("secret");
-    if (result === "wrong") throw invalidField("code", WRONG_CODE);
+    if (result === null) throw invalidField("code", WRONG_CODE);
     deps.callers.forget(caller.userId);
     return reply(201, { data: result });
   },
@@ -180,10 +179,7 @@ export const addPasskey = operation(
     maxBodyBytes: PASSKEY_MAX_BYTES,
     body: requestBody(
       "NewPasskey",
-      {
-        name: FactorName,
-        passkey: PasskeyText,
-      },
+      { name: FactorName, passkey: PasskeyText },
       { name: "Security key", passkey: "{}" },
     ),
     response: { 201: data(AddedFactor, "The passkey is added") },
@@ -193,10 +189,10 @@ export const addPasskey = operation(
   async ({ caller, request, body: { name, passkey } }, deps) => {
     checkTexts({ name }, { name: lineProblem });
     const { userId, credential } = caller;
-    const result = await deps.sql.begin<Promise<Added | "wrong" | "expired" | "taken">>(async (tx) => {
+    const result = await deps.sql.begin<Promise<Added | "wrong" | "taken">>(async (tx) => {
       await lockCaller(tx, caller);
       const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
-      if (!challenge?.challengeHash) return "expired";
+      if (!challenge?.challengeHash) throw notFound("options");
       // Also for a wrong response: options work once.
       await deleteChallenge(tx, challenge.id);
       const { challengeHash } = challenge;
@@ -207,7 +203,6 @@ export const addPasskey = operation(
       if (!factor) return "taken";
       return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
     });
-    if (result === "expired") throw notFound("options");
     if (result === "wrong") throw invalidField("passkey", "is not a response to these options");
     if (result === "taken") throw invalidField("passkey", "is already registered");
     deps.callers.forget(userId);

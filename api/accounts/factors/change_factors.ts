@@ -125,13 +125,6 @@ export async function queueFactorMail(
   const user = await findUser(tx, userId);
   if (!user) return;
   const { network, span } = requestContext(request);
-  const traceparent = span?.traceparent;
-  await queueAccountMail(tx, boss, {
-    kind: "factor_notice",
-    email: user.email,
-    userId,
-    details,
-    network,
-    traceparent,
-  });
+  const mail = { kind: "factor_notice", email: user.email, userId, details, network } as const;
+  await queueAccountMail(tx, boss, { ...mail, traceparent: span?.traceparent });
 }

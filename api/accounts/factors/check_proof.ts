@@ -119,7 +119,6 @@ async function checkTotpCode(
   return { ok: false, reason: wrongCodes === WRONG_CODES_MAX ? "guessed" : "wrong" };
 }
 
-/** Lists what the user can prove themselves with. */
 export async function listProofKinds(sql: Sql, userId: string, factors: readonly { kind: ProofKind }[]) {
   const kinds = new Set(factors.map(({ kind }) => kind));
   if ((await countRecoveryCodes(sql, userId)) > 0) kinds.add("recovery_code");
@@ -143,9 +142,7 @@ export async function mailProofOutcome(
 
 /** Returns the error for a second factor that was not accepted. A copied passkey gets the same as any wrong one. */
 export function proofError(verdict: Extract<ProofVerdict, { ok: false }>): ApiError {
-  if (verdict.reason !== "blocked") {
-    return unauthorized(TEXTS.UNAUTHORIZED.factor);
-  }
+  if (verdict.reason !== "blocked") return unauthorized(TEXTS.UNAUTHORIZED.factor);
   return new ApiError("RATE_LIMITED", {
     message: TEXTS.RATE_LIMITED.factors,
     headers: { "Retry-After": String(Math.max(1, Math.ceil(verdict.waitMs / 1000))) },

@@ -124,21 +124,18 @@ export const renewRecoveryCodes = operation(
     fails: ["SECOND_FACTOR_REQUIRED", "UNPROCESSABLE_ENTITY"],
   },
   async ({ caller, request }, deps) => {
+    const { userId } = caller;
     const recoveryCodes = await deps.sql.begin(async (tx) => {
       await lockCaller(tx, caller);
-      if (!(await existsSecondFactor(tx, caller.userId))) throw noFactor();
+      if (!(await existsSecondFactor(tx, userId))) throw noFactor();
       await requireRecentFactor(tx, caller);
-      const codes = await renewCodes(tx, caller.userId);
+      const codes = await renewCodes(tx, userId);
       await insertAuditEntry(tx, {
         ...auditActor(request, caller),
         action: "factor.renew_codes",
-        subject: { type: "user", id: caller.userId },
+        subject: { type: "user", id: userId },
       });
-      await queueFactorMail(tx, deps, {
-        userId: caller.userId,
-        request,
-        details: { event: "codes_renewed" },
-      });
+      await queueFactorMail(tx, deps, { userId, request, details: { event: "codes_renewed" } });
       return codes;
     });
     return reply(201, { data: { recoveryCodes } });

@@ -1,5 +1,4 @@
 /** POST /auth/factors/verify: proves the session again, for what requires a recent second factor. */
-
 import { data, Instant, Nullable, requestBody } from "../../../shared/schemas.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {

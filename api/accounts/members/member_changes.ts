@@ -106,9 +106,7 @@ export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role:
 }
 
 async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promise<void> {
-  if (org.isPersonal) {
-    throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.personal(org.slug) });
-  }
+  if (org.isPersonal) throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.personal(org.slug) });
   if (await existsOtherOwner(tx, { orgId: org.id, userId })) return;
   throw new ApiError("LAST_OWNER", { message: TEXTS.LAST_OWNER.only(org.slug) });
 }
@@ -153,15 +151,8 @@ async function listNotices(
   if (!member) return [];
   const actorId = actor.actorUserId ?? null;
   const actorName = actorId === null ? null : ((await findUser(tx, actorId))?.username ?? null);
-  const details = {
-    event: "member",
-    member: member.username,
-    actor: actorName,
-    from,
-    to,
-    invitedBy: invitedBy ?? null,
-  };
-  const about = { orgId: org.id, details };
+  const change = { member: member.username, actor: actorName, from, to, invitedBy: invitedBy ?? null };
+  const about = { orgId: org.id, details: { event: "member", ...change } };
   const concernsOwners = [from, to].some((role) => role === "owner" || role === "admin");
   const owners = concernsOwners ? await listOwners(tx, org.id) : [];
   const mails: NewAccountMail[] = owners

@@ -10,7 +10,6 @@ import { upsertMember } from "../../../sql/accounts/organization_members.ts";
 import { countCreatedOrgs, insertOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { accountSlugProblem, checkTexts, nameProblem } from "../profile_fields.ts";
 import { requireOwnOrg } from "../require_own_org.ts";
@@ -62,7 +61,10 @@ export const createOrganization = operation(
     checkTexts({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
     await sql.begin(async (tx) => {
       await lockCaller(tx, caller);
-      await requireRoomForOrg(tx, caller);
+      if ((await countCreatedOrgs(tx, userId)) >= CREATED_ORGS_MAX)
+        throw new ApiError("QUOTA_EXCEEDED", {
+          details: { quota: "organizations", limit: CREATED_ORGS_MAX },
+        });
       const org = await createOrg(tx, {
         ...{ slug, name, subscriptionTier: "free" },
         createdBy: userId,
@@ -73,12 +75,6 @@ export const createOrganization = operation(
     return reply(201, { data: await requireOwnOrg(sql, { caller, slug }) });
   },
 );
-
-/** Throws QUOTA_EXCEEDED at the limit. Call it after `lockCaller`. */
-async function requireRoomForOrg(tx: Sql, { userId }: Caller): Promise<void> {
-  if ((await countCreatedOrgs(tx, userId)) < CREATED_ORGS_MAX) return;
-  throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "organizations", limit: CREATED_ORGS_MAX } });
-}
 
 /** Creates an organization without members. Throws NAME_TAKEN. Call inside a transaction. */
 export async function createOrg(

@@ -35,11 +35,7 @@ export const deleteOrganization = operation(
       "RATE_LIMITED while an owner has received ten emails about deletions within an hour.",
     body: requestBody(
       "OrganizationDeletion",
-      {
-        confirm: Type.String({
-          description: "The organization's slug, to prevent mistakes",
-        }),
-      },
+      { confirm: Type.String({ description: "The organization's slug, to prevent mistakes" }) },
       { confirm: "demo" },
     ),
     response: { 200: OrgDetail },

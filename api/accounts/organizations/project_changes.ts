@@ -122,9 +122,7 @@ async function requireProject(tx: Sql, { org, project }: Omit<ProjectKey, "actor
 }
 
 function projectNotFound(project: string, { slug }: Org): ApiError {
-  return new ApiError("PROJECT_NOT_FOUND", {
-    message: TEXTS.PROJECT_NOT_FOUND.in({ project, slug }),
-  });
+  return new ApiError("PROJECT_NOT_FOUND", { message: TEXTS.PROJECT_NOT_FOUND.in({ project, slug }) });
 }
 
 interface Names {

@@ -40,7 +40,7 @@ const Project = Type.Object(
   },
 );
 
-export const ProjectList = data(
+const ProjectList = data(
   { projects: listOf(Project), total: Count },
   "Projects that are not deleted, by name",
 );
@@ -174,7 +174,6 @@ export const restoreProject = operation(
   (input, deps) => changeProject(deps, input, undeleteProject),
 );
 
-/** Changes a project for an owner or admin of its organization. */
 async function changeProject(
   { sql }: OperationDeps,
   input: { params: { slug: string; project: string }; caller: Caller; request: Request },

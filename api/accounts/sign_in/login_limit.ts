@@ -29,18 +29,13 @@ const CLEANUP_ROWS = 10;
 /** Some 2 MB. */
 const MAX_REFUSED = 10_000;
 
-/** An attempt that was counted and may go on. */
-interface LoginAttempt {
-  /** Whether the account signed in from this network within 30 days. */
-  isKnownNetwork: boolean;
-}
-
 export interface LoginLimit {
   /**
    * Counts an attempt, whatever comes of it. Those of a signed-in user count for the session, so that guesses of strangers do
-   * not keep them from their account. Throws `RATE_LIMITED`; then it counts for nothing that comes later.
+   * not keep them from their account. Throws `RATE_LIMITED`; then it counts for nothing that comes later. The network is known
+   * if the account signed in from it within 30 days.
    */
-  take(context: RequestContext, email: string, session?: Credential): Promise<LoginAttempt>;
+  take(context: RequestContext, email: string, session?: Credential): Promise<{ isKnownNetwork: boolean }>;
   /** Counts an attempt of the network alone, such as the token of a link. Throws RATE_LIMITED. */
   takeOfNetwork(context: RequestContext): Promise<void>;
 }

@@ -1,5 +1,4 @@
 /** POST /auth/email and /auth/email/confirm: another address for an account, which takes effect by a link that it gets. */
-
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { requestBody } from "../../../shared/schemas.ts";

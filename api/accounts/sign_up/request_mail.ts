@@ -1,5 +1,4 @@
 /** Mails that anyone can request, limited per network. */
-
 import { Type } from "@sinclair/typebox";
 import type { ApiError } from "../../../shared/errors.ts";
 import {

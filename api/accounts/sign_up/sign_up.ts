@@ -147,11 +147,7 @@ async function createFromLink(
         passwordHash,
         name: typeof name === "string" ? name : null,
         platformRole: "user",
-        actor: (actorUserId) => ({
-          actorType: "user",
-          actorUserId,
-          ...auditOrigin(requestContext(request)),
-        }),
+        actor: (actorUserId) => ({ actorType: "user", actorUserId, ...auditOrigin(requestContext(request)) }),
       });
       return user;
     });
