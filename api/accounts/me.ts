@@ -4,7 +4,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { type Credential, maySeeOrg } from "../../shared/policy.ts";
 import { data, listOf, NullableInstant, NullableText, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { listMemberships, type MembershipRow } from "../../sql/accounts/organization_members.ts";
-import { findUser, type UserRow } from "../../sql/accounts/users.ts";
+import { findUser } from "../../sql/accounts/users.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { operation, reply } from "../http/operation.ts";
 import { boundOrgOf } from "../http/resolve_org.ts";
@@ -97,15 +97,16 @@ export const getMe = operation(
     const organizations = memberships
       .filter(({ orgId }) => boundTo === null || boundTo === orgId)
       .map((membership) => presentMembership(membership, credential));
+    const { id, email, username, name, platformRole: role } = user;
     return reply(200, {
-      data: { user: presentUser(user), organizations, credential: presentCredential(credential) },
+      data: {
+        user: { id, email, username, name, role },
+        organizations,
+        credential: presentCredential(credential),
+      },
     });
   },
 );
-
-function presentUser({ id, email, username, name, platformRole }: UserRow) {
-  return { id, email, username, name, role: platformRole };
-}
 
 function presentMembership(membership: MembershipRow, credential: Credential) {
   const { orgId, slug, name, role, tier, isPersonal, deletesAt } = membership;

@@ -109,7 +109,6 @@ export async function finishRemoval(
   });
 }
 
-/** Replaces the user's recovery codes. */
 export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
   const codes = mintRecoveryCodes();
   await replaceRecoveryCodes(tx, { userId, hashes: codes.map(hashRecoveryCode) });

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { maySeeOrg } from "../../../shared/policy.ts";
 import { dataOf } from "../../../shared/schemas.ts";
-import { listOrgMembers, listOwnOrgs, type OwnOrgRow } from "../../../sql/accounts/own_orgs.ts";
+import { listOrgMembers, listOwnOrgs } from "../../../sql/accounts/own_orgs.ts";
 import { countDefinitionUsage } from "../../../sql/definitions/quotas.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { boundOrgOf } from "../../http/resolve_org.ts";
@@ -26,13 +26,11 @@ export const listOrganizations = operation(
     const { userId, credential } = caller;
     const organizations = await listOwnOrgs(sql, { userId, orgId: boundOrgOf(caller) });
     const seen = organizations.filter((org) => maySeeOrg(credential, org).ok);
-    return reply(200, { data: { organizations: seen.map(presentOrg) } });
+    return reply(200, {
+      data: { organizations: seen.map(({ description: _, websiteUrl: __, ...listed }) => listed) },
+    });
   },
 );
-
-function presentOrg({ description: _, websiteUrl: __, ...listed }: OwnOrgRow) {
-  return listed;
-}
 
 export const getOrganization = operation(
   {

@@ -54,7 +54,6 @@ ${renderSide(definition, { ...side, alias, model, publisher })}
   });
 }
 
-/** Shows the YAML as it was written. */
 export async function showYaml(page: Page, address: PageAddress): Promise<PageContent> {
   const definition = await loadDefinition(page, address, { withTexts: true });
   const { markup, isCut } = await renderText(readerWork(page.deps.documents, page.request), {

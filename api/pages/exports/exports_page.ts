@@ -28,7 +28,6 @@ export function showExports(page: SignedInPage): Promise<PageResult> {
   return renderExports(page, {});
 }
 
-/** POST of the form that starts an export. */
 export async function submitStart(page: SignedInPage): Promise<PageResult> {
   const { org } = page.session;
   if (!org) throw new ApiError("ORG_NOT_FOUND");

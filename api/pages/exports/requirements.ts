@@ -3,7 +3,6 @@ import { orgPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { PageOrg } from "../page_session.ts";
 
-/** Says which role is required. */
 export function needsRole({ role, name }: PageOrg): string {
   return `You need the publisher role to export this organization. Your role: ${role}. An owner or admin of ${name} can change it.`;
 }

@@ -13,22 +13,15 @@ import type { Page } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { badge, renderInstant, tabBar } from "../parts.ts";
 
-interface Tab {
-  /** The last part of its address; empty for the profile. */
-  path: string;
-  label: string;
-  /** Whose navigation it is in; null for everyone's. The API decides about access. */
-  role: OrgRole | null;
-}
-
-const TABS: readonly Tab[] = [
-  { path: "", label: "Profile", role: null },
-  { path: "members", label: "Members", role: "viewer" },
-  { path: "usage", label: "Usage", role: "viewer" },
-  { path: "projects", label: "Projects", role: "viewer" },
-  { path: "audit", label: "Audit log", role: "admin" },
-  { path: "webhooks", label: "Webhooks", role: "admin" },
-  { path: "edit", label: "Edit profile", role: "admin" },
+/** By the last part of the address, and the role from which on they are in the navigation. The API decides about access. */
+const TABS: readonly (readonly [path: string, label: string, role: OrgRole | null])[] = [
+  ["", "Profile", null],
+  ["members", "Members", "viewer"],
+  ["usage", "Usage", "viewer"],
+  ["projects", "Projects", "viewer"],
+  ["audit", "Audit log", "admin"],
+  ["webhooks", "Webhooks", "admin"],
+  ["edit", "Edit profile", "admin"],
 ];
 
 interface OrgContent {
@@ -46,15 +39,14 @@ interface OrgContent {
   status?: number;
 }
 
-/** Returns a page of an organization. */
 export function orgPage(page: Page, content: OrgContent): PageContent {
   const { slug, tab, subject, notices = {}, body, head, status } = content;
   const org = findOwnOrg(page, slug);
   const name = content.name ?? org?.name ?? slug;
-  const tabs = TABS.filter(({ role }) => role === null || (org && hasOrgRole(org.role, role).ok)).map(
-    ({ path, label }) => [orgPath(slug, ...(path ? [path] : [])), label, path === tab] as const,
+  const tabs = TABS.filter(([, , role]) => role === null || (org && hasOrgRole(org.role, role).ok)).map(
+    ([path, label]) => [orgPath(slug, ...(path ? [path] : [])), label, path === tab] as const,
   );
-  const label = TABS.find(({ path }) => path === tab)?.label;
+  const [, label] = TABS.find(([path]) => path === tab) ?? [];
   const about = [subject, tab === "" ? undefined : label, name].filter((part) => part !== undefined);
   return {
     title: about.join(" · "),

@@ -19,7 +19,6 @@ interface CardContent {
   body: Content;
 }
 
-/** A page with one thing to do, in a card. */
 export function cardPage(content: CardContent): PageContent {
   const { title, problems = null, isRefused = false, status, head, body } = content;
   return {

@@ -13,7 +13,6 @@ import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
 
-/** Reads what was typed. */
 export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields {
   const text = (name: string) => form.get(name) ?? "";
   const type = DEFINITION_TYPES.find((word) => word === text("type")) ?? "agent";
