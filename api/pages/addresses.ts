@@ -81,13 +81,8 @@ export function organizationOf({ namespace }: { namespace: string }): string {
   return namespace.slice(1, namespace.indexOf("/"));
 }
 
-interface NamedModel {
-  provider: string;
-  /** May contain any character, also slashes. */
-  modelId: string;
-}
-
-export function modelPath({ provider, modelId }: NamedModel): string {
+/** Returns the address of a model's page. The id may contain any character, also slashes. */
+export function modelPath({ provider, modelId }: { provider: string; modelId: string }): string {
   return `/models${pathOf(provider, ...modelId.split("/"))}`;
 }
 

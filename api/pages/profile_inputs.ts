@@ -2,20 +2,12 @@
 import { type FormProblems, inputField, textField } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 
-interface AboutField {
-  /** The API's name of the field. */
-  name: string;
-  label: string;
-  value: string;
-}
-
 /** Renders the text about a user or an organization, and their website, with what was typed. */
 export function profileInputs(
-  about: AboutField,
+  { name, label, value }: { name: string; label: string; value: string },
   websiteUrl: string,
   problems: FormProblems | null,
 ): readonly Html[] {
-  const { name, label, value } = about;
   return [
     textField(
       { name, label, hint: "Up to 2,000 characters.", problems },

@@ -79,9 +79,10 @@ function priceAxis({ left, y, prices }: Scale): Html[] {
   });
 }
 
-function timeAxis({ x }: Scale, period: Period): Html[] {
+/** Days at the begin, in the middle and at the end. */
+function timeAxis({ x }: Scale, { from, until }: Period): Html[] {
   const anchors = ["start", "middle", "end"];
-  return timeTicks(period, anchors.length).map(
+  return [from, (from + until) / 2, until].map(
     (at, index) =>
       html`<text class="tick" x="${round(x(at))}" y="${HEIGHT - 8}" text-anchor="${anchors[index]}">${dayOf(at)}</text>`,
   );
@@ -120,11 +121,6 @@ export function priceTicks(max: number): number[] {
   const count = Math.ceil(max / step - 1e-9);
   // A sum of steps would show errors of binary fractions.
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
-}
-
-/** Returns instants at even distances, the begin and the end among them. */
-export function timeTicks({ from, until }: { from: number; until: number }, count: number): number[] {
-  return Array.from({ length: count }, (_, i) => from + ((until - from) * i) / (count - 1));
 }
 
 /** Half of the line would be cut off at the edges without a margin. */

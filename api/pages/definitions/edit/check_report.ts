@@ -31,15 +31,11 @@ export function renderReport(report: Report, { yaml, own }: { yaml: string; own:
 </section>`;
 }
 
-interface FindingsOptions {
-  yaml: string;
-  own: string | null;
-  /** Whether the changes are open at once. */
-  opensChanges?: boolean;
-}
-
 /** Renders a report without its errors. */
-export function renderFindings(report: Report, { yaml, own, opensChanges }: FindingsOptions): Content {
+export function renderFindings(
+  report: Report,
+  { yaml, own, opensChanges }: { yaml: string; own: string | null; opensChanges?: boolean },
+): Content {
   return [
     renderVersion(report, own),
     renderWarnings(report, yaml),

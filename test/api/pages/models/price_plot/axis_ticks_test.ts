@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { priceTicks, timeTicks } from "../../../../../api/pages/models/price_plot.ts";
+import { pricePlot, priceTicks } from "../../../../../api/pages/models/price_plot.ts";
 
 test.each([
   [0, [0, 1]],
@@ -25,6 +25,14 @@ test("ticks are few, begin at 0 and reach any price", () => {
   );
 });
 
-test("instants are at even distances, from the begin to the end", () => {
-  expect(timeTicks({ from: 100, until: 300 }, 3)).toEqual([100, 200, 300]);
+test("the days at the begin, in the middle and at the end are labels", () => {
+  const period = { from: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 31) };
+  const series = [{ label: "Input", steps: [{ at: period.from, price: 1 }] }];
+  const { text } = pricePlot({ id: "plot", title: "Input", series, period });
+  const days = [...text.matchAll(/text-anchor="(\w+)">(\d{4}-\d\d-\d\d)</g)];
+  expect(days.map(([, ...label]) => label)).toEqual([
+    ["start", "2026-01-01"],
+    ["middle", "2026-01-16"],
+    ["end", "2026-01-31"],
+  ]);
 });
