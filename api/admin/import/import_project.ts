@@ -11,6 +11,7 @@ import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findProjectById, type ProjectRow } from "../../../sql/accounts/projects.ts";
 import { type Sql, type StatementError, statementErrorOf } from "../../../sql/connection/pool.ts";
+import { lockTransaction } from "../../../sql/locks.ts";
 import {
   advanceStatusSequence,
   clearImportStage,
@@ -62,7 +63,10 @@ export async function importProject(
   project: ImportProject,
   source: ImportSource,
 ): Promise<ImportedProject> {
-  const target = await findOrCreateProject(tx, source.target ?? project, source);
+  const wanted = source.target ?? project;
+  // Another import of the project ends first, and this one finds its rows.
+  await lockTransaction(tx, { name: "project_import", id: wanted.id });
+  const target = await findOrCreateProject(tx, wanted, source);
   const imported: ImportedProject = { id: target.id, name: target.name, rowCounts: {}, insertedRows: 0 };
   await createImportStage(tx);
   for (const name of DATASET_ORDER) {

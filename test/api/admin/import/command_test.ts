@@ -191,6 +191,29 @@ test("import takes projects one by one: those before a failure stay", async () =
   expect(projects.map((row) => row["id"])).toEqual([good]);
 });
 
+test("two imports of a project at the same time: the second one finds the rows of the first", async () => {
+  await using place = await openImportPlace();
+  const { sql } = place.db;
+  const project = { id: crypto.randomUUID(), name: "Twice" };
+  await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
+  const imports = await sql.begin(async (tx) => {
+    // Neither can end before both have begun.
+    await tx`lock table occurrences in access exclusive mode`;
+    const running = ["a.zip", "a.zip"].map((name) => place.import(place.file(name)));
+    await waitFor(async () => {
+      const [row] = await sql`
+        select count(*) as count
+        from pg_stat_activity
+        where datname = current_database() and application_name = ${ADMIN_APPLICATION} and wait_event_type = 'Lock'`;
+      return row?.["count"] === 2;
+    });
+    return { running };
+  });
+  for (const { exitCode, err } of await Promise.all(imports.running))
+    expect([exitCode, err]).toEqual([0, ""]);
+  expect(await countTrackerRows(place)).toBe(3);
+});
+
 test("import says so when the connection is lost, and ends", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
