@@ -4,8 +4,9 @@ import { mayRecordExecutions } from "../../shared/policy.ts";
 import { dataOf, requestBody, Text, Uuid } from "../../shared/schemas.ts";
 import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
 import { type Pool, type Sql, sendCommit, violates } from "../../sql/connection/pool.ts";
-import { findExecutionCount, insertExecutions } from "../../sql/definitions/executions.ts";
+import { insertExecutions } from "../../sql/definitions/executions.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
+import { findLineCounts } from "../../sql/definitions/lines.ts";
 import { resolveDefinition } from "../../sql/definitions/versions.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
@@ -105,7 +106,7 @@ export const recordExecution = operation(
     if (count !== null) {
       return reply(201, { data: { recorded: true, duplicate: false, definition, executionCount: count } });
     }
-    const executionCount = await findExecutionCount(sql, lineId);
+    const executionCount = (await findLineCounts(sql, lineId))?.executionCount ?? 0;
     return reply(200, { data: { recorded: false, duplicate: true, definition, executionCount } });
   },
 );

@@ -61,14 +61,6 @@ export async function insertExecutions(
   return firstValue(counts.execute());
 }
 
-export async function findExecutionCount(sql: Sql, lineId: string): Promise<number> {
-  const count = await firstValue(sql<{ executionCount: number }[]>`
-    select execution_count
-    from definition_lines
-    where id = ${lineId}`);
-  return count ?? 0;
-}
-
 /**
  * Deletes up to `limit` executions that are older than `days`, and says how many. The counters of their lines keep counting
  * them.

@@ -111,12 +111,15 @@ export async function findVisibleLine(
   return firstRow(sql<{ id: string; orgId: string }[]>`${visibleLine(query, versions)}`);
 }
 
-export async function countLineForks(sql: Sql, id: string): Promise<number> {
-  const count = await firstValue(sql<{ forkCount: number }[]>`
-    select fork_count
+/** Returns the counters of a line; null if it has been deleted. */
+export async function findLineCounts(
+  sql: Sql,
+  id: string,
+): Promise<{ executionCount: number; forkCount: number } | null> {
+  return firstRow(sql<{ executionCount: number; forkCount: number }[]>`
+    select execution_count, fork_count
     from definition_lines
     where id = ${id}`);
-  return count ?? 0;
 }
 
 /** Finds the id of the line of a name in an organization; null if there is none. */

@@ -9,7 +9,7 @@ import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
-import { countLineForks } from "../../../sql/definitions/lines.ts";
+import { findLineCounts } from "../../../sql/definitions/lines.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import { type DefinitionViewer, isMemberOrg } from "../../../sql/definitions/visibility.ts";
 import { unauthorized } from "../../http/authenticate.ts";
@@ -134,11 +134,11 @@ export const listForks = operation(
   async ({ params, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
     const lineId = await requireLine(sql, target);
-    const [forks, totalForks] = await Promise.all([
+    const [forks, counts] = await Promise.all([
       listForkRows(sql, { lineId, viewer: target.viewer, limit: MAX_FORKS_SHOWN }),
-      countLineForks(sql, lineId),
+      findLineCounts(sql, lineId),
     ]);
-    return reply(200, { data: { forks, totalForks } });
+    return reply(200, { data: { forks, totalForks: counts?.forkCount ?? 0 } });
   },
 );
 
