@@ -13,10 +13,10 @@ export interface SafetyRule {
 export interface TextRule extends SafetyRule {
   /** Each needs the flag g. */
   patterns: readonly RegExp[];
-  /** True if a text that forbids the match is not evidence. */
-  sparesWarnings: boolean;
+  /** True if the match is evidence even in a text that forbids it. */
+  findsWarnings?: true;
   /** True if the raw characters are the evidence; other rules read the folded text. */
-  readsAsWritten?: boolean;
+  readsAsWritten?: true;
 }
 
 /**
@@ -130,7 +130,7 @@ export const TEXT_RULES: readonly TextRule[] = [
     severity: "high",
     title: "Runs a shell command when the rendered file is loaded",
     patterns: [/!`[^`\n]{1,500}`/g],
-    sparesWarnings: false,
+    findsWarnings: true,
   },
   {
     id: "file-include",
@@ -140,7 +140,7 @@ export const TEXT_RULES: readonly TextRule[] = [
       /(?:^|[\s(])@(?:~\/|\.{1,2}\/|\/(?:etc|home|opt|proc|root|tmp|usr|var|Users)\/)[\w.~/-]{1,200}/g,
       /(?:^|[\s(])@[\w-]{1,60}\/[\w./-]{1,200}\.(?:md|txt|json|ya?ml|env|pem|key|toml|ini|cfg|csv|log)\b/g,
     ],
-    sparesWarnings: false,
+    findsWarnings: true,
   },
   {
     ...REMOTE_SCRIPT,
@@ -150,7 +150,6 @@ export const TEXT_RULES: readonly TextRule[] = [
       ),
       anyCase(String.raw`\b(?:eval|iex|Invoke-Expression)\b[\s("'$&]{0,20}${FETCH}\b`),
     ],
-    sparesWarnings: true,
   },
   {
     ...SECRET_READ,
@@ -158,7 +157,6 @@ export const TEXT_RULES: readonly TextRule[] = [
       ...READ.map((read) => anyCase(`${read}(?:${PRIVATE_PATH}|${KEY_FILE}|${DOT_ENV})`)),
       /\bgpg2?\b[^\n]{0,60}--export-secret|\bsecurity\s+(?:find|dump)-(?:generic|internet)?-?(?:password|keychain)/gi,
     ],
-    sparesWarnings: true,
   },
   {
     ...ENVIRONMENT_DUMP,
@@ -168,7 +166,6 @@ export const TEXT_RULES: readonly TextRule[] = [
       /\b(?:dump|exfiltrate|leak)\w{0,3}\s+(?:\w+\s+){0,3}environment\b/gi,
       /\b(?:print|output|show|send|report|return|include|post)\s+(?:the\s+)?(?:values?|contents?)\s+of\s+(?:all\s+|every\s+|the\s+){0,2}environment\b/gi,
     ],
-    sparesWarnings: true,
   },
   {
     id: "instruction-override",
@@ -183,7 +180,6 @@ export const TEXT_RULES: readonly TextRule[] = [
       ),
       /\b(?:ignore|disregard|forget)\s+(?:everything|anything|all)\s+(?:\w+\s+){0,2}(?:above|before|earlier|previously|you\s+(?:were|have\s+been)\s+told)\b/gi,
     ],
-    sparesWarnings: true,
   },
   {
     id: "hidden-from-user",
@@ -201,7 +197,6 @@ export const TEXT_RULES: readonly TextRule[] = [
       anyCase(String.raw`\b(?:hide|conceal|keep)\s+${HIDDEN}\s+(?:hidden\s+|secret\s+)?from\s+${PERSON}`),
       /\bsilently\s+(?:send|upload|post|copy|exfiltrate|transmit|forward)\b/gi,
     ],
-    sparesWarnings: true,
   },
   {
     id: "invisible-characters",
@@ -215,7 +210,7 @@ export const TEXT_RULES: readonly TextRule[] = [
       // Joiners are legitimate in emoji and in Indic and Arabic script, but not between these letters.
       /[A-Za-z0-9][\u200C\u200D][A-Za-z0-9]/gu,
     ],
-    sparesWarnings: false,
+    findsWarnings: true,
     readsAsWritten: true,
   },
 ];

@@ -123,14 +123,13 @@ function scanList(list: readonly unknown[], place: Place): void {
 }
 
 function scanText(text: string, place: Place): void {
-  const folded = foldText(text);
   for (const rule of TEXT_RULES) {
     if (!rule.readsAsWritten) continue;
     place.onRead(text.length);
     const found = findEvidence(text, rule);
     if (found !== null) addSignal(rule, found, place);
   }
-  scanFolded(folded, place, { isJoined: false });
+  scanFolded(foldText(text), place, { isJoined: false });
 }
 
 /**
@@ -144,13 +143,13 @@ function scanFolded(text: string, place: Place, { isJoined }: { isJoined: boolea
     if (evidence !== null && !found.has(rule.id)) found.set(rule.id, [rule, evidence]);
   };
   for (const rule of TEXT_RULES) {
-    if (!rule.readsAsWritten && !(rule.sparesWarnings && place.isWarning))
+    if (!rule.readsAsWritten && (rule.findsWarnings || !place.isWarning))
       keep(rule, findEvidence(text, rule));
   }
   for (const rule of place.isWarning ? [] : SEQUENCE_RULES) {
     if (!isJoined || rule.id === REMOTE_SCRIPT.id) keep(rule, findSequence(text, rule));
   }
-  if (!isJoined && !place.isWarning) keep(REMOTE_SCRIPT, place.downloads.read(text, isForbidden));
+  if (!isJoined && !place.isWarning) keep(REMOTE_SCRIPT, place.downloads.read(text));
   for (const [rule, evidence] of found.values()) addSignal(rule, evidence, place);
 }
 
@@ -160,7 +159,7 @@ function findEvidence(text: string, rule: TextRule): string | null {
     // Hardly any text matches, and test() is several times cheaper than matchAll().
     if (text.search(pattern) < 0) continue;
     for (const match of text.matchAll(pattern)) {
-      if (!rule.sparesWarnings || !isForbidden(text, match.index)) return match[0];
+      if (rule.findsWarnings || !isForbidden(text, match.index)) return match[0];
     }
   }
   return null;
@@ -245,11 +244,8 @@ const RUN = new RegExp(String.raw`(?:${INTERPRETED}|${CALLED})["']?([^\s"'\x60;|
 class Downloads {
   readonly #names = new Set<string>();
 
-  /**
-   * Records the downloads of a text. Returns the first command that runs an earlier download, or null. `isForbidden`
-   * says whether the text warns against the command at a position.
-   */
-  read(text: string, isForbidden: (text: string, at: number) => boolean): string | null {
+  /** Records the downloads of a text. Returns the first command that runs an earlier download, or null. */
+  read(text: string): string | null {
     const steps = [...fetched(text), ...ran(text)].toSorted((a, b) => a.at - b.at);
     for (const { at, name, evidence } of steps) {
       if (evidence === null) this.#names.add(name);
