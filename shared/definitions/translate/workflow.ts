@@ -218,7 +218,9 @@ function writeOutputs(w: MarkdownWriter, outputs: Fields): void {
   if (isSaved === false) tracking.discard();
   else if (isSaved) w.bullet(md`Save the result in the tracker`);
   else w.bullet(given(tracking.code("variant"), (name) => md`Save the result by way of ${name}`));
-  writeSavedChecks(w, outputs);
+  const checks = readChecks(outputs.map("verification"), "post_save");
+  if (checks.length > 0) w.paragraph(md`When everything is saved:`);
+  writeChecks(w, checks);
 }
 
 function describeArtifact(artifact: Fields): Prose | null {
@@ -230,10 +232,4 @@ function describeArtifact(artifact: Fields): Prose | null {
 function describeOutput(variable: Fields): Prose | null {
   const text = join([variable.code("name"), variable.snippet("source")], " is ");
   return given(text, (known) => md`The variable ${known}`);
-}
-
-function writeSavedChecks(w: MarkdownWriter, outputs: Fields): void {
-  const checks = readChecks(outputs.map("verification"), "post_save");
-  if (checks.length > 0) w.paragraph(md`When everything is saved:`);
-  writeChecks(w, checks);
 }

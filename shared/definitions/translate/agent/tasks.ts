@@ -68,16 +68,12 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
     w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
     const command = fields.text("command");
     if (command !== null) writeCommand(w, md`Command`, command);
-    writeRetry(w, fields);
+    const retry = fields.map("retry");
+    const attempts = retry.number("max_attempts") ?? fields.number("retry");
+    w.bullet(retries(attempts, () => retry.number("backoff_ms")));
     if (fields.flag("rollback_on_failure") === true) w.bullet(md`If it fails, undo what was changed`);
     writeLeftoverBullets(w, fields);
   });
-}
-
-function writeRetry(w: MarkdownWriter, fields: Fields): void {
-  const retry = fields.map("retry");
-  const attempts = retry.number("max_attempts") ?? fields.number("retry");
-  w.bullet(retries(attempts, () => retry.number("backoff_ms")));
 }
 
 export function writeCompletion(w: MarkdownWriter, completion: Fields): void {
