@@ -71,17 +71,15 @@ const SOURCES: Readonly<Record<string, (input: Fields) => Inline | null>> = {
 
 function writeInputs(w: MarkdownWriter, { body }: Source): void {
   w.heading(2, md`Inputs`);
-  w.table(
-    ["Name", "Source", "Default", "Meaning"],
-    body
-      .entries("inputs", "name")
-      .map((input) => [
-        input.code("name"),
-        input.known("source", SOURCES)?.(input) ?? input.prose("source"),
-        input.literal("default", "value"),
-        input.prose("description"),
-      ]),
-  );
+  const rows = body
+    .entries("inputs", "name")
+    .map((input) => [
+      input.code("name"),
+      input.known("source", SOURCES)?.(input) ?? input.prose("source"),
+      input.literal("default", "value"),
+      input.prose("description"),
+    ]);
+  w.table(["Name", "Source", "Default", "Meaning"], rows);
 }
 
 function writePreflight(w: MarkdownWriter, preflight: Fields): void {

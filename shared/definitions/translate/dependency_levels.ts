@@ -99,10 +99,8 @@ export function groupByLevel(entries: readonly Ordered[]): Ordered[][] {
 /** One numbered line per level. */
 export function writeLevels(w: MarkdownWriter, levels: readonly (readonly Ordered[])[]): void {
   for (const [index, level] of levels.entries()) {
-    const titles = join(
-      level.map((entry) => entry.title),
-      ", ",
-    );
+    const parts = level.map(({ title }) => title);
+    const titles = join(parts, ", ");
     w.numbered(index + 1, level.length > 1 && titles ? md`${titles} (these may run together)` : titles);
   }
 }

@@ -178,13 +178,11 @@ const METHODS: Readonly<Record<string, Inline>> = {
 function writeResult(w: MarkdownWriter, aggregation: Fields, { phases }: Workflow): void {
   writeScore(w, aggregation.map("score"), phases);
   const decision = aggregation.map("decision");
-  w.table(
-    ["Decision", "When"],
-    decision.keys().map((word) => {
-      const when = decision.code(word);
-      return [when && strong(word), when];
-    }),
-  );
+  const words = decision.keys().map((word) => {
+    const when = decision.code(word);
+    return [when && strong(word), when];
+  });
+  w.table(["Decision", "When"], words);
 }
 
 function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]): void {
@@ -196,18 +194,12 @@ function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]
   w.paragraph(join([method, missing], " "));
   const weights = score.map("weights");
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
-  w.table(
-    ["Phase", "Weight"],
-    weights.keys().map((id) => {
-      const weight = weights.number(id);
-      return weight === null ? [] : [titles.get(id) ?? prose(id), md`${percentage(weight)} %`];
-    }),
-  );
-}
-
-/** 0.07 is 7 and not 7.000000000000001. */
-function percentage(weight: number): number {
-  return Number((weight * 100).toFixed(2));
+  const rows = weights.keys().map((id) => {
+    const weight = weights.number(id);
+    // 0.07 is 7 and not 7.000000000000001.
+    return weight === null ? [] : [titles.get(id) ?? prose(id), md`${Number((weight * 100).toFixed(2))} %`];
+  });
+  w.table(["Phase", "Weight"], rows);
 }
 
 function writeOutputs(w: MarkdownWriter, outputs: Fields): void {

@@ -81,11 +81,13 @@ function presetRows(vocabulary: Fields, bands: readonly [pass: number, middle: n
 function writeTracking(w: MarkdownWriter, agent: Agent, decisions: Fields): void {
   const tracking = decisions.map("tracking");
   w.paragraph(tracking.known("category", TRACKING));
-  const words = listed(
-    tracking.texts("notify_on").map((key) => decisionWord(agent, key)),
-    "or",
+  const words = tracking.texts("notify_on").map((key) => decisionWord(agent, key));
+  w.paragraph(
+    given(
+      listed(words, "or"),
+      (decision) => md`Notify the people concerned when the decision is ${decision}.`,
+    ),
   );
-  w.paragraph(given(words, (decision) => md`Notify the people concerned when the decision is ${decision}.`));
 }
 
 export function writeSpecialCases(w: MarkdownWriter, agent: Agent): void {

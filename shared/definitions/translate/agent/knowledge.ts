@@ -9,13 +9,11 @@ import { type Agent, categoryTitle } from "./agent_source.ts";
 
 export function writeKnowledge(w: MarkdownWriter, knowledge: Fields, agent: Agent): void {
   const terms = knowledge.map("key_definitions");
-  w.table(
-    ["Term", "Meaning"],
-    terms.keys().map((term) => {
-      const meaning = terms.prose(term);
-      return [meaning && prose(term), meaning];
-    }),
-  );
+  const meanings = terms.keys().map((term) => {
+    const meaning = terms.prose(term);
+    return [meaning && prose(term), meaning];
+  });
+  w.table(["Term", "Meaning"], meanings);
   w.bullets(md`Standards to follow:`, knowledge.passages("global_references"));
   for (const section of knowledge.entries("sections", "what_to_check")) {
     writeTopic(w, agent, section);
@@ -90,16 +88,13 @@ function writeRecords(w: MarkdownWriter, fields: Fields, key: string): void {
   const columns = [...new Set(records.flatMap((record) => (isRecord(record) ? Object.keys(record) : [])))];
   if (records.length > 0 && records.every(isFlat) && columns.length <= MAX_COLUMNS) {
     fields.skip(key);
-    w.table(
-      columns.map((column) => prose(humanize(column)) ?? ""),
-      records.map((record) => columns.map((column) => cell(record, column))),
-    );
+    const header = columns.map((column) => prose(humanize(column)) ?? "");
+    const rows = records.map((record) => columns.map((column) => cell(record, column)));
+    w.table(header, rows);
   } else if (isFlat(value)) {
     fields.skip(key);
-    w.table(
-      ["Name", "Meaning"],
-      Object.keys(value).map((name) => [prose(name), cell(value, name)]),
-    );
+    const rows = Object.keys(value).map((name) => [prose(name), cell(value, name)]);
+    w.table(["Name", "Meaning"], rows);
   }
 }
 

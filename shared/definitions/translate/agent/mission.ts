@@ -33,10 +33,8 @@ export function writeLimits(w: MarkdownWriter, agent: Agent): void {
   w.bullets(md`Rules without exception:`, mission.passages("explicit_prohibitions"));
   w.bullets(md`What you cannot know, and say so:`, mission.passages("epistemic_limitations"));
   const nature = agent.interface.map("epistemic_nature");
-  w.bullets(
-    md`How far your claims reach:`,
-    Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences)),
-  );
+  const reach = Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences));
+  w.bullets(md`How far your claims reach:`, reach);
   writeLeftovers(w, nature);
   // Whether findings carry codes is said where the codes are listed.
   mission.skip("taxonomy_mandate");

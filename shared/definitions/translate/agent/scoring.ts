@@ -14,13 +14,8 @@ export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
     weight: fields.number("weight"),
   }));
   const total = categories.reduce((sum, category) => sum + (category.weight ?? 0), 0);
-  w.table(
-    ["Category", "Weight"],
-    [
-      ...categories.map(({ title, weight }) => [title, given(weight, (points) => md`${points}`)]),
-      [md`**Total**`, md`**${total}**`],
-    ],
-  );
+  const rows = categories.map(({ title, weight }) => [title, given(weight, (points) => md`${points}`)]);
+  w.table(["Category", "Weight"], [...rows, [md`**Total**`, md`**${total}**`]]);
   w.paragraph(scoring.passage("weight_rationale"));
   w.paragraph(scoring.passage("interpretation"));
   for (const { fields, title } of categories) writeCategory(w, fields, title);
@@ -91,17 +86,15 @@ function describeCalibration(example: Fields): Prose | null {
 }
 
 export function writeSeverity(w: MarkdownWriter, deductions: Fields): void {
-  w.table(
-    ["Level", "Points", "Meaning", "Action"],
-    deductions
-      .entries("severity_scale", "level")
-      .map((level) => [
-        join([level.prose("emoji"), level.prose("level")], " "),
-        level.known("points", { auto_fail: md`automatic failure` }) ?? level.prose("points"),
-        level.prose("label"),
-        level.prose("action"),
-      ]),
-  );
+  const rows = deductions
+    .entries("severity_scale", "level")
+    .map((level) => [
+      join([level.prose("emoji"), level.prose("level")], " "),
+      level.known("points", { auto_fail: md`automatic failure` }) ?? level.prose("points"),
+      level.prose("label"),
+      level.prose("action"),
+    ]);
+  w.table(["Level", "Points", "Meaning", "Action"], rows);
 }
 
 const DETECTION: Readonly<Record<string, Inline>> = {

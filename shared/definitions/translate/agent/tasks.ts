@@ -8,36 +8,32 @@ import { retries, yesNo } from "../phrases.ts";
 import { unusedKeys } from "./decision.ts";
 
 export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
-  w.table(
-    ["Input", "Type", "Required", "Default", "From", "Meaning"],
-    tasks
-      .entries("inputs", "name")
-      .map((input) => [
-        input.code("id", "name"),
-        describeType(input),
-        yesNo(input.flag("required")),
-        input.literal("default"),
-        input.prose("source"),
-        describeMeaning(input),
-      ]),
-  );
+  const inputs = tasks
+    .entries("inputs", "name")
+    .map((input) => [
+      input.code("id", "name"),
+      describeType(input),
+      yesNo(input.flag("required")),
+      input.literal("default"),
+      input.prose("source"),
+      describeMeaning(input),
+    ]);
+  w.table(["Input", "Type", "Required", "Default", "From", "Meaning"], inputs);
   w.heading(2, md`Steps`);
   const steps = readOrdered(tasks.entries("operations", "description"), md`Step`);
   groupByLevel(steps);
   for (const step of steps) writeStep(w, step);
   w.heading(2, md`Results`);
-  w.table(
-    ["Result", "Type", "Format", "Required", "Meaning"],
-    tasks
-      .entries("outputs", "name")
-      .map((output) => [
-        output.code("id", "name"),
-        describeType(output),
-        output.prose("format"),
-        yesNo(output.flag("required")),
-        describeMeaning(output),
-      ]),
-  );
+  const outputs = tasks
+    .entries("outputs", "name")
+    .map((output) => [
+      output.code("id", "name"),
+      describeType(output),
+      output.prose("format"),
+      yesNo(output.flag("required")),
+      describeMeaning(output),
+    ]);
+  w.table(["Result", "Type", "Format", "Required", "Meaning"], outputs);
 }
 
 /** `array of path`, `enum: users, operators or developers`. */
