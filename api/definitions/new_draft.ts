@@ -79,18 +79,14 @@ export async function insertDrafts(
   writer: Writer,
   placed: readonly PlacedDraft[],
 ): Promise<string[]> {
-  const ids = await insertDefinitions(
-    tx,
-    placed.map((one) => newDefinition(writer, one)),
-  );
+  const definitions = placed.map((one) => newDefinition(writer, one));
+  const ids = await insertDefinitions(tx, definitions);
   const versions = placed.map(({ draft: { document, action } }, index) => {
     return { ...document, id: ids[index] ?? "", action };
   });
   await insertDefinitionReferences(tx, versions);
-  await insertAuditEntries(
-    tx,
-    versions.map((version) => auditOf(writer, version, version.action)),
-  );
+  const auditEntries = versions.map((version) => auditOf(writer, version, version.action));
+  await insertAuditEntries(tx, auditEntries);
   return ids;
 }
 

@@ -101,7 +101,7 @@ export async function publishDraft(
       const [check] = await checkPublished(tx, writer, [publication]);
       const shown = await requireRow(tx, row.id, writer);
       // Last, because other publications wait for it.
-      await lockDependencies(tx, [publication.document]);
+      await lockDependencies(tx, [publication]);
       const cycle = (await listCycleErrors(tx, writer, [publication])).get(row.id);
       if (cycle) throw cycle;
       return { row: shown, warnings: check?.warnings ?? [] };
@@ -118,8 +118,11 @@ export interface Publication extends CheckedVersion {
  * Makes publications that reference each other take turns, so that each searches for cycles in what the others have
  * published. Call it after every other lock of the transaction, and commit soon: all organizations share it.
  */
-export async function lockDependencies(tx: Sql, documents: readonly WrittenDocument[]): Promise<void> {
-  const isInTree = documents.some(({ references }) => references.some(({ inTree }) => inTree));
+export async function lockDependencies(
+  tx: Sql,
+  publications: readonly Pick<Publication, "document">[],
+): Promise<void> {
+  const isInTree = publications.some(({ document }) => document.references.some(({ inTree }) => inTree));
   if (isInTree) await lockTransaction(tx, "dependencyGraph");
 }
 
@@ -142,14 +145,10 @@ export async function storePublished(
     if ((await markDefinitionsPublished(tx, rows)) !== rows.length)
       throw new Error(`Cannot publish ${rows.map(({ id }) => id).join(", ")}: not all of them are drafts`);
   }
-  await markLinesPublished(
-    tx,
-    publications.map(({ row }) => row.lineId),
-  );
-  await insertAuditEntries(
-    tx,
-    publications.map(({ row }) => auditOf(writer, row, "definition.publish")),
-  );
+  const lineIds = publications.map(({ row }) => row.lineId);
+  await markLinesPublished(tx, lineIds);
+  const auditEntries = publications.map(({ row }) => auditOf(writer, row, "definition.publish"));
+  await insertAuditEntries(tx, auditEntries);
   await insertDefinitionEvents(tx, { type: "definition.published", definitionIds });
 }
 
@@ -170,11 +169,9 @@ export async function checkPublished(
   const checks = await checkVersions(tx, writer, publications);
   const foreign = checks
     .flatMap(({ references }) => references)
-    .filter(({ reference, target }) => target === null && reference.targetOrgId !== writer.org.orgId);
-  await markReferencesForMembers(
-    tx,
-    foreign.map(({ reference }) => reference),
-  );
+    .filter(({ reference, target }) => target === null && reference.targetOrgId !== writer.org.orgId)
+    .map(({ reference }) => reference);
+  await markReferencesForMembers(tx, foreign);
   return checks;
 }
 

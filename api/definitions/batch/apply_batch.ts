@@ -206,11 +206,7 @@ async function noteCycles(
   { written, isDryRun }: { written: readonly WrittenItem[]; isDryRun: boolean },
 ): Promise<void> {
   // A dry run publishes nothing that others could miss.
-  if (!isDryRun)
-    await lockDependencies(
-      tx,
-      written.map(({ document }) => document),
-    );
+  if (!isDryRun) await lockDependencies(tx, written);
   const cycles = await listCycleErrors(tx, writer, written);
   for (const item of written) {
     const cycle = cycles.get(item.row.id);
