@@ -60,22 +60,22 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     throw rateLimited(context.rateLimit, now());
   }
 
-  function rejectRemembered(context: RequestContext, subjects: readonly LoginSubject[]): void {
-    for (const subject of subjects) {
-      const until = rejectedUntil.get(keyOf(subject)) ?? 0;
-      if (until > now()) rejectAttempt(context, until);
-    }
-  }
-
   function rejectFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
     const until = now() + waitMs;
     rejectedUntil.set(keyOf(subject), until);
     return rejectAttempt(context, until);
   }
 
-  async function takeOf(context: RequestContext, subject: LoginSubject): Promise<void> {
-    if (await insertLoginAttempt(sql, { subject, limit })) return;
-    rejectFor(context, subject, await findLoginWaitMs(sql, { subject, limit }));
+  async function takeOf(context: RequestContext, subjects: readonly LoginSubject[]): Promise<void> {
+    for (const subject of subjects) {
+      const until = rejectedUntil.get(keyOf(subject)) ?? 0;
+      if (until > now()) rejectAttempt(context, until);
+    }
+    await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
+    for (const subject of subjects) {
+      if (await insertLoginAttempt(sql, { subject, limit })) continue;
+      rejectFor(context, subject, await findLoginWaitMs(sql, { subject, limit }));
+    }
   }
 
   /** From a network that is new to the account. */
@@ -87,21 +87,12 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   return {
-    async takeOfNetwork(context) {
-      const address: LoginSubject = { kind: "address", value: context.network };
-      rejectRemembered(context, [address]);
-      await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
-      await takeOf(context, address);
-    },
+    takeOfNetwork: (context) => takeOf(context, [{ kind: "address", value: context.network }]),
     async take(context, email, session) {
       const network = coarseNetworkOf(context.address, 64);
       const counted = session ? `${session.type} ${session.id}` : email;
-      const address: LoginSubject = { kind: "address", value: context.network };
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
-      rejectRemembered(context, [address, account]);
-      await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
-      await takeOf(context, address);
-      await takeOf(context, account);
+      await takeOf(context, [{ kind: "address", value: context.network }, account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
       if (!isKnownNetwork) await takeSlowly(context, counted, account);
       return { isKnownNetwork };
