@@ -127,8 +127,7 @@ async function requireOffer(sql: Sql, token: string): Promise<InvitationOffer> {
 }
 
 function invalidToken(): ApiError {
-  const message = "is unknown, was used or revoked, or has expired: ask for a new invitation";
-  return invalidField("token", message);
+  return invalidField("token", "is unknown, was used or revoked, or has expired: ask for a new invitation");
 }
 
 async function requireInvited(sql: Sql, { userId }: Caller, email: string): Promise<void> {

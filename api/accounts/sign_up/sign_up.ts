@@ -23,6 +23,8 @@ import { SIGNED_OUT } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
 
 const KIND = "sign_up";
+const OTHER_PASSWORD =
+  "does not match this sign-up. If it is yours, someone else signed up with your address: sign up again";
 
 const Username = Type.String({
   minLength: 1,
@@ -132,7 +134,9 @@ async function createFromLink(
   const passwordHash = String(mail.details["passwordHash"]);
   const username = options.username ?? String(mail.details["username"]);
   checkTexts({ username }, { username: accountSlugProblem });
-  if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) throw otherPassword();
+  // Without this check, a stranger who signs up with your address would know the password of your account.
+  if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false })))
+    throw invalidField("password", OTHER_PASSWORD);
   // Only a username that was not in the sign-up can be a problem now.
   if (passwordProblem(password, { username, email: mail.email })) {
     throw invalidField("username", "must not be in the password: choose another");
@@ -158,12 +162,4 @@ async function createFromLink(
       ? invalidField("username", `"${username}" is taken: choose another`)
       : invalidField("token", "is for an address that already has an account: sign in");
   }
-}
-
-/** Without this check, a stranger who signs up with your address would know the password of your account. */
-function otherPassword(): ApiError {
-  return invalidField(
-    "password",
-    "does not match this sign-up. If it is yours, someone else signed up with your address: sign up again",
-  );
 }

@@ -41,9 +41,8 @@ export async function computeCost(
   page: Page,
   { provider, modelId, cost }: FullModel,
 ): Promise<ComputedCost | null> {
-  const names = FIELDS.map(({ name }) => name);
   const values = new Map(
-    names.flatMap((name): [string, string][] => {
+    FIELDS.flatMap(({ name }): [string, string][] => {
       const text = page.url.searchParams.get(name)?.trim() ?? "";
       return text === "" ? [] : [[name, text]];
     }),
