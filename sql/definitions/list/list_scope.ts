@@ -19,7 +19,8 @@ export interface DefinitionFilters extends FieldFilters {
   latestOnly: boolean;
   /**
    * With `latestOnly` and no status, rows of the viewer's organizations are the versions that names without a version mean:
-   * the highest published one of each line, else the highest deprecated one, else the highest draft.
+   * the highest published one of each line, else the highest deprecated one, else the highest draft. Quarantined ones come
+   * last.
    */
   publishedFirst: boolean;
 }
@@ -143,7 +144,7 @@ function publicRows({ latestOnly, status }: DefinitionFilters): ListedRows {
 function isMembersVersion({ latestOnly, status, publishedFirst }: DefinitionFilters): Fragment {
   if (!latestOnly) return fragment`true`;
   if (status !== null) return fragment`v.is_latest_of_status`;
-  return publishedFirst ? IS_FIRST_BY_STATUS : fragment`v.is_latest`;
+  return publishedFirst ? fragment`v.is_first` : fragment`v.is_latest`;
 }
 
 function isOwn({ ownOrgIds }: ListScope): Fragment {
@@ -163,15 +164,6 @@ function isOthers(scope: ListScope): Fragment {
     where ${isOwn(scope)}
   )`;
 }
-
-/** Whether no version of the line has a status that comes before. Deprecated ones come before drafts. */
-const IS_FIRST_BY_STATUS = fragment`(
-  v.is_latest_of_status and (v.status = 'published' or not exists (
-    select
-    from definition_listings as p
-    where p.line_id = v.line_id and (p.status = 'published' or v.status = 'draft' and p.status = 'deprecated')
-  ))
-)`;
 
 /** Columns with a filter for one value. */
 const COLUMNS = {

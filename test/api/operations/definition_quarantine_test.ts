@@ -174,6 +174,23 @@ test("if only a quarantined version is published, a name means the highest versi
   expect(await dependents.json()).toMatchObject({ data: { definition: { version: "1.1.0" } } });
 });
 
+test("a list with publishedFirst has the version that the bare name resolves to, which is no quarantined one", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person();
+  const member = own(owner);
+  const address = `@${owner.org.slug}/helper`;
+  await publishAgent(api, member, { name: "helper", visibility: "public" });
+  await publishAgent(api, member, { name: "helper", version: "1.1.0", visibility: "public" });
+  const first = () => listed(api, member, "&publishedFirst=true");
+  await quarantine(api, `${address}@1.1.0`, "Wrong");
+  expect(await first()).toEqual(["helper@1.0.0"]);
+  await createAgent(api, member, { name: "helper", version: "2.0.0" });
+  await quarantine(api, `${address}@1.0.0`, "Wrong");
+  expect(await first()).toEqual(["helper@2.0.0"]);
+  await quarantine(api, `${address}@1.1.0`);
+  expect(await first()).toEqual(["helper@1.1.0"]);
+});
+
 test("a reference bound to a quarantined line is unresolved, and resolves to no other line", async () => {
   await using api = await openTestApp();
   const [owner, stranger, author] = [

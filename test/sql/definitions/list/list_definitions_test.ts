@@ -254,16 +254,24 @@ async function findWrongListings(sql: Pool): Promise<unknown[]> {
     where e.line_id = d.line_id and e.status <> 'archived' and ${others}
       and (e.version_major, e.version_minor, e.version_patch) > (d.version_major, d.version_minor, d.version_patch)
   )`;
+  const isFirst = sql`d.id = (
+    select e.id
+    from definitions as e
+    where e.line_id = d.line_id and e.status <> 'archived'
+    order by
+      e.status = 'draft', e.status = 'deprecated', e.version_major desc, e.version_minor desc, e.version_patch desc
+    limit 1
+  )`;
   const rows = await sql`
     select d.name, d.version
     from definitions as d
     full join definition_listings as v on v.definition_id = d.id
     cross join lateral (select d.status in ('published', 'deprecated') and d.visibility = 'public' as is_public) as p
     where (
-        v.is_public, v.status, v.visibility, v.is_latest, v.is_latest_of_status,
+        v.is_public, v.status, v.visibility, v.is_latest, v.is_first, v.is_latest_of_status,
         v.is_public_latest, v.is_public_latest_of_status
       ) is distinct from (
-        p.is_public, d.status, d.visibility, ${isLatest(sql`true`)}, ${isLatest(sql`e.status = d.status`)},
+        p.is_public, d.status, d.visibility, ${isLatest(sql`true`)}, ${isFirst}, ${isLatest(sql`e.status = d.status`)},
         p.is_public and ${isLatest(isPublic)}, p.is_public and ${isLatest(sql`${isPublic} and e.status = d.status`)}
       )`;
   return [...rows];
