@@ -35,12 +35,8 @@ const CLAUSES: Readonly<Record<string, (check: Fields) => Inline | Clause>> = {
 export function readClause(check: Fields): Clause {
   const describe = check.known("check", CLAUSES);
   if (!describe) {
-    const known = Object.keys(CLAUSES).join(", ");
-    throw new TranslationFailure(
-      "unknown_kind",
-      `${check.path}.check`,
-      `The kind of check must be one of ${known}`,
-    );
+    const message = `The kind of check must be one of ${Object.keys(CLAUSES).join(", ")}`;
+    throw new TranslationFailure("unknown_kind", `${check.path}.check`, message);
   }
   const clause = describe(check);
   return typeof clause === "string" ? { text: clause, script: null } : clause;

@@ -124,11 +124,8 @@ function readAgents({ body, interface: header }: Source): Inline[] {
   ];
   const needsAgent = type === null ? body.peek("invokes") !== undefined : AGENT_COMMANDS.has(type);
   if (needsAgent && agents.length === 0) {
-    throw new TranslationFailure(
-      "missing_invokes",
-      "command.invokes.agent",
-      "The command names no agent to call",
-    );
+    const message = "The command names no agent to call";
+    throw new TranslationFailure("missing_invokes", "command.invokes.agent", message);
   }
   return agents;
 }

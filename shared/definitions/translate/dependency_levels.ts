@@ -59,11 +59,9 @@ function readDependencies(fields: Fields, byId: ReadonlyMap<string, number>): nu
     const position = byId.get(scalarText(name) ?? "");
     if (position !== undefined) return position;
     const where = Array.isArray(value) ? `${path}[${index}]` : path;
-    throw new TranslationFailure(
-      "unknown_dependency",
-      where,
-      `"depends_on" names "${shorten(scalarText(name) ?? "", MAX_SHOWN)}", but no entry has this id`,
-    );
+    const id = shorten(scalarText(name) ?? "", MAX_SHOWN);
+    const message = `"depends_on" names "${id}", but no entry has this id`;
+    throw new TranslationFailure("unknown_dependency", where, message);
   });
   return [...new Set(found)];
 }

@@ -83,12 +83,8 @@ function missingBlock(type: TranslatableAgentType, block: string): TranslationFa
 function readType(source: Source): TranslatableAgentType {
   const type = source.interface.raw("agentType");
   if (typeof type === "string" && Object.hasOwn(AGENT_BLOCKS, type)) return type as TranslatableAgentType;
-  const known = Object.keys(AGENT_BLOCKS).join(", ");
-  throw new TranslationFailure(
-    "unknown_agent_type",
-    "agent.interface.agentType",
-    `"agentType" must be one of ${known}`,
-  );
+  const message = `"agentType" must be one of ${Object.keys(AGENT_BLOCKS).join(", ")}`;
+  throw new TranslationFailure("unknown_agent_type", "agent.interface.agentType", message);
 }
 
 /** Lists that need an entry where their block is used. */

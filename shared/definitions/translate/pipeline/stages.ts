@@ -33,11 +33,8 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   const steps = fields.entries("steps", "command");
   const approval = readApproval(fields);
   if (references.length + steps.length === 0 && approval === null) {
-    throw new TranslationFailure(
-      "empty_stage",
-      fields.path,
-      "The stage has no workflows, commands, agents, steps or approval",
-    );
+    const message = "The stage has no workflows, commands, agents, steps or approval";
+    throw new TranslationFailure("empty_stage", fields.path, message);
   }
   fields.skip("id");
   w.heading(3, md`${stage.number}. ${stage.title}`);

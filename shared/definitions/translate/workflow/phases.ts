@@ -122,12 +122,8 @@ function readStep(step: Fields): Inline {
   const command = step.raw("command") ?? null;
   const agent = step.raw("agent") ?? null;
   if (command === null && agent === null) {
-    const advice = "Write one of them, as in agent: code-reviewer";
-    throw new TranslationFailure(
-      "bad_step",
-      step.path,
-      `The step has no "command" and no "agent". ${advice}`,
-    );
+    const message = 'The step has no "command" and no "agent". Write one of them, as in agent: code-reviewer';
+    throw new TranslationFailure("bad_step", step.path, message);
   }
   if (command !== null && agent !== null) {
     const message = 'The step has "command" and "agent". Make two steps of it';
