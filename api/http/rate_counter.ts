@@ -113,8 +113,6 @@ export function rateLimitHeaders(
 /** Returns the error for a request over the limit. */
 export function rateLimited({ limit, resetAt }: Pick<RateLimit, "limit" | "resetAt">, now: number): ApiError {
   const seconds = Math.max(1, Math.ceil((resetAt - now) / 1000));
-  return new ApiError("RATE_LIMITED", {
-    message: TEXTS.RATE_LIMITED.requests({ limit, seconds }),
-    retryAfter: seconds,
-  });
+  const message = TEXTS.RATE_LIMITED.requests({ limit, seconds });
+  return new ApiError("RATE_LIMITED", { message, retryAfter: seconds });
 }

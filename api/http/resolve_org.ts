@@ -39,9 +39,7 @@ export async function resolveOrg(
       ? findPersonalMembership(sql, userId)
       : findBySlug(sql, userId, slug));
   if (membership && slug !== null && membership.slug !== slug) {
-    throw new ApiError("ORG_ACCESS_DENIED", {
-      message: TEXTS.ORG_ACCESS_DENIED.boundKey(membership.slug),
-    });
+    throw new ApiError("ORG_ACCESS_DENIED", { message: TEXTS.ORG_ACCESS_DENIED.boundKey(membership.slug) });
   }
   if (!membership) throw orgAccessDenied(slug);
   requestContext(request).orgId = membership.orgId;

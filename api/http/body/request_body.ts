@@ -118,9 +118,8 @@ function mediaTypeOf(headers: Headers): string | undefined {
 /** `others` are types that the route reads elsewhere. */
 function rejectOtherTypes(headers: Headers, accepted: string, others: readonly string[] = []): void {
   if (mediaTypeOf(headers) !== accepted) {
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-      message: TEXTS.UNSUPPORTED_MEDIA_TYPE.type([accepted, ...others]),
-    });
+    const message = TEXTS.UNSUPPORTED_MEDIA_TYPE.type([accepted, ...others]);
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { message });
   }
   rejectCompressed(headers);
 }
@@ -128,9 +127,7 @@ function rejectOtherTypes(headers: Headers, accepted: string, others: readonly s
 function rejectCompressed(headers: Headers): void {
   const encoding = headers.get("content-encoding") ?? "identity";
   if (encoding.trim().toLowerCase() !== "identity") {
-    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
-      message: TEXTS.UNSUPPORTED_MEDIA_TYPE.compressed,
-    });
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { message: TEXTS.UNSUPPORTED_MEDIA_TYPE.compressed });
   }
 }
 

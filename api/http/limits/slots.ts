@@ -132,9 +132,7 @@ export class Slots {
       const details = group ? { details: { share: "user", limit: perHolder } } : {};
       return new ApiError("RATE_LIMITED", { message: holder(perHolder), ...details, retryAfter });
     }
-    return new ApiError("SERVICE_UNAVAILABLE", {
-      message: all({ limit: max, seconds: retryAfter }),
-      retryAfter,
-    });
+    const message = all({ limit: max, seconds: retryAfter });
+    return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
   }
 }

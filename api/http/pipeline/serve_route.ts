@@ -90,10 +90,8 @@ export async function rejectUnknown(deps: ServeDeps, context: RequestContext, al
   await admit(deps, context, null);
   if (deps.isForPeople(context.request)) context.callApi = deps.createCallApi(context);
   if (!allow) throw notFound("route");
-  throw new ApiError("METHOD_NOT_ALLOWED", {
-    message: TEXTS.METHOD_NOT_ALLOWED(allow),
-    headers: { Allow: allow },
-  });
+  const message = TEXTS.METHOD_NOT_ALLOWED(allow);
+  throw new ApiError("METHOD_NOT_ALLOWED", { message, headers: { Allow: allow } });
 }
 
 /** Finds out who calls, and applies the rate limits. */
