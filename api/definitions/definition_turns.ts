@@ -64,10 +64,8 @@ function takeTurns(what: string, { max, maxWaiting }: { max: number; maxWaiting:
     const { caller, network } = requestContext(request);
     const refuse = (reason: Refusal) => {
       if (reason === "over") return new ApiError("SERVICE_UNAVAILABLE", { retryAfter: RETRY_AFTER.queue });
-      return new ApiError("RATE_LIMITED", {
-        message,
-        details: { share: caller ? "user" : "network", limit },
-      });
+      const details = { share: caller ? "user" : "network", limit };
+      return new ApiError("RATE_LIMITED", { message, details });
     };
     const isOver = () => isRequestOver(request);
     return queue.run({ caller: caller?.userId ?? network, refuse, isOver }, task);

@@ -55,9 +55,8 @@ export async function readWritten(
     return { ok: true, document: { ...reading.document, content: { yaml, ...reading.document.content } } };
   if ("otherName" in reading) {
     const { otherName, line, column } = reading;
-    const error = new ApiError("NAME_MISMATCH", {
-      details: { documentName: otherName, pathName: name ?? "" },
-    });
+    const details = { documentName: otherName, pathName: name ?? "" };
+    const error = new ApiError("NAME_MISMATCH", { details });
     const path = `${type ?? "yaml"}.interface.name`;
     return { ok: false, error, problems: [{ path, message: error.message, line, column }] };
   }
@@ -102,21 +101,17 @@ export async function editDocument(
   const edited = await work.edit(options);
   if (!edited.ok) throw invalidDocument(edited.problems);
   const document = await requireDocument(work, edited.yaml, expected);
-  const warnings = edited.replacedAliases.map((place) => ({
-    code: "ALIAS_REPLACED" as const,
-    details: {},
-    ...place,
-  }));
+  const warnings = edited.replacedAliases.map((place) => {
+    return { code: "ALIAS_REPLACED" as const, details: {}, ...place };
+  });
   return { document, warnings };
 }
 
 function invalidText(yaml: string): ApiError | null {
   if (yaml.trim() === "") return invalidField("yaml", "must not be blank");
   if (Buffer.byteLength(yaml) <= MAX_DEFINITION_BYTES) return null;
-  return new ApiError("PAYLOAD_TOO_LARGE", {
-    message: TEXTS.PAYLOAD_TOO_LARGE.yaml(MAX_DEFINITION_BYTES),
-    details: { maxSize: MAX_DEFINITION_BYTES },
-  });
+  const message = TEXTS.PAYLOAD_TOO_LARGE.yaml(MAX_DEFINITION_BYTES);
+  return new ApiError("PAYLOAD_TOO_LARGE", { message, details: { maxSize: MAX_DEFINITION_BYTES } });
 }
 
 /** Returns the document worker for a read. Anonymous callers of one network share a queue. */

@@ -115,10 +115,8 @@ function writerIn(
 
 function ambiguousOrganization(address: DefinitionAddress, orgs: readonly MembershipRow[]): ApiError {
   const slugs = orgs.map(({ slug }) => slug);
-  return new ApiError("AMBIGUOUS_ORGANIZATION", {
-    message: TEXTS.AMBIGUOUS_ORGANIZATION({ type: address.type, name: address.name, slugs }),
-    details: { organizations: slugs },
-  });
+  const message = TEXTS.AMBIGUOUS_ORGANIZATION({ type: address.type, name: address.name, slugs });
+  return new ApiError("AMBIGUOUS_ORGANIZATION", { message, details: { organizations: slugs } });
 }
 
 /** Finds the line of a name in the writer's organization. Throws NOT_FOUND, then INSUFFICIENT_ORG_ROLE. */
@@ -152,19 +150,13 @@ export function requireMove(row: DefinitionRow, to: DefinitionStatus): void {
 }
 
 export function invalidTransition(
-  { status }: DefinitionRow,
+  { status: from }: DefinitionRow,
   to: DefinitionStatus,
   message: string,
 ): ApiError {
-  return new ApiError("INVALID_TRANSITION", {
-    message,
-    details: {
-      from: status,
-      to,
-      allowedTransitions: allowedTransitions(status),
-      applicationState: "not_applied",
-    },
-  });
+  const allowed = allowedTransitions(from);
+  const details = { from, to, allowedTransitions: allowed, applicationState: "not_applied" } as const;
+  return new ApiError("INVALID_TRANSITION", { message, details });
 }
 
 /**

@@ -141,8 +141,7 @@ export function versionExists(
   options: { type: DefinitionType; name: string; version: string; orgSlug: string },
   versions: readonly string[],
 ): ApiError {
-  return new ApiError("VERSION_EXISTS", {
-    message: TEXTS.VERSION_EXISTS.org(options, options.orgSlug),
-    details: { nextAvailable: nextPatch(options.version, versions) },
-  });
+  const message = TEXTS.VERSION_EXISTS.org(options, options.orgSlug);
+  const nextAvailable = nextPatch(options.version, versions);
+  return new ApiError("VERSION_EXISTS", { message, details: { nextAvailable } });
 }

@@ -45,10 +45,8 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
     });
     if (applied) return applied.result;
   }
-  throw new ApiError("SERVICE_UNAVAILABLE", {
-    message: TEXTS.SERVICE_UNAVAILABLE.overtaken(MAX_TRIES),
-    retryAfter: RETRY_AFTER.conflict,
-  });
+  const message = TEXTS.SERVICE_UNAVAILABLE.overtaken(MAX_TRIES);
+  throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter: RETRY_AFTER.conflict });
 }
 
 /** A body field: `updatedAt` as the caller read it. */
@@ -63,8 +61,7 @@ export const ExpectedUpdatedAt = Type.Optional(
 /** Throws EDIT_CONFLICT if a version is not in the state that the caller expects; undefined expects any. */
 export function requireUnchanged(row: DefinitionRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || expectedUpdatedAt === row.updatedAt) return;
-  throw new ApiError("EDIT_CONFLICT", {
-    message: TEXTS.EDIT_CONFLICT(row, row.updatedAt),
-    details: { updatedAt: row.updatedAt, status: row.status },
-  });
+  const { updatedAt, status } = row;
+  const message = TEXTS.EDIT_CONFLICT(row, updatedAt);
+  throw new ApiError("EDIT_CONFLICT", { message, details: { updatedAt, status } });
 }

@@ -38,10 +38,8 @@ export function requireRoom(org: Org, used: DefinitionQuotas, added: DefinitionQ
   const quota = exceeded(used, { limits, added });
   if (quota === null) return;
   const limit = limits[quota];
-  throw new ApiError("QUOTA_EXCEEDED", {
-    message: TEXTS.QUOTA_EXCEEDED({ slug: org.slug, quota, limit }),
-    details: { quota, limit },
-  });
+  const message = TEXTS.QUOTA_EXCEEDED({ slug: org.slug, quota, limit });
+  throw new ApiError("QUOTA_EXCEEDED", { message, details: { quota, limit } });
 }
 
 /** Counts and checks. Call it before a document is parsed, and again first in the transaction that adds. */

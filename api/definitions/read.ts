@@ -191,10 +191,8 @@ async function replyText(deps: OperationDeps, options: { target: ReadTarget; for
 }
 
 function withoutMarkdown({ type, name, version }: DefinitionTextRow): ApiError {
-  return new ApiError("NOT_FOUND", {
-    message: TEXTS.NOT_FOUND.markdown({ type, name, version }),
-    details: { reason: "runtime", type, name },
-  });
+  const message = TEXTS.NOT_FOUND.markdown({ type, name, version });
+  return new ApiError("NOT_FOUND", { message, details: { reason: "runtime", type, name } });
 }
 
 async function listRefs(

@@ -153,10 +153,8 @@ export const deleteDefinition = operation(
       // Every writer of a line locks it first: the triggers of its versions need it.
       await lockLine(tx, row.lineId);
       if (!(await deleteDraft(tx, row.id))) {
-        throw new ApiError("NOT_DELETABLE", {
-          message: TEXTS.NOT_DELETABLE.version(row, row.status),
-          details: { status: row.status },
-        });
+        const message = TEXTS.NOT_DELETABLE.version(row, row.status);
+        throw new ApiError("NOT_DELETABLE", { message, details: { status: row.status } });
       }
       // The last version of a fork also locks the line of its source.
       await deleteEmptyLine(tx, row.lineId);

@@ -152,10 +152,8 @@ export async function updateVersion(
       const used = await countUsedQuotas(on, writer.org);
       const row = await lockVersion(on, lineId, address);
       if (!allowsOperation(row.status, "update")) {
-        throw new ApiError("NOT_EDITABLE", {
-          message: TEXTS.NOT_EDITABLE(row, row.status),
-          details: { status: row.status },
-        });
+        const message = TEXTS.NOT_EDITABLE(row, row.status);
+        throw new ApiError("NOT_EDITABLE", { message, details: { status: row.status } });
       }
       requireUnchanged(row, body.expectedUpdatedAt);
       return { row, used };

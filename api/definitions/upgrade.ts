@@ -102,10 +102,8 @@ async function upgradeVersion(
       const isThere = address.version === null || versions.includes(address.version);
       if (!latest || !isThere) throw definitionNotFound(address, "version");
       if (latest.runtimeMd !== null) {
-        throw new ApiError("ALREADY_DUAL_STORAGE", {
-          message: TEXTS.ALREADY_DUAL_STORAGE(latest),
-          details: { version: latest.version },
-        });
+        const message = TEXTS.ALREADY_DUAL_STORAGE(latest);
+        throw new ApiError("ALREADY_DUAL_STORAGE", { message, details: { version: latest.version } });
       }
       requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: Buffer.byteLength(yaml) });
       return { latest, versions };
@@ -116,12 +114,10 @@ async function upgradeVersion(
       const work = documents.forCaller(writer.caller.userId);
       const [failure] = (await requireDocument(work, yaml, latest)).failures;
       if (failure) {
-        const { reason, path, message } = failure;
+        const { reason, path } = failure;
         const { type, name } = latest;
-        throw new ApiError("TRANSLATION_FAILED", {
-          message: TEXTS.TRANSLATION_FAILED({ type, name }, message),
-          details: { reason, path },
-        });
+        const message = TEXTS.TRANSLATION_FAILED({ type, name }, failure.message);
+        throw new ApiError("TRANSLATION_FAILED", { message, details: { reason, path } });
       }
       return editDocument(work, { yaml, changes: { version } }, latest);
     },

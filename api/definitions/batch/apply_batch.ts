@@ -162,10 +162,8 @@ function requireFirstInBatch(
   { versions, first }: { versions: readonly string[]; first: number | undefined },
 ): void {
   if (first === undefined) return;
-  throw new ApiError("VERSION_EXISTS", {
-    message: TEXTS.VERSION_EXISTS.batch({ type, name, version }, first),
-    details: { nextAvailable: nextPatch(version, versions) },
-  });
+  const message = TEXTS.VERSION_EXISTS.batch({ type, name, version }, first);
+  throw new ApiError("VERSION_EXISTS", { message, details: { nextAvailable: nextPatch(version, versions) } });
 }
 
 function nextAvailable(error: unknown): string | null {

@@ -179,10 +179,7 @@ export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: Defi
   const reason = forkDenialOfSource(await sourceOf(sql, row, viewer));
   if (reason === null) return;
   const status = row.quarantinedAt === null ? row.status : null;
-  throw new ApiError("NOT_FORKABLE", {
-    message: TEXTS.NOT_FORKABLE(row, status),
-    details: { reason },
-  });
+  throw new ApiError("NOT_FORKABLE", { message: TEXTS.NOT_FORKABLE(row, status), details: { reason } });
 }
 
 async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin> {
