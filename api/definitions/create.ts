@@ -51,9 +51,7 @@ export const createDefinition = operation(
     params: NewName,
     body: NewDefinition,
     yamlQuery: { visibility: choice(DEFINITION_VISIBILITIES, "Visibility of the definition") },
-    response: {
-      201: dataAndWarnings(Definition, "The draft"),
-    },
+    response: { 201: dataAndWarnings(Definition, "The draft") },
     fails: [...WRITE_FAILURES, ...DOCUMENT_FAILURES, "VERSION_EXISTS", "QUOTA_EXCEEDED"],
   },
   async ({ params, body, caller, request }, deps) => {

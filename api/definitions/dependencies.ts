@@ -163,15 +163,9 @@ const Dependent = Type.Object(
   {
     ...NAMED_VERSION,
     context: Context,
-    range: Type.String({
-      description: "The range in its YAML, such as `^1.0.0`",
-      examples: ["^1.0.0"],
-    }),
+    range: Type.String({ description: "The range in its YAML, such as `^1.0.0`", examples: ["^1.0.0"] }),
   },
-  {
-    title: "Dependent",
-    examples: [{ ...REVIEW_CODE, context: "invokes.agent", range: "^1.0.0" }],
-  },
+  { title: "Dependent", examples: [{ ...REVIEW_CODE, context: "invokes.agent", range: "^1.0.0" }] },
 );
 
 export const getDependents = operation(

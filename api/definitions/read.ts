@@ -113,10 +113,7 @@ export const getDefinition = operation(
     params: VersionOrId,
     uncheckedQuery: READ_QUERY,
     response: {
-      200: {
-        json: dataOf(Definition, "The definition"),
-        orFile: true,
-      },
+      200: { json: dataOf(Definition, "The definition"), orFile: true },
     },
     responseHeaders: DEPRECATION_HEADERS,
     documentedAs: [

@@ -41,11 +41,7 @@ export const listVersions = operation(
     },
     response: {
       200: data(
-        {
-          versions: listOf(ListedVersion),
-          total: Count,
-          ...PAGE,
-        },
+        { versions: listOf(ListedVersion), total: Count, ...PAGE },
         "One page of versions, highest first",
       ),
     },

@@ -55,11 +55,7 @@ export const BatchBody = requestBody(
     definitions: Type.Optional(
       Type.Array(
         Type.Object(
-          {
-            yaml: Type.String(),
-            visibility: Visibility,
-            provenance: Type.Optional(Nullable(Provenance)),
-          },
+          { yaml: Type.String(), visibility: Visibility, provenance: Type.Optional(Nullable(Provenance)) },
           { additionalProperties: false },
         ),
         { minItems: 1, maxItems: MAX_BATCH_DOCUMENTS },

@@ -94,12 +94,7 @@ export const forkDefinition = operation(
     body: NewFork,
     response: {
       201: data(
-        {
-          definition: Definition,
-          fork: Fork,
-          source: ForkSource,
-          warnings: listOf(Warning),
-        },
+        { definition: Definition, fork: Fork, source: ForkSource, warnings: listOf(Warning) },
         "The fork and its source",
         EXAMPLE,
       ),

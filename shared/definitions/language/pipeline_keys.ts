@@ -99,9 +99,7 @@ const TRIGGER: Keys = {
   type: key.word(
     "What starts it",
     ["git_push", "pull_request", "schedule", "webhook", "manual", "pipeline"],
-    {
-      isRequired: true,
-    },
+    { isRequired: true },
   ),
   branches: key.texts("Only these branches", "[main]"),
   tags: key.texts("Only these tags", '["v*"]'),
