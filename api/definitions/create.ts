@@ -81,13 +81,8 @@ export async function createDraft(
     await requireStillWriter(tx, writer);
     if (!line) throw new Error(`Cannot find the line of ${document.name} after its insert`);
     const visibility = body.visibility ?? "private";
-    return addDraft(tx, writer, {
-      lineId: line.id,
-      document,
-      visibility,
-      provenance,
-      action: "definition.create",
-    });
+    const draft = { lineId: line.id, document, visibility, provenance, action: "definition.create" } as const;
+    return addDraft(tx, writer, draft);
   });
 }
 

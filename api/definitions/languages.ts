@@ -202,20 +202,14 @@ export function jsonSchemaOf(type: DefinitionType, id: string): JsonSchema {
   const properties = { ...known };
   for (const [key, refused] of Object.entries(REFUSED)) properties[key] = { ...known[key], ...refused };
   const strict = { ...declared, type: "object", required: ["name", "version"], properties };
+  const inside = { interface: strict, ...blocks };
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: id,
     title: `${titleOf(type)} definition`,
     type: "object",
     required: [type],
-    properties: {
-      [type]: {
-        ...body,
-        type: "object",
-        required: ["interface"],
-        properties: { interface: strict, ...blocks },
-      },
-    },
+    properties: { [type]: { ...body, type: "object", required: ["interface"], properties: inside } },
     not: { anyOf: others.map((other) => ({ required: [other] })) },
   };
 }
@@ -225,16 +219,11 @@ function describe(key: Key): JsonSchema {
   const { kind, meaning, item, keys, words } = key;
   const names = kind === "word" ? ` One of: ${words.join(", ")}.` : "";
   const inner = item === null ? null : describe(item);
+  const properties = Object.entries(keys).map(([name, value]) => [name, describe(value)]);
   return {
     ...(meaning === "" ? {} : { description: `${meaning}.${names}`, examples: [parse(exampleOfKey(key))] }),
     ...(inner !== null && kind === "list" ? { items: inner } : {}),
     ...(inner !== null && kind === "names" ? { additionalProperties: inner } : {}),
-    ...(Object.keys(keys).length === 0
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(keys).map(([name, value]) => [name, describe(value)]),
-          ),
-        }),
+    ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
   };
 }

@@ -17,12 +17,12 @@ import { findLineWriter, requireOwnLine } from "./find_writable.ts";
 import { addDraft, type NewDraft, versionExists, type Writer } from "./new_draft.ts";
 import { writeOptimistically } from "./optimistic_write.ts";
 import { countUsedQuotas, requireRoom } from "./quotas.ts";
-import type { Warning } from "./schemas.ts";
 import {
   DOCUMENT_FAILURES,
   dataAndWarnings,
   LINE_WRITE_FAILURES,
   VersionPossible,
+  type Warning,
   WRITE,
   withWarnings,
 } from "./schemas.ts";

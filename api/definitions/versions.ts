@@ -165,13 +165,8 @@ export const diffVersions = operation(
     const [from, to] = await requireTwoVersions(sql, target, [fromVersion, toVersion]);
     if (showsContent(mode)) requireAllowed(mayCompareContent(await findViewerTier(sql, target.viewer)));
     const { type, name } = to;
-    const compared = await readerWork(documents, request).compare({
-      type,
-      name,
-      mode,
-      from: from.yaml,
-      to: to.yaml,
-    });
+    const texts = { from: from.yaml, to: to.yaml };
+    const compared = await readerWork(documents, request).compare({ type, name, mode, ...texts });
     if (!compared.ok) throw invalidVersion(compared.invalid === "from" ? from : to, compared.problems);
     const versions = JSON.stringify(presentVersions({ from, to }, mode));
     return reply(200, jsonText(joinJson([versions, compared.json])));

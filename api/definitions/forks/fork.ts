@@ -120,14 +120,8 @@ export const forkDefinition = operation(
     await requireForkable(sql, source, writer.viewer);
     const { definition, fork, warnings } = await forkVersion(deps, { writer, source, wanted: body });
     const { id, type, name, version, authorId, orgId } = source;
-    return reply(201, {
-      data: {
-        definition: definition.shown,
-        fork,
-        source: { id, type, name, version, authorId, orgId },
-        warnings,
-      },
-    });
+    const shownSource = { id, type, name, version, authorId, orgId };
+    return reply(201, { data: { definition: definition.shown, fork, source: shownSource, warnings } });
   },
 );
 
