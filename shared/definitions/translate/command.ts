@@ -200,12 +200,9 @@ function writeRecord(w: MarkdownWriter, tracking: Fields): void {
     tracking.discard();
     return;
   }
-  const isRequired = tracking.flag("required") === true;
-  w.paragraph(
-    isRequired
-      ? md`Save the result before you show it. What could not be saved is not shown.`
-      : md`Save the result, and show it even when saving fails.`,
-  );
+  if (tracking.flag("required") === true)
+    w.paragraph(md`Save the result before you show it. What could not be saved is not shown.`);
+  else w.paragraph(md`Save the result, and show it even when saving fails.`);
   w.bullet(given(tracking.code("variant"), (name) => md`Saved by way of: ${name}`));
   w.bullet(given(tracking.code("custom"), (name) => md`Own way of saving: ${name}`));
 }

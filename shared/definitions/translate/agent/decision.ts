@@ -82,12 +82,8 @@ function writeTracking(w: MarkdownWriter, agent: Agent, decisions: Fields): void
   const tracking = decisions.map("tracking");
   w.paragraph(tracking.known("category", TRACKING));
   const words = tracking.texts("notify_on").map((key) => decisionWord(agent, key));
-  w.paragraph(
-    given(
-      listed(words, "or"),
-      (decision) => md`Notify the people concerned when the decision is ${decision}.`,
-    ),
-  );
+  const decision = listed(words, "or");
+  if (decision !== null) w.paragraph(md`Notify the people concerned when the decision is ${decision}.`);
 }
 
 export function writeSpecialCases(w: MarkdownWriter, agent: Agent): void {
@@ -103,20 +99,14 @@ function writeCase(
   { fields, number }: { fields: Fields; number: number },
 ): void {
   const id = fields.text("id");
-  w.heading(
-    3,
-    fields.prose("name") ?? (id === null ? md`Case ${number}` : (prose(humanize(id)) ?? md`Case ${number}`)),
-  );
+  const title = fields.prose("name") ?? given(id, (text) => prose(humanize(text)));
+  w.heading(3, title ?? md`Case ${number}`);
   w.paragraph(given(fields.passage("condition"), (condition) => md`When: ${condition}`));
   for (const [index, action] of fields.passages("behavior").entries()) w.numbered(index + 1, action);
   w.bullet(given(fields.prose("severity"), (severity) => md`Severity: ${severity}`));
   writeScoreAdjustment(w, agent, fields);
-  w.bullet(
-    given(
-      decisionWord(agent, fields.text("decision_override")),
-      (word) => md`Decide ${word}, whatever the score`,
-    ),
-  );
+  const decision = decisionWord(agent, fields.text("decision_override"));
+  w.bullet(given(decision, (word) => md`Decide ${word}, whatever the score`));
   const wording = fields.text("report_wording");
   if (wording !== null) w.bullet(md`Report it in exactly these words:`, () => w.fence(wording));
   writeLeftoverBullets(w, fields);

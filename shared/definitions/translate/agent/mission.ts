@@ -73,12 +73,8 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   writeAssignments(w, md`Environment variable`, context.map("environment"));
   w.bullet(describeTimeout(context));
   w.bullet(given(namedModel(agent), (model) => md`Model: ${model}`));
-  w.bullet(
-    given(
-      listed(hostTools(agent)),
-      (tools) => md`You also need ${tools}; the host you run in knows under which tool name.`,
-    ),
-  );
+  const tools = listed(hostTools(agent));
+  if (tools !== null) w.bullet(md`You also need ${tools}; the host you run in knows under which tool name.`);
   for (const source of context.entries("data_sources", "name")) writeDataSource(w, source);
   writeLeftovers(w, context);
 }

@@ -16,9 +16,8 @@ export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
   w.paragraph(join([describeFormat(output), describeLength(output)], " "));
   w.paragraph(output.map("token_budget").passage("guidance"));
   writeSchema(w, output);
-  w.paragraph(
-    given(listed(output.proses("section_order")), (order) => sentence(md`Keep to this order: ${order}`)),
-  );
+  const sections = listed(output.proses("section_order"));
+  w.paragraph(given(sections, (order) => sentence(md`Keep to this order: ${order}`)));
   writeTemplates(w, output);
   for (const example of output.entries("examples", "output")) writeExample(w, example);
   writeMetrics(w, output);

@@ -57,11 +57,8 @@ function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
   const failureCode = taxonomy.code("failure_mode", "code");
   const severity = taxonomy.prose("default_severity", "severity");
   if (failureCode === null) return;
-  w.bullet(
-    severity === null
-      ? md`Failure code: ${failureCode}`
-      : md`Failure code: ${failureCode}, by default ${severity}`,
-  );
+  const usual = given(severity, (text) => md`, by default ${text}`) ?? md``;
+  w.bullet(md`Failure code: ${failureCode}${usual}`);
 }
 
 function writeVerification(w: MarkdownWriter, criterion: Fields): void {

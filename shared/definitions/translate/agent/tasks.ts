@@ -56,11 +56,8 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
   const text = join([name, fields.passage("description")], ": ") ?? step.title;
   w.numbered(step.number, text, () => {
     const before = listed(step.after.map((index) => md`${index + 1}`));
-    w.bullet(
-      given(before, (numbers) =>
-        step.after.length === 1 ? md`After step ${numbers}` : md`After steps ${numbers}`,
-      ),
-    );
+    const noun = step.after.length === 1 ? md`step` : md`steps`;
+    w.bullet(given(before, (numbers) => md`After ${noun} ${numbers}`));
     w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
     const command = fields.text("command");
     if (command !== null) writeCommand(w, md`Command`, command);

@@ -50,11 +50,8 @@ export function describeArtifact(artifact: Fields): Prose | null {
 
 export function writeState(w: MarkdownWriter, state: Fields): void {
   const persistence = state.flag("persistence");
-  if (persistence !== null) {
-    w.bullet(
-      persistence ? md`Remember the state from one run to the next` : md`Forget the state after each run`,
-    );
-  }
+  if (persistence === true) w.bullet(md`Remember the state from one run to the next`);
+  if (persistence === false) w.bullet(md`Forget the state after each run`);
   w.bullet(given(state.prose("ttl"), (ttl) => md`Forget it after ${ttl}`));
   writeEntries(w, state.entries("custom", "name"), (value) => {
     const text = join([value.code("name"), value.literal("value")], ": ");

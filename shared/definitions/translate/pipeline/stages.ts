@@ -144,13 +144,8 @@ function writeApproval(w: MarkdownWriter, approval: Fields | Prose): void {
 
 function writeRules(w: MarkdownWriter, approval: Fields): void {
   const self = approval.flag("allow_self_approval");
-  if (self !== null) {
-    w.bullet(
-      self
-        ? md`People may approve what they started themselves`
-        : md`Nobody approves what they started themselves`,
-    );
-  }
+  if (self === true) w.bullet(md`People may approve what they started themselves`);
+  if (self === false) w.bullet(md`Nobody approves what they started themselves`);
   if (approval.flag("auto_reject_on_change") === true)
     w.bullet(md`A change made meanwhile counts as a refusal`);
   w.bullet(given(listed(approval.codes("skip_for"), "or"), (names) => md`Not needed for ${names}`));

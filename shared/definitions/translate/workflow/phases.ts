@@ -41,12 +41,8 @@ export function writePhaseOrder(w: MarkdownWriter, { orchestration, phases, leve
     orchestration.known("on_failure", ON_FAILURE) ??
       given(orchestration.prose("on_failure"), (text) => md`If a phase fails: ${text}`),
   );
-  w.bullet(
-    given(
-      orchestration.number("max_parallel"),
-      (count) => md`Run ${plural(count, "phase")} at a time at most.`,
-    ),
-  );
+  const maxParallel = orchestration.number("max_parallel");
+  w.bullet(given(maxParallel, (count) => md`Run ${plural(count, "phase")} at a time at most.`));
   w.bullet(given(orchestration.number("timeout"), (ms) => md`Time limit for all phases: ${duration(ms)}`));
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
   writeEntries(w, mode.entries("parallel_groups", "number"), (group) => {
