@@ -1,5 +1,5 @@
 /** Numbers and flags in words, as people read them. */
-import { type Inline, md } from "./inline.ts";
+import { given, type Inline, md } from "./inline.ts";
 
 const UNITS = [
   { ms: 3_600_000, name: "hour" },
@@ -34,12 +34,10 @@ export function scoreRange(min: number | null, max: number | null): Inline | nul
 }
 
 export function requiredOrOptional(isRequired: boolean | null): Inline | null {
-  if (isRequired === null) return null;
-  return isRequired ? md`required` : md`optional`;
+  return given(isRequired, (is) => (is ? md`required` : md`optional`));
 }
 
 /** `yes`, `no`, `null` when the author did not say. */
 export function yesNo(flag: boolean | null): Inline | null {
-  if (flag === null) return null;
-  return flag ? md`yes` : md`no`;
+  return given(flag, (isYes) => (isYes ? md`yes` : md`no`));
 }

@@ -103,17 +103,14 @@ function filters(trigger: Fields): Inline {
 
 function describeParameter(parameter: Fields): Prose | null {
   const name = parameter.code("name") ?? code("parameter");
-  const facts = join(
-    [
-      parameter.prose("type"),
-      requiredOrOptional(parameter.flag("required")),
-      given(parameter.literal("default"), (value) => md`default ${value}`),
-      given(listed(parameter.codes("options"), "or"), (values) => md`one of ${values}`),
-      given(parameter.code("pattern"), (pattern) => md`must match ${pattern}`),
-    ],
-    ", ",
-  );
-  const text = join([given(name, (label) => md`Parameter ${label}`), facts], ": ");
+  const facts = [
+    parameter.prose("type"),
+    requiredOrOptional(parameter.flag("required")),
+    given(parameter.literal("default"), (value) => md`default ${value}`),
+    given(listed(parameter.codes("options"), "or"), (values) => md`one of ${values}`),
+    given(parameter.code("pattern"), (pattern) => md`must match ${pattern}`),
+  ];
+  const text = join([given(name, (label) => md`Parameter ${label}`), join(facts, ", ")], ": ");
   return join([text, parameter.passage("description")], " – ");
 }
 
