@@ -122,6 +122,24 @@ export function dataTable(
 ${rows}</tbody></table></div>`;
 }
 
+/**
+ * As `dataTable`, for rows that are wider than a phone, which shows the cells of each one below each other with their headings.
+ * The first cell names its row.
+ */
+export function recordTable(
+  label: string,
+  columns: readonly (string | Html)[],
+  rows: readonly (readonly Content[])[],
+): Html {
+  const labels = columns.map((column) => typeof column === "string" && html` data-label="${column}"`);
+  const lines = rows.map(
+    ([name, ...cells]) => html`<tr><th scope="row">${name}</th>
+${cells.map((cell, index) => html`<td${labels[index + 1]}>${cell}</td>\n`)}</tr>
+`,
+  );
+  return dataTable(label, columns, lines, "records");
+}
+
 /** The heading of a column of numbers. */
 export function numberHeading(label: string): Html {
   return html`<th scope="col" class="number">${label}</th>`;

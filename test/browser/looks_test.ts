@@ -82,6 +82,25 @@ test("the button that revokes a key stays in sight beside a long name, and on a 
   }
 });
 
+test.each(["keys", "sessions"])(
+  "on a phone, the table of %s does not scroll, and its cells have their headings",
+  async (tab) => {
+    await dashboard.visit(
+      { path: `/settings/${tab}`, as: publisher, viewport: WINDOWS.phone },
+      async (page) => {
+        const hidden = await page.evaluate(
+          "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.table-box'))",
+        );
+        expect(hidden).toBe(0);
+        const headings = await page.evaluate<string[]>(
+          "[...document.querySelectorAll('tbody tr:first-child td')].map((cell) => getComputedStyle(cell, '::before').content)",
+        );
+        expect(headings).toContain('"Last used"');
+      },
+    );
+  },
+);
+
 test("on a phone, a button with a long word is not wider than the page", async () => {
   await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
     await page.evaluate(`(() => {

@@ -5,7 +5,7 @@ import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { badge, countOf, dataTable, emptyState, numberHeading } from "../parts.ts";
+import { badge, countOf, emptyState, recordTable } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { type GraphBox, type GraphLayout, layoutGraph } from "./dependency_graph.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
@@ -38,11 +38,9 @@ ${renderUnresolved(data.unresolved)}`,
 
 function renderList({ flat }: DependenciesJson): Content {
   if (flat.length === 0) return null;
-  const rows = flat
-    .slice(0, MAX_ROWS)
-    .map((node) => renderRow(node, html`<td class="number">${node.depth}</td>`));
+  const rows = flat.slice(0, MAX_ROWS).map((node) => renderRow(node, node.depth));
   return html`<section aria-labelledby="list"><h2 id="list">List</h2>
-${dataTable("Dependencies", [...COLUMNS, numberHeading("Level")], rows)}
+${recordTable("Dependencies", [...COLUMNS, "Level"], rows)}
 ${flat.length > MAX_ROWS && html`<p class="quiet">The ${MAX_ROWS} nearest of ${flat.length}.</p>`}</section>`;
 }
 
@@ -66,25 +64,23 @@ export async function showDependents(page: Page, address: PageAddress): Promise<
     page.call(getDependents, { params: apiParams(address) }),
   ]);
   const { dependents, totalCount } = data;
-  const rows = dependents
-    .slice(0, MAX_ROWS)
-    .map((node) => renderRow(node, html`<td><code>${node.range}</code></td>`));
+  const rows = dependents.slice(0, MAX_ROWS).map((node) => renderRow(node, html`<code>${node.range}</code>`));
   const body =
     rows.length === 0
       ? emptyState("No definition that you can see uses it.")
       : html`<section aria-labelledby="dependents"><h2 id="dependents">${countOf(totalCount, "version")} ${totalCount === 1 ? "uses" : "use"} it</h2>
-${dataTable("Dependents", [...COLUMNS, "Range"], rows)}
+${recordTable("Dependents", [...COLUMNS, "Range"], rows)}
 ${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a href="/api/v1${definitionPath(address, "dependents")}">JSON</a></p>`}</section>`;
   return frameTab(definition, { tab: "dependents", body });
 }
 
 const COLUMNS = ["Definition", "Type", "Version", "Named in"];
 
-/** Renders the definition at the other end of a dependency. `rest` is the last cell. */
-function renderRow(node: LinkedDefinition & { context: string }, rest: Html): Html {
-  return html`<tr><th scope="row"><a href="${definitionPath(node)}">@${node.organization}/${node.name}</a></th>
-<td>${badge(node.type, `kind ${node.type}`)}</td><td>${node.version}</td><td>${node.context}</td>${rest}</tr>
-`;
+/** Renders the definition at the other end of a dependency. `last` is the last cell. */
+function renderRow(node: LinkedDefinition & { context: string }, last: Content): Content[] {
+  const { type, organization, name, version, context } = node;
+  const link = html`<a href="${definitionPath(node)}">@${organization}/${name}</a>`;
+  return [link, badge(type, `kind ${type}`), version, context, last];
 }
 
 /** In pixels. */

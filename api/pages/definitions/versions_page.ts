@@ -1,10 +1,10 @@
 /** …/versions: all versions of a definition. */
 import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath, withQuery } from "../addresses.ts";
-import { html } from "../html.ts";
+import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { countOf, dataTable, pager, readOffset, renderDay } from "../parts.ts";
+import { countOf, pager, readOffset, recordTable, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition, statusBadge } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
@@ -19,19 +19,19 @@ export async function showVersions(page: Page, address: PageAddress): Promise<Pa
     page.call(listVersions, { params: apiParams(line), query: { limit: PAGE_SIZE, offset } }),
   ]);
   const { versions, total } = data;
-  const rows = versions.map(
-    ({ version, status, changeType, changeSummary, createdAt, hash }) => html`<tr>
-<th scope="row"><a href="${definitionPath({ ...line, version })}">${version}</a></th>
-<td>${statusBadge(status)}</td><td>${changeType}</td>
-<td>${changeSummary}</td><td>${renderDay(createdAt)}</td><td><code title="${hash}">${hash.slice("sha256:".length, 19)}</code></td>
-</tr>
-`,
-  );
+  const rows = versions.map(({ version, status, changeType, changeSummary, createdAt, hash }): Content[] => [
+    html`<a href="${definitionPath({ ...line, version })}">${version}</a>`,
+    statusBadge(status),
+    changeType,
+    changeSummary,
+    renderDay(createdAt),
+    html`<code title="${hash}">${hash.slice("sha256:".length, 19)}</code>`,
+  ]);
   const path = definitionPath(address, "versions");
   return frameTab(definition, {
     tab: "versions",
     body: html`<section aria-labelledby="versions"><h2 id="versions">${countOf(total, "version")}</h2>
-${dataTable("Versions", ["Version", "Status", "Change", "Summary", "Created", "Hash"], rows)}
+${recordTable("Versions", ["Version", "Status", "Change", "Summary", "Created", "Hash"], rows)}
 ${pager({ offset, limit: PAGE_SIZE, total, shown: rows.length }, (to) => withQuery(path, { offset: to }))}</section>`,
   });
 }

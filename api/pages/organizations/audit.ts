@@ -4,7 +4,7 @@ import { orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { dataTable, emptyState, renderInstant } from "../parts.ts";
+import { emptyState, recordTable, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 type Log = ResponseOf<typeof listAuditEntries>["data"];
@@ -22,22 +22,21 @@ function renderAudit({ entries, nextCursor }: Log, at: { slug: string; isFirst: 
   return html`<section class="stack" aria-labelledby="audit-title">
   <h2 id="audit-title">Audit log</h2>
   <p class="quiet">Exports, writes and denied writes, newest first. Entries are kept for 400 days.</p>
-  ${entries.length === 0 ? emptyState(`No ${at.isFirst ? "" : "more "}entries.`) : dataTable("Audit log", columns, entries.map(renderEntry))}
+  ${entries.length === 0 ? emptyState(`No ${at.isFirst ? "" : "more "}entries.`) : recordTable("Audit log", columns, entries.map(renderEntry))}
   <nav class="pager" aria-label="Pages"><span class="actions">${!at.isFirst && html`<a class="button" href="${path}">Newest</a>`}
   ${nextCursor !== null && html`<a class="button" href="${withQuery(path, { cursor: nextCursor })}" rel="next">Older</a>`}</span></nav>
 </section>`;
 }
 
-function renderEntry(entry: Entry): Html {
-  return html`<tr>
-  <td>${renderInstant(entry.occurredAt)}</td>
-  <td>${entry.actorUsername ?? entry.actorType}</td>
-  <td>${entry.action}</td>
-  <td>${entry.subjectType} <small><code>${entry.subjectId}</code></small></td>
-  <td>${renderFacts(Object.entries(entry.details))}</td>
-  <td>${entry.address}${renderMore(entry)}</td>
-</tr>
-`;
+function renderEntry(entry: Entry): Content[] {
+  return [
+    renderInstant(entry.occurredAt),
+    entry.actorUsername ?? entry.actorType,
+    entry.action,
+    html`${entry.subjectType} <small><code>${entry.subjectId}</code></small>`,
+    renderFacts(Object.entries(entry.details)),
+    [entry.address, renderMore(entry)],
+  ];
 }
 
 function renderMore({ requestId, clientRequestId, credentialId, userAgent }: Entry): Content {

@@ -14,10 +14,10 @@ import {
   onceField,
   tokenField,
 } from "../forms.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
-import { dataTable, emptyState, formatCount, renderDay, renderInstant } from "../parts.ts";
+import { emptyState, formatCount, recordTable, renderDay, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 export type Member = ResponseOf<typeof listOrganizationMembers>["data"]["members"][number];
@@ -89,34 +89,33 @@ function renderMembers(
     if (!isManager && !isSelf) return null;
     return html`<div class="actions"><a href="${orgPath(slug, "members", userId, ...below)}">${label}<span class="visually-hidden"> ${username}</span></a></div>`;
   };
-  const rows = members.map(
-    (member) => html`<tr>
-  <th scope="row">${member.name ?? member.username}${link(member)}</th><td>${member.username}</td><td>${member.role}</td><td>${renderDay(member.joinedAt)}</td>
-</tr>
-`,
-  );
+  const rows = members.map((member): Content[] => [
+    html`${member.name ?? member.username}${link(member)}`,
+    member.username,
+    member.role,
+    renderDay(member.joinedAt),
+  ]);
   return html`<section class="stack" aria-labelledby="members-title">
   <h2 id="members-title">Members <small>${formatCount(members.length)}</small></h2>
-  ${dataTable("Members", ["Name", "Username", "Role", "Joined"], rows)}
+  ${recordTable("Members", ["Name", "Username", "Role", "Joined"], rows)}
 </section>`;
 }
 
 /** Renders the pending invitations, with a button to send each one again and one to revoke it. */
 function renderInvitations(session: FormSession, invitations: readonly Invitation[]): Html {
-  const rows = invitations.map(
-    ({ id, email, role, invitedBy, expiresAt }) => html`<tr>
-  <th scope="row">${email}<div class="actions">
+  const rows = invitations.map(({ id, email, role, invitedBy, expiresAt }): Content[] => [
+    html`${email}<div class="actions">
     <form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button type="submit">Send again<span class="visually-hidden"> to ${email}</span></button></form>
     <form method="post">${tokenField(session)}<button type="submit" name="revoke" value="${id}" class="danger">Revoke<span class="visually-hidden"> the invitation of ${email}</span></button></form>
-  </div></th>
-  <td>${role}</td><td>${invitedBy}</td><td>${renderInstant(expiresAt)}</td>
-</tr>
-`,
-  );
+  </div>`,
+    role,
+    invitedBy,
+    renderInstant(expiresAt),
+  ]);
   const content =
     rows.length === 0
       ? emptyState("No pending invitations.")
-      : dataTable("Pending invitations", ["Email", "Role", "Invited by", "Expires"], rows);
+      : recordTable("Pending invitations", ["Email", "Role", "Invited by", "Expires"], rows);
   return html`<section class="stack" aria-labelledby="invitations-title">
   <h2 id="invitations-title">Pending invitations <small>${formatCount(rows.length)}</small></h2>
   ${content}

@@ -4,9 +4,9 @@ import * as webhookOperations from "../../webhooks/webhooks.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { choiceGroup, explainUsed, idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
-import { badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
+import { badge, emptyState, recordTable, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
 
@@ -66,16 +66,13 @@ function renderCreated({ id, url, secret }: Created, slug: string): Html {
 
 function renderWebhooks(webhooks: readonly Webhook[], slug: string): Html {
   if (webhooks.length === 0) return emptyState("No webhooks yet.");
-  const rows = webhooks.map(
-    (webhook) => html`<tr>
-  <th scope="row"><a href="${orgPath(slug, "webhooks", webhook.id)}">${webhook.url}</a></th>
-  <td>${renderState(webhook)}</td>
-  <td>${webhook.types.join(", ")}</td>
-  <td>${renderDay(webhook.createdAt)}</td>
-</tr>
-`,
-  );
-  return dataTable("Webhooks", ["Address", "State", "Events", "Created"], rows);
+  const rows = webhooks.map((webhook): Content[] => [
+    html`<a href="${orgPath(slug, "webhooks", webhook.id)}">${webhook.url}</a>`,
+    renderState(webhook),
+    webhook.types.join(", "),
+    renderDay(webhook.createdAt),
+  ]);
+  return recordTable("Webhooks", ["Address", "State", "Events", "Created"], rows);
 }
 
 const EVENT_MEANINGS: Readonly<Record<EventType, string>> = {

@@ -16,7 +16,7 @@ import {
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { ACTION_HEADING, badge, dataTable, emptyState, renderDay, renderInstant } from "../parts.ts";
+import { ACTION_HEADING, badge, emptyState, recordTable, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { settingsPage } from "./settings_page.ts";
 
@@ -109,21 +109,18 @@ function nameOf({ name }: Pick<Key, "name">): string {
 function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Html {
   if (keys.length === 0) return emptyState("You have no API keys.");
   const names = new Map(organizations.map(({ id, name }) => [id, name]));
-  const rows = keys.map(
-    (key) => html`<tr>
-  <th scope="row">${nameOf(key)}</th>
-  <td><code>${key.prefix}…</code>${key.kind !== "user" && html` <span class="tag">${key.kind}</span>`}</td>
-  <td>${key.organizationId === null ? "All" : (names.get(key.organizationId) ?? "An organization you have left")}</td>
-  <td>${key.scope}</td>
-  <td>${renderDay(key.createdAt)}</td>
-  <td>${key.lastUsedAt === null ? "Never" : renderInstant(key.lastUsedAt)}</td>
-  <td>${renderExpiry(key.expiresAt)}</td>
-  <td><a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a></td>
-</tr>
-`,
-  );
+  const rows = keys.map((key): Content[] => [
+    nameOf(key),
+    html`<code>${key.prefix}…</code>${key.kind !== "user" && html` <span class="tag">${key.kind}</span>`}`,
+    key.organizationId === null ? "All" : (names.get(key.organizationId) ?? "An organization you have left"),
+    key.scope,
+    renderDay(key.createdAt),
+    key.lastUsedAt === null ? "Never" : renderInstant(key.lastUsedAt),
+    renderExpiry(key.expiresAt),
+    html`<a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a>`,
+  ]);
   const columns = ["Name", "Key", "Organization", "Scope", "Created", "Last used", "Expires", ACTION_HEADING];
-  return dataTable("API keys", columns, rows);
+  return recordTable("API keys", columns, rows);
 }
 
 function renderExpiry(expiresAt: string | null): Content {

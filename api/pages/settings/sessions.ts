@@ -4,9 +4,9 @@ import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { notFound } from "../../http/not_found.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { ACTION_HEADING, badge, dataTable, renderInstant } from "../parts.ts";
+import { ACTION_HEADING, badge, recordTable, renderInstant } from "../parts.ts";
 import { SIGN_IN_PATH } from "../sign_in/next_path.ts";
 import { seeSignedOut } from "../sign_in/sign_in.ts";
 import { settingsPage } from "./settings_page.ts";
@@ -82,20 +82,18 @@ function addressOf({ address }: Pick<Session, "address">): string {
 }
 
 function renderSessions(sessions: readonly Session[]): Html {
-  const rows = sessions.map(
-    (session) => html`<tr>
-  <th scope="row">${deviceOf(session.userAgent)}${session.isCurrent && html` ${badge("This session", "good")}`}
-    ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}</th>
-  <td>${addressOf(session)}</td>
-  <td>${renderInstant(session.createdAt)}</td>
-  <td>${renderInstant(session.lastUsedAt)}</td>
-  <td>${renderInstant(session.expiresAt)}</td>
-  <td>${!session.isCurrent && html`<a class="button danger" href="${PATH}/${session.id}/end" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a>`}</td>
-</tr>
-`,
-  );
+  const rows = sessions.map((session): Content[] => [
+    html`${deviceOf(session.userAgent)}${session.isCurrent && html` ${badge("This session", "good")}`}
+    ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}`,
+    addressOf(session),
+    renderInstant(session.createdAt),
+    renderInstant(session.lastUsedAt),
+    renderInstant(session.expiresAt),
+    !session.isCurrent &&
+      html`<a class="button danger" href="${PATH}/${session.id}/end" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a>`,
+  ]);
   const columns = ["Device", "Address", "Signed in", "Last used", "Expires", ACTION_HEADING];
-  return dataTable("Sessions", columns, rows);
+  return recordTable("Sessions", columns, rows);
 }
 
 /** In this order: many browsers also name those that they resemble. */

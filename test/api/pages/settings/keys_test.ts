@@ -138,5 +138,5 @@ test("an expired key is marked, and one that does not expire says so", async () 
   const list = await readPage(api, PATH, owner.token);
   expect(list).toContain(`<span class="badge bad">Expired</span> <time datetime="2026-01-02`);
   // Not used, and valid forever.
-  expect(list).toContain("<td>Never</td>\n  <td>Never</td>");
+  expect(list).toContain(`<td data-label="Last used">Never</td>\n<td data-label="Expires">Never</td>`);
 });
