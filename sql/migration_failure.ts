@@ -24,11 +24,6 @@ const GRANTS: readonly [pattern: RegExp, statement: (place: Place, object: strin
     /permission denied for database/,
     ({ role, database }) => `grant create on database "${database}" to "${role}"`,
   ],
-  [
-    /must be owner of (?:table|relation) (\S+)/,
-    ({ role }, table) => `alter table ${table} owner to "${role}"`,
-  ],
-  [/permission denied for table (\S+)/, ({ role }, table) => `alter table ${table} owner to "${role}"`],
 ];
 
 /** Returns what to do about `error`; empty if only the message helps. */

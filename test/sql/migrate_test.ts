@@ -181,16 +181,16 @@ test("migrate() says who holds the lock that it never got", async () => {
 });
 
 test.each([
-  ["create schema elsewhere", "grant create on database", (db: TestDatabase) => withoutCreate(db)],
-  ["alter table pgboss.version add x int", 'alter table version owner to "', foreignTable],
-] as const)("migrate() says of %p what to grant", async (text, statement, prepare) => {
+  ["create schema elsewhere", "As its owner, run: grant create on database", withoutCreate],
+  ["alter table pgboss.version add x int", "Run it as the role that owns the tables; this is", foreignTable],
+] as const)("migrate() says of %p what to do", async (text, advice, prepare) => {
   await using db = await openTestDatabase();
   const url = await prepare(db);
   const owner = openPool(url, { applicationName: "migrator", max: 2 });
   try {
     const failure = await failureOf({ ...db, owner }, await withOneMore(text));
     expect(failure).toStartWith(`Cannot apply "${LATER}": `);
-    expect(failure).toContain(statement);
+    expect(failure).toContain(advice);
   } finally {
     await owner.end();
   }
