@@ -14,7 +14,7 @@ import {
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
 import { redactSecrets } from "../shared/process/log.ts";
-import { bearLostOutput } from "../shared/process/lost_output.ts";
+import { tolerateLostOutput } from "../shared/process/lost_output.ts";
 import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const args = process.argv.slice(2);
   const command = parseCommandLine(args);
   const isService = command.type === "run" && command.mode === "schedule";
-  if (!isService) bearLostOutput(process);
+  if (!isService) tolerateLostOutput(process);
   if (command.type === "help") {
     process.stdout.write(USAGE);
     process.exit(0);

@@ -1,7 +1,7 @@
 /** Entry point of the admin command line: `bun run admin <noun> <verb> [flags]`. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import { bearLostOutput } from "../../shared/process/lost_output.ts";
+import { tolerateLostOutput } from "../../shared/process/lost_output.ts";
 import { onStdinEnd } from "../../shared/process/stdin_end.ts";
 import { runAdmin } from "./run_admin.ts";
 
@@ -42,7 +42,7 @@ async function readToEnd(input: AsyncIterable<Uint8Array | string>): Promise<str
     .replace(/\r?\n$/, "");
 }
 
-bearLostOutput(process);
+tolerateLostOutput(process);
 onStdinEnd(process, () => process.exit(1));
 // Not exit(), which would cut off output to a pipe.
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {

@@ -50,7 +50,7 @@ import {
   withWarnings,
 } from "./schemas.ts";
 
-/** Of a tag or subdomain. Lists show them; a workflow has them in columns only, which no limit of its document bounds. */
+/** Characters of a tag or subdomain. A workflow keeps them in columns, which the limit of its document does not cover. */
 export const MAX_WORD_LENGTH = 1000;
 
 const DefinitionUpdate = requestBody(

@@ -1,7 +1,7 @@
-/** Lets a command end in its own way if nobody takes its output. */
+/** What a command does when its output cannot be written. */
 
-/** A reader that has enough, such as `head`, changes nothing. A result that cannot be written otherwise is a failure. */
-export function bearLostOutput({
+/** Ignores a reader that has left, such as `head`. If the result cannot be written for another reason, the command fails. */
+export function tolerateLostOutput({
   stdout,
   stderr,
   exit,

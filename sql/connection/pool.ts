@@ -95,7 +95,7 @@ const ARRAY_TYPES = {
 } as const;
 
 /**
- * A connection keeps so many statements prepared, those that were used last. Each combination of a list's filters is another
+ * Prepared statements that a connection keeps: those that were used last. Each combination of a list's filters is another
  * statement, which takes 0.4 MB of PostgreSQL's memory (measured). Without our patch, the driver would keep them all.
  */
 export const MAX_STATEMENTS = 100;

@@ -98,10 +98,9 @@ export const createInvitation = operation(
       if (replaced !== null) requireAllowed(mayManageMembers(actorRole, replaced));
       await requireRoom(tx, { orgId: org.id, userId: caller.userId, email });
       const row = await insertInvitation(tx, { orgId: org.id, email, role, invitedBy: caller.userId });
-      const mailId = await queueAccountMail(tx, deps.boss, {
-        ...{ kind: "invitation", email, orgId: org.id, details: { invitationId: row.id } },
-        ...{ network, traceparent: span?.traceparent },
-      });
+      const details = { invitationId: row.id };
+      const mail = { kind: "invitation", email, orgId: org.id, details, network } as const;
+      const mailId = await queueAccountMail(tx, deps.boss, { ...mail, traceparent: span?.traceparent });
       await keepInvitationLink(tx, mailId);
       await auditInvitation(tx, { actor, action: "invitation.create", org, invitation: row });
       return { ...row, invitedBy: caller.username };

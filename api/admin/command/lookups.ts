@@ -9,17 +9,19 @@ import { AdminError } from "./command.ts";
 /** Finds an organization by slug. */
 export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
   const org = await findOrgBySlug(sql, slug);
-  if (!org)
-    throw new AdminError(`Organization "${slug}" not found. See \`bun run admin org list\`.`, "NOT_FOUND");
+  if (!org) throw orgNotFound(slug);
   return org;
 }
 
 /** Finds the id of an organization by slug, also of a deleted one, whose definitions and audit entries stay. */
 export async function requireOrgId(sql: Sql, slug: string): Promise<string> {
   const id = await findDefinitionOwnerId(sql, slug);
-  if (id === null)
-    throw new AdminError(`Organization "${slug}" not found. See \`bun run admin org list\`.`, "NOT_FOUND");
+  if (id === null) throw orgNotFound(slug);
   return id;
+}
+
+function orgNotFound(slug: string): AdminError {
+  return new AdminError(`Organization "${slug}" not found. See \`bun run admin org list\`.`, "NOT_FOUND");
 }
 
 /** Finds a user by username. */
