@@ -99,16 +99,17 @@ export const listDefinitions = operation(
     fails: ["ORG_ACCESS_DENIED"],
   },
   async ({ query, caller, request }, { sql, turns }) => {
-    const { search, sortBy, sortOrder, limit, offset, tag, ...filters } = query;
+    const { search, sortBy, sortOrder, limit, offset, tag, organization, ...filters } = query;
     const scope = await readScope(sql, { caller, request });
     const written = search === null ? null : await readWrittenName(sql, search);
+    const organizations = [organization, written?.orgSlug ?? null].filter((slug) => slug !== null);
     const page = {
       search: written ? written.name : search,
       sortBy,
       sortOrder,
       limit,
       offset,
-      filters: { ...filters, organization: filters.organization ?? written?.orgSlug ?? null, tags: tag },
+      filters: { ...filters, organizations, tags: tag },
       ...scope,
     };
     const { items, total } = await turns.lists(request, () =>

@@ -101,7 +101,7 @@ type ScopedQuery = PageQuery & ListScope & { viewer: DefinitionViewer };
 function wholeScope({ ownOrgIds, hasPublic, filters, search }: ListScope): ListScope {
   const { latestOnly, publishedFirst, status } = filters;
   const none = { type: null, agentType: null, domain: null, tier: null, visibility: null, authorId: null };
-  const rest = { organization: null, authorshipType: null, isFork: null, tags: [] };
+  const rest = { organizations: [], authorshipType: null, isFork: null, tags: [] };
   const chosen = { latestOnly, publishedFirst, status: latestOnly ? status : null };
   return { ownOrgIds, hasPublic, filters: { ...none, ...rest, ...chosen }, search };
 }

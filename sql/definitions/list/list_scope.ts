@@ -10,8 +10,8 @@ type FieldFilters = {
 
 /** Filters; null matches everything. */
 export interface DefinitionFilters extends FieldFilters {
-  /** Slug of the organization. */
-  organization: string | null;
+  /** Slugs of the organization. Two different ones match nothing; empty matches everything. */
+  organizations: readonly string[];
   isFork: boolean | null;
   /** Matches any of the tags; empty matches everything. */
   tags: readonly string[];
@@ -181,8 +181,8 @@ const COLUMNS = {
 /** True if any filter is set besides those that choose a version of each line. */
 export function hasFilters(filters: DefinitionFilters): boolean {
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-  const { tags, organization } = filters;
-  return tags.length > 0 || organization !== null || names.some((name) => filters[name] !== null);
+  const { tags, organizations } = filters;
+  return tags.length > 0 || organizations.length > 0 || names.some((name) => filters[name] !== null);
 }
 
 function filterConditions(filters: DefinitionFilters): Fragment {
@@ -191,11 +191,8 @@ function filterConditions(filters: DefinitionFilters): Fragment {
     const value = filters[name];
     return value === null ? [] : [fragment`${COLUMNS[name]} = ${value}`];
   });
-  const { organization } = filters;
-  if (organization !== null) {
-    conditions.push(
-      fragment`v.org_id = (select o.id from organizations as o where o.slug = ${organization})`,
-    );
+  for (const slug of filters.organizations) {
+    conditions.push(fragment`v.org_id = (select o.id from organizations as o where o.slug = ${slug})`);
   }
   if (filters.tags.length > 0) conditions.push(fragment`v.tags && ${[...filters.tags]}::text[]`);
   return conditions.reduce((all, condition) => fragment`${all} and ${condition}`, fragment`true`);

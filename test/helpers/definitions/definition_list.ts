@@ -27,7 +27,7 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   domain: null,
   tier: null,
   visibility: null,
-  organization: null,
+  organizations: [],
   authorId: null,
   authorshipType: null,
   isFork: null,

@@ -86,8 +86,10 @@ test("a name is found in all its spellings: with its organization, with its vers
   }
   // Two words that are no organization.
   expect(await found(api, "review/code")).toEqual(await found(api, "review code"));
-  const filtered = await found(api, `@${slug}/code-reviewer`, `&organization=${other.org.slug}`);
-  expect(filtered).toEqual(one);
+  // A filter by organization is a further condition.
+  const ofOther = `&organization=${other.org.slug}`;
+  expect(await found(api, `@${other.org.slug}/code-reviewer`, ofOther)).toEqual(one);
+  expect(await found(api, `@${slug}/code-reviewer`, ofOther)).toEqual([]);
   // Slugs may have dots and low lines, names may not.
   await api.db.sql`update organizations set slug = 'john.doe_1' where id = ${other.org.id}`;
   for (const search of ["@john.doe_1/code-reviewer@1.0.0", "john.doe_1/code-reviewer", "@john.doe_1"])
