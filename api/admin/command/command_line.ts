@@ -24,6 +24,8 @@ export function parseCommandLine(commands: readonly Command[], words: readonly s
   const wantsHelp = words.includes("--help") || words.includes("-h") || words.length === 0;
   if (wantsHelp || words[0] === "help") {
     const topic = words.filter((word) => !word.startsWith("-") && word !== "help").slice(0, 2);
+    const isNoun = topic.length === 1 && commands.some(({ name }) => name.startsWith(`${topic[0]} `));
+    if (topic.length > 0 && !isNoun) findCommand(commands, topic);
     return { type: "help", topic: topic.join(" ") };
   }
   const command = findCommand(commands, words);

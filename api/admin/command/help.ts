@@ -56,8 +56,8 @@ export function helpText(commands: readonly Command[], topic: string): string {
   const exact = ofNoun.filter(({ name }) => name === noun || name === `${noun} ${verb}`);
   const shown = exact.length > 0 ? exact : ofNoun;
   const [only] = shown.length === 1 ? shown : [];
-  const list = shown.length > 0 ? shown : commands;
-  const usage = noun && shown.length > 0 ? `${noun} <verb>` : "<noun> <verb>";
+  const list = noun ? shown : commands;
+  const usage = noun ? `${noun} <verb>` : "<noun> <verb>";
   return [
     ...(only ? [details(only)] : [`Usage: bun run admin ${usage} [flags]`, "", list.map(summary).join("\n")]),
     "",

@@ -72,6 +72,8 @@ test("`bun run migrate` prints help, and its failures are JSON with --json", asy
 
 test.each([
   [["nonsense"], 'Unknown command "nonsense"'],
+  [["nonsense", "--help"], 'Unknown command "nonsense"'],
+  [["user", "nonsense", "--help"], 'Unknown command "user nonsense". Its commands are create, list, show'],
   [["user"], 'Incomplete command "user". Its commands are create, list, show'],
   [
     ["org", "rename"],
