@@ -35,7 +35,10 @@ const WORKER_ENV = { MIMALLOC_PURGE_DELAY: "1000", BUN_JSC_useFTLJIT: "0" };
 const TEST_USAGE = `Usage: bun run test [file or folder …] [options]
 
   --all             fail if anything is left out
-  --without GROUP   leave a group out: ${TEST_GROUPS.map(({ name }) => name).join(", ")}
+  --without GROUP   leave a group out:
+                    ${TEST_GROUPS.map(({ name }) => name)
+                      .join(", ")
+                      .replaceAll(/(?=.{60})(.{1,59},) /g, `$1\n${" ".repeat(20)}`)}
   --install         install missing programs first (Debian and Ubuntu, as root)
 
 Everything else is passed to \`bun test\`.
@@ -49,8 +52,8 @@ interface Options {
   rest: readonly string[];
 }
 
-/** Reads the arguments; throws for a group that does not exist. */
-function readOptions(args: readonly string[]): Options {
+/** Reads the arguments; throws for a group or test file that does not exist. */
+function readOptions({ args, root }: Command): Options {
   const without: string[] = [];
   const rest: string[] = [];
   for (let index = 0; index < args.length; index += 1) {
@@ -65,6 +68,14 @@ function readOptions(args: readonly string[]): Options {
   const unknown = without.find((name) => !TEST_GROUPS.some((group) => group.name === name));
   if (unknown !== undefined)
     throw new Error(`Cannot leave out "${unknown}": there is no such group of tests.\n\n${TEST_USAGE}`);
+  const files = [...new Bun.Glob("test/**/*_test.ts").scanSync(root)].map((file) => join(root, file));
+  // Arguments behind an option may be its values.
+  const chosen = rest.slice(
+    0,
+    [...rest, "-"].findIndex((arg) => arg.startsWith("-")),
+  );
+  const lost = chosen.find((part) => !files.some((file) => file.includes(part.replace(/^\.\//, ""))));
+  if (lost !== undefined) throw new Error(`Cannot run "${lost}": no test file has this in its path.`);
   return { isAll: args.includes("--all"), isInstall: args.includes("--install"), without, rest };
 }
 
@@ -230,7 +241,7 @@ export async function runTests(command: Command): Promise<number> {
     process.stdout.write(TEST_USAGE);
     return 0;
   }
-  const { isAll, isInstall, without, rest } = readOptions(command.args);
+  const { isAll, isInstall, without, rest } = readOptions(command);
   if (isInstall) await installPackages(command, listMissingGroups(command.env));
   const unwanted = TEST_GROUPS.filter(({ name }) => without.includes(name));
   const missing = [
