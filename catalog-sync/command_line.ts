@@ -6,6 +6,8 @@ export const USAGE = `Usage: bun run catalog-sync [--once] [--dry-run] [--force]
 Syncs the model catalog from CATALOG_SOURCE: once at the start, then on the
 schedule of CATALOG_SYNC_CRON. An empty database gets the bundled copy first;
 with a source other than models.dev, only if that cannot be read.
+DATABASE_URL is required, and a migrated database: bun run migrate.
+
 With one of these flags it syncs once:
 
   --once      syncs and prints a summary; exits with 1 if the source was not

@@ -5,14 +5,17 @@ import { runStack } from "./start.ts";
 
 const USAGE = `Usage: bun run start
 
-Starts everything on this machine: PostgreSQL, the API, the job runner and the model catalog's sync. Installs the
-dependencies if they are missing, applies migrations, and loads demo data into an empty database. Ctrl-C stops everything.
+Starts everything on this machine: PostgreSQL, the API, the job runner and the
+sync of the model catalog. Installs the dependencies if they are missing,
+applies migrations, and loads demo data into an empty database.
+Ctrl-C stops everything.
 
-Environment variables configure it; docs/configuration.md lists them. The first ones to know:
+Environment variables configure it; docs/configuration.md lists them.
+The first ones to know:
 
   PORT          where the API listens; 3000 by default
   DATA_DIR      where the database, exports and logs are kept; .data by default
-  DATABASE_URL  a PostgreSQL of your own, instead of the one that comes with the packages
+  DATABASE_URL  a PostgreSQL of your own, instead of the one in the packages
 `;
 
 requireNoArguments(process, USAGE);

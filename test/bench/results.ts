@@ -247,10 +247,12 @@ async function readNotes(root: string): Promise<Record<string, string>> {
 export const USAGE = `Usage: bun run bench [--quick | --write] [NAME…]
        bun run bench --notes
 
-Without a name, all benchmarks except citus run and replace RESULTS.md. That takes less than 25 minutes.
+Without a name, all benchmarks except citus run and replace RESULTS.md.
+That takes less than 25 minutes.
 
   --write   replaces the sections of the named benchmarks in RESULTS.md
-  --quick   runs everything on little data to test the benchmarks; the figures mean nothing and are not written
+  --quick   runs everything on little data to test the benchmarks; the figures
+            mean nothing and are not written
   --notes   updates the notes in RESULTS.md without measuring
   --help    this text
 `;

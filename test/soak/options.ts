@@ -1,8 +1,19 @@
 /** The options of `bun run soak`. */
 import { parseArgs } from "node:util";
 
-export const USAGE =
-  "Usage: bun run soak [--hostile] [--abusers KIND,…] [--no-faults] [--minutes 10] [--clients 200] [--seed 1] [--interval SECONDS]";
+export const USAGE = `Usage: bun run soak [options]
+
+Loads real processes, kills them in turn, and checks what clients were told.
+
+  --minutes 10        how long the load lasts
+  --clients 200       how many clients there are
+  --seed 1            repeats the choices of another run
+  --interval SECONDS  mean time between faults
+  --no-faults         leaves processes alone
+  --hostile           adds abusers in the second half
+  --abusers KIND,…    adds only these kinds
+  --help              this text
+`;
 const MINUTE_SECONDS = 60;
 /** The number of faults in a run that is too short for the usual pauses. */
 const LEAST_FAULTS = 12;

@@ -33,9 +33,13 @@ const MEMORY_MS = 1000;
 
 /** Returns the exit code: 1 if anything was wrong. */
 export async function runSoak(command: Command): Promise<number> {
+  if (command.args.includes("--help")) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   const options = parseOptions(command.args);
   if (!options) {
-    process.stderr.write(`${USAGE}\n`);
+    process.stderr.write(USAGE);
     return 2;
   }
   await using server = new OwnServer({ isDurable: true });

@@ -1,9 +1,20 @@
-/** `--help` and wrong arguments of the programs that take none. */
+/** `--help` of all programs, and wrong arguments of those that take none. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../../..");
 const PROGRAMS = { start: "deploy/local/main.ts", api: "api/main.ts", jobs: "jobs/main.ts" };
+/** Words of the help, in the order of its lines. */
+const HELP: readonly [name: string, entry: string, words: readonly string[]][] = [
+  ["start", PROGRAMS.start, ["docs/configuration.md", "PORT", "DATA_DIR", "DATABASE_URL"]],
+  ["api", PROGRAMS.api, ["docs/configuration.md", "DATABASE_URL", "bun run migrate"]],
+  ["jobs", PROGRAMS.jobs, ["docs/configuration.md", "DATABASE_URL", "bun run migrate"]],
+  ["catalog-sync", "catalog-sync/main.ts", ["CATALOG_SOURCE", "CATALOG_SYNC_CRON", "DATABASE_URL", "--once"]],
+  ["admin", "api/admin/main.ts", ["user create", "migrate", "DATABASE_URL"]],
+  ["test", "test/main.ts", ["--all", "--without", "citus"]],
+  ["bench", "test/bench/main.ts", ["--write", "--quick", "export", "memory"]],
+  ["soak", "test/soak/main.ts", ["--minutes", "--no-faults", "--hostile"]],
+];
 
 function run(entry: string, ...args: string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, entry, ...args], {
@@ -14,13 +25,14 @@ function run(entry: string, ...args: string[]) {
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-for (const [name, entry] of Object.entries(PROGRAMS)) {
-  test(`bun run ${name} --help says what it does and exits with 0`, () => {
-    const { exitCode, stdout, stderr } = run(entry, "--help");
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toStartWith(`Usage: bun run ${name}\n`);
-  });
+test.each(HELP)("bun run %s --help fits 80 columns and exits with 0", (name, entry, words) => {
+  const { exitCode, stdout, stderr } = run(entry, "--help");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  expect(stdout).toMatch(new RegExp(`^Usage: bun run ${name}\\b[^]*${words.join("[^]*")}`));
+  expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+});
 
+for (const [name, entry] of Object.entries(PROGRAMS)) {
   test(`bun run ${name} refuses an unknown argument and names it`, () => {
     const { exitCode, stdout, stderr } = run(entry, "--port", "3001");
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
