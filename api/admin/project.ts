@@ -100,7 +100,8 @@ export const restoreProjectCommand = defineCommand({
   flags: PROJECT_FLAGS,
   run: ({ sql, warn }, key) =>
     changeProject(sql, key, async (tx, value) => {
-      const before = await lockProject(tx, { orgId: value.org.id, project: value.project });
+      const { org, project } = value;
+      const before = await lockProject(tx, { orgId: org.id, project, deleted: true });
       if (before?.deletedAt === null) {
         warn(`Note: project "${before.slug}" is not deleted. Nothing was changed.`);
       }

@@ -46,12 +46,13 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id, slug or name, the slug before the name, also a deleted one, and
- * tells whether it is past the days in which it can be restored; null if there is none. Call inside a transaction.
+ * Finds and locks a project of an organization by its id, slug or name, the slug before the name, and tells whether it is
+ * past the days in which it can be restored; null if there is none. Of two projects, one that is `deleted` as asked comes
+ * first. Call inside a transaction.
  */
 export async function lockProject(
   tx: Sql,
-  { orgId, project }: { orgId: string; project: string },
+  { orgId, project, deleted }: { orgId: string; project: string; deleted: boolean },
 ): Promise<(ProjectRow & { isPastRestore: boolean }) | null> {
   return firstRow(tx<(ProjectRow & { isPastRestore: boolean })[]>`
     select ${tx(COLUMNS)},
@@ -59,7 +60,7 @@ export async function lockProject(
     from projects
     where org_id = ${orgId}
       and ${isUuid(project) ? tx`id = ${project}` : tx`(slug = ${project} or name = ${project})`}
-    order by slug = ${project} desc
+    order by (deleted_at is not null) = ${deleted} desc, slug = ${project} desc
     limit 1
     for update`);
 }

@@ -97,7 +97,7 @@ export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<P
  */
 export async function undeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor, project: name } = options;
-  const before = await lockProject(tx, { orgId: org.id, project: name });
+  const before = await lockProject(tx, { orgId: org.id, project: name, deleted: true });
   if (!before || (before.isPastRestore && actor.actorType !== "operator")) throw projectNotFound(name, org);
   if (before.deletedAt === null) return before;
   // One past its thirty days no longer counts.
@@ -116,7 +116,7 @@ async function requireRoomForProject(tx: Sql, org: Org): Promise<void> {
 }
 
 async function requireProject(tx: Sql, { org, project }: Omit<ProjectKey, "actor">): Promise<ProjectRow> {
-  const row = await lockProject(tx, { orgId: org.id, project });
+  const row = await lockProject(tx, { orgId: org.id, project, deleted: false });
   if (!row || row.deletedAt !== null) throw projectNotFound(project, org);
   return row;
 }

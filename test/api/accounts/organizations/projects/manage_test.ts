@@ -138,6 +138,20 @@ test("a project is renamed by id, slug or name, the slug first, and exports find
   expect((await call("PATCH", "/checkout", { name: "New" })).error?.code).toBe("PROJECT_NOT_FOUND");
 });
 
+test("a deleted project does not hide a living one with its slug as name, nor the other way round", async () => {
+  await using place = await openPlace();
+  const { call } = place;
+  await call("POST", "", { name: "Old", slug: "till" });
+  await call("POST", "", { name: "till", slug: "new" });
+  const slugs: (string | undefined)[] = [];
+  for (const path of ["/till", "/till", "/till/restore", "/till/restore", "/till"]) {
+    const method = path.endsWith("/restore") ? "POST" : "DELETE";
+    slugs.push((await call(method, path)).data?.project.slug);
+  }
+  expect(slugs).toEqual(["till", "new", "till", "new", "till"]);
+  expect((await call("PATCH", "/till", { name: "Till" })).data?.project.slug).toBe("new");
+});
+
 test("a deleted project is out of exports, keeps its names, and comes back as it was", async () => {
   await using place = await openPlace();
   const { api, org, user, key, call } = place;
