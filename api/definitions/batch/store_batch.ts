@@ -15,6 +15,7 @@ import { applyBatch } from "./apply_batch.ts";
 import { listBreaks, reportDiff } from "./report.ts";
 import type { Report } from "./schemas.ts";
 import {
+  isRead,
   isWritten,
   readSubmissions,
   type Submission,
@@ -39,9 +40,12 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
   const added = { drafts: submissions.length, lines: 0, yamlBytes };
   await writer.inTurn(() => requireQuota(deps.sql, writer.org, added));
   const items = await readSubmissions(deps, input);
-  requireNoErrors(items);
-  const options = { publish, isDryRun: false, rejectsCycles: !publish };
-  return (await runBatch(deps, { ...input, items, options })).filter(isWritten);
+  // If a document cannot be read, the others are tried only, so that the error has their problems too.
+  const isDryRun = !items.every(isRead);
+  const options = { publish, isDryRun, rejectsCycles: !publish };
+  const tried = await runBatch(deps, { ...input, items, options });
+  requireNoErrors(tried);
+  return tried.filter(isWritten);
 }
 
 /** Tries to store the documents, rolls back, and returns a report for each. */

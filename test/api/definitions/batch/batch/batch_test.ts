@@ -97,10 +97,11 @@ test("one wrong document keeps all from being stored; every problem has its inde
   ].join("---\n");
   const response = await write(api, "/batch", person, { ...YAML, body: stream });
   expect(await errorOf(response)).toMatchObject([
-    422,
-    "UNPROCESSABLE_ENTITY",
+    409,
+    "VERSION_EXISTS",
     {
       errors: [
+        { index: 1, code: "VERSION_EXISTS", details: { nextAvailable: "1.0.1" } },
         { index: 2, code: "UNPROCESSABLE_ENTITY", path: "agent.interface.version", line: 26, column: 14 },
         { index: 3, code: "UNPROCESSABLE_ENTITY", path: "agent.interface", line: 34 },
       ],
