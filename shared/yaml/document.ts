@@ -4,6 +4,7 @@ import {
   Composer,
   CST,
   type Document,
+  isAlias,
   isCollection,
   isMap,
   isNode,
@@ -27,7 +28,7 @@ import {
   templateAdvice,
   WHOLE_DOCUMENT,
 } from "./problems.ts";
-import { KEY_IS_NO_SCALAR, toPlainValue, UNSTORABLE } from "./values.ts";
+import { KEY_IS_NO_SCALAR, keyText, toPlainValue, UNSTORABLE } from "./values.ts";
 
 /** A parsed document: its plain value, and the positions of its parts. */
 export interface YamlDocument {
@@ -37,8 +38,8 @@ export interface YamlDocument {
   tree: Document.Parsed;
   /** The node that each alias stands for. */
   aliases: ReadonlyMap<Alias, ParsedNode>;
-  /** Returns line and column, from 1, of the node at the path, or of its nearest ancestor. */
-  locate: (path: readonly PathStep[]) => { line: number; column: number };
+  /** Returns line and column, from 1, of the value at the path or of its key, or of the nearest ancestor. */
+  locate: (path: readonly PathStep[], part?: "value" | "key") => { line: number; column: number };
   /** Returns the scalar at the path; null for other nodes. */
   nodeAt: (path: readonly PathStep[]) => Scalar.Parsed | null;
 }
@@ -89,7 +90,7 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   const problems = syntaxProblems(tree, text, lines);
   if (problems.length > 0) return invalid(problems);
   const plain = toPlainValue(tree);
-  const nodesOn = pathReader(tree);
+  const entriesOn = pathReader(tree, plain.aliases);
   if (plain.problems.length === 0)
     return {
       ok: true,
@@ -97,12 +98,13 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
         value: plain.value,
         tree,
         aliases: plain.aliases,
-        locate: (path) => {
-          const { line, col } = lines.linePos(nodesOn(path).findLast(isNode)?.range?.[0] ?? 0);
+        locate: (path, part = "value") => {
+          const nodes = entriesOn(path).map((entry) => entry?.[part] ?? entry?.key ?? entry?.value);
+          const { line, col } = lines.linePos(nodes.findLast(isNode)?.range?.[0] ?? 0);
           return { line, column: col };
         },
         nodeAt: (path) => {
-          const node = nodesOn(path).at(-1);
+          const node = entriesOn(path).at(-1)?.value;
           return isScalar(node) ? (node as Scalar.Parsed) : null;
         },
       },
@@ -181,23 +183,34 @@ function syntaxProblems(tree: Document.Parsed, text: string, lines: LineCounter)
   return [{ path: WHOLE_DOCUMENT, message, line: 1, column: 1 }, ...problems];
 }
 
+/** An entry of a map, an item of a list, or the whole document; these two have no key. */
+interface Entry {
+  key?: unknown;
+  value: unknown;
+}
+
 /** Returns a function for what the tree has at each step of a path, with the whole document first. */
-function pathReader(tree: Document.Parsed): (path: readonly PathStep[]) => unknown[] {
-  /** The values of each map by key: the parser's own lookup compares the key with every other. */
-  const maps = new Map<YAMLMap, Map<unknown, unknown>>();
-  const valueAt = (node: unknown, step: PathStep): unknown => {
-    if (!isMap(node)) return isCollection(node) ? node.get(step, true) : undefined;
-    let values = maps.get(node);
-    if (!values) {
-      values = new Map(node.items.map(({ key, value }) => [isScalar(key) ? key.value : key, value]));
-      maps.set(node, values);
+function pathReader(
+  tree: Document.Parsed,
+  aliases: YamlDocument["aliases"],
+): (path: readonly PathStep[]) => (Entry | undefined)[] {
+  /** The entries of each map by key: the parser's own lookup compares the key with every other. */
+  const maps = new Map<YAMLMap, Map<unknown, Entry>>();
+  const keyOf = (key: unknown) =>
+    keyText(isAlias(key) ? (aliases.get(key) ?? null) : (key as ParsedNode | null));
+  const entryAt = (node: unknown, step: PathStep): Entry | undefined => {
+    if (!isMap(node)) return isCollection(node) ? { value: node.get(step, true) } : undefined;
+    let entries = maps.get(node);
+    if (!entries) {
+      entries = new Map(node.items.map((pair) => [keyOf(pair.key), pair]));
+      maps.set(node, entries);
     }
-    return values.get(step);
+    return entries.get(step);
   };
   return (path) => {
-    const nodes: unknown[] = [tree.contents];
-    for (const step of path) nodes.push(valueAt(nodes.at(-1), step));
-    return nodes;
+    const entries: (Entry | undefined)[] = [{ value: tree.contents }];
+    for (const step of path) entries.push(entryAt(entries.at(-1)?.value, step));
+    return entries;
   };
 }
 

@@ -69,7 +69,7 @@ test("the CI script annotates problems at their lines and fails if a file is inv
     ),
     expect.stringMatching(/^::error file=agents\/changed\.agent\.yaml,line=1,col=1,title=VERSION_EXISTS::/),
     expect.stringMatching(
-      /^::warning file=agents\/changed\.agent\.yaml,line=11,col=13,title=UNKNOWN_KEY::"mission2"/,
+      /^::warning file=agents\/changed\.agent\.yaml,line=11,col=3,title=UNKNOWN_KEY::"mission2"/,
     ),
   ]);
 });

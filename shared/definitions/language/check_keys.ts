@@ -43,7 +43,9 @@ export function checkKeys(
   const warnings: KeyWarning[] = [];
   const add = (path: readonly (string | number)[], find: () => Finding | null) => {
     const finding = warnings.length < MAX_WARNINGS ? find() : null;
-    if (finding) warnings.push({ ...finding, path: formatPath(path), ...locate(path) });
+    if (finding === null) return;
+    const place = locate(path, finding.code === "UNKNOWN_KEY" ? "key" : "value");
+    warnings.push({ ...finding, path: formatPath(path), ...place });
   };
   for (const key of Object.keys(source.root)) {
     if (key !== source.type && key !== "meta") add([key], () => keyBeside(key, source.type));

@@ -176,6 +176,19 @@ test("a key next to the definition is a warning, because it is not rendered", ()
   expect(warningsOf(yaml, "agent")).toMatchObject([{ code: "UNKNOWN_KEY", path: "notes", line: 2 }]);
 });
 
+test("an unknown key is a warning at the key, whatever kind of key and value it is", () => {
+  const lines = "mission:\n  1: a\n  true: b\n  ~: c\n  nested:\n    d: e\n  listed:\n  - f\n  ? empty\n";
+  const found = check("agent", lines).map(({ path, line, column }) => `${path} ${line}:${column}`);
+  expect(found.map((place) => place.replace("agent.mission", ""))).toEqual([
+    '["1"] 4:5',
+    ".true 5:5",
+    '["~"] 6:5',
+    ".nested 7:5",
+    ".listed 9:5",
+    ".empty 11:7",
+  ]);
+});
+
 test("the first fifty warnings are returned", () => {
   const keys = Array.from({ length: 200 }, (_, index) => `k${index}: 1`).join(", ");
   expect(check("agent", `mission: {${keys}}`)).toHaveLength(50);
