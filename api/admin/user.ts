@@ -3,6 +3,7 @@ import { PLATFORM_ROLES } from "../../shared/vocabulary.ts";
 import { queueAccountMail } from "../../sql/accounts/account_mails.ts";
 import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { revokeAllSentInvitations } from "../../sql/accounts/invitations.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import {
   deleteSecondFactors,
@@ -202,6 +203,7 @@ async function setDisabled({ sql }: CommandContext, username: string, isDisabled
   const user = await sql.begin(async (tx) => {
     const before = await requireUser(tx, username);
     const disabledAt = await updateUserDisabled(tx, { id: before.id, isDisabled });
+    if (isDisabled) await revokeAllSentInvitations(tx, before.id);
     await insertAuditEntry(tx, {
       ...OPERATOR,
       action: isDisabled ? "user.disable" : "user.enable",
@@ -221,7 +223,8 @@ async function setDisabled({ sql }: CommandContext, username: string, isDisabled
 
 export const disableUserCommand = defineCommand({
   name: "user disable",
-  about: "Disables a user: sign-in, keys and sessions stop working within a second.",
+  about:
+    "Disables a user: sign-in, keys and sessions stop working within a second. Invitations that the user sent are revoked.",
   flags: { user: { placeholder: "U", required: true, about: "username" } },
   run: (context, { user }) => setDisabled(context, user, true),
 });

@@ -90,6 +90,14 @@ export async function revokeSentInvitations(
       and accepted_at is null and revoked_at is null`;
 }
 
+/** Revokes what a user has sent to any organization. Call it inside a transaction that has disabled the account. */
+export async function revokeAllSentInvitations(tx: Sql, userId: string): Promise<void> {
+  await tx`
+    update organization_invitations
+    set revoked_at = now()
+    where invited_by = ${userId} and accepted_at is null and revoked_at is null`;
+}
+
 /** Finds the role of the pending invitation of an address; null without one. */
 export async function findInvitedRole(
   sql: Sql,

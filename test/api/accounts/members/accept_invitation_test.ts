@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
 import { insertInvitation } from "../../../../sql/accounts/invitations.ts";
 import type { Sql } from "../../../../sql/connection/pool.ts";
+import { runJson } from "../../../helpers/accounts/admin.ts";
 import {
   ask,
   type MadeInvitation,
@@ -179,6 +180,16 @@ test("links that do not work all look like one that was never sent", async () =>
     expect((await scene.roles())[ann.user.username]).toBeUndefined();
   }
   expect(seen.size).toBe(1);
+});
+
+test("an invitation whose sender is disabled is revoked, and stays so if the account is enabled again", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
+  const { ann, ...invitation } = await invited(scene);
+  for (const verb of ["disable", "enable"]) {
+    await runJson(api.db.url, ["user", verb, "--user", owner.user.username]);
+  }
+  expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
 });
 
 test("tokens of other mails, and texts that are none, are refused", async () => {
