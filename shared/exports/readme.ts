@@ -29,10 +29,9 @@ not in this export.`;
 /** Of Excel. */
 const MAX_CELL_LENGTH = 32_767;
 
+const HOW_TO_OPEN = "## How to open the files";
 const OPEN: Readonly<Record<ExportFormat, string>> = {
-  ndjson: `## How to open the files
-
-Each line is one JSON object with every column. Nulls are kept, and JSON columns are nested.
+  ndjson: `Each line is one JSON object with every column. Nulls are kept, and JSON columns are nested.
 
 \`\`\`sh
 jq -r 'select(.status == "open") | .title' issues.ndjson
@@ -41,9 +40,7 @@ duckdb -c "select status, count(*) from 'issues.ndjson' group by status"
 
 For a spreadsheet, export as CSV.
 `,
-  csv: `## How to open the files
-
-The files are UTF-8 with a header row. They open in Excel, LibreOffice and Google Sheets. An empty field is null, \`""\` an empty
+  csv: `The files are UTF-8 with a header row. They open in Excel, LibreOffice and Google Sheets. An empty field is null, \`""\` an empty
 text. Text that starts with \`=\`, \`+\`, \`-\`, \`@\`, one of their full-width forms (\`＝\`, \`＋\`, \`－\`, \`＠\`), a tab or a line break
 has a leading \`'\`, so that spreadsheets do not run it. JSON is unchanged.
 
@@ -58,9 +55,7 @@ Spreadsheets cut text off after ${MAX_CELL_LENGTH.toLocaleString("en")} characte
 
 ${describeLongColumns()}
 `,
-  parquet: `## How to open the files
-
-The files are Apache Parquet, compressed with zstd. Nulls are kept, times are in UTC, and JSON columns are JSON text. DuckDB,
+  parquet: `The files are Apache Parquet, compressed with zstd. Nulls are kept, times are in UTC, and JSON columns are JSON text. DuckDB,
 pandas, Polars and Spark read them.
 
 \`\`\`sh
@@ -84,6 +79,7 @@ export function projectReadme(bundle: Omit<BundleContents, "deleted">): string {
     OTHER_FILES,
     ...describeIncrement(bundle, ""),
     JOINS,
+    HOW_TO_OPEN,
     OPEN[bundle.format],
   ].join("\n\n");
 }
@@ -104,6 +100,8 @@ export function organizationReadme(contents: ManifestHead & { projects: number }
     OTHER_FILES,
     ...describeIncrement(contents, GONE_PROJECTS),
     JOINS,
+    HOW_TO_OPEN,
+    "Run the commands in the directory of a project.",
     OPEN[contents.format],
   ].join("\n\n");
 }

@@ -109,6 +109,9 @@ for (const format of EXPORT_FORMATS) {
     expect(readme).toContain(`Issue-tracker data of 2 projects, organization `);
     expect(readme).toContain(`(${slug}), as of ${AFTER_ALL}.`);
     expect(readme).toContain(`| issues.${format} | `);
+    expect(readme).toContain(
+      "## How to open the files\n\nRun the commands in the directory of a project.\n\n",
+    );
     expect(Object.keys(JSON.parse(files.get("schema.json") ?? ""))).toEqual([...EXPORT_DATASET_NAMES]);
     const sums = { projects: 2, rows: 0, bytes: 0 };
     for (const [index, project] of projects.entries()) {

@@ -113,7 +113,7 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
   await using copy = await openCopy(server, person);
   const heading = "Keep a copy of an organization";
   const [takeFull = "", takeIncrement = "", takeProject = ""] = await readBlocks(heading, "sh");
-  const [create = "", apply = "", listNew = "", addNew = ""] = await readBlocks(heading, "sql");
+  const [create = "", apply = "", empty = "", listNew = "", addNew = ""] = await readBlocks(heading, "sql");
   const [functions = ""] = takeFull.split("export_organization '");
   const read = async () => ({
     projects: (await copy.query("select id from projects order by id")).flat(),
@@ -161,4 +161,10 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
   }
   await waitFor(follow);
   expect(await read()).toEqual(await expected());
+  await sql`update projects set deleted_at = now()`;
+  await copy.take("increment", functions + takeIncrement);
+  const applied = await copy.execute(apply).catch(String);
+  expect(applied).toContain("No files found");
+  await copy.execute(`rollback;\n${empty}`);
+  expect(await read()).toEqual({ projects: [], issues: [] });
 });
