@@ -53,6 +53,7 @@ function readFlags(command: Command, words: readonly string[]): Record<string, s
   const flags: Record<string, Flag> = { ...command.flags };
   for (const name of GLOBAL_SWITCHES) flags[name] = { about: "" };
   const positionals = Object.keys(command.flags).filter((name) => command.flags[name]?.positional);
+  const help = `bun run admin ${command.name} --help`;
   const given: Record<string, string | boolean | undefined> = {};
   for (const token of parseArgs({
     args: [...words],
@@ -72,14 +73,13 @@ function readFlags(command: Command, words: readonly string[]): Record<string, s
       if (!name) {
         // The argument is not shown: it may be half of a password without quotes.
         throw new UsageError(
-          `Unexpected argument for "${command.name}". Put quotes around values with spaces.`,
+          `Unexpected argument for "${command.name}". Put quotes around values with spaces, or see \`${help}\`.`,
         );
       }
       given[name] = token.value;
     } else if (token.kind === "option") {
       const flag = flags[token.name];
       if (!flag || flag.positional) {
-        const help = `bun run admin ${command.name} --help`;
         throw new UsageError(`Unknown flag ${token.rawName}. See \`${help}\`.`);
       }
       given[token.name] = readValue(flag, token);

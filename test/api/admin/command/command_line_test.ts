@@ -85,6 +85,10 @@ test.each([
   [["user", "create", "--username=", "--json"], "--username is required: "],
   [[...USER, "--platform-admin=yes"], "--platform-admin takes no value"],
   [[...USER, "extra"], 'Unexpected argument for "user create"'],
+  [
+    ["user", "show", "ann"],
+    'Unexpected argument for "user show". Put quotes around values with spaces, or see `bun run admin user show --help`.',
+  ],
   [["import", "--org", "s"], "FILE.zip is required: "],
   [["org", "create", "--slug", "s", "--name", "N", "--tier", "gold"], "--tier must be one of free, hobbyist"],
   [["member", "add", "--org", "s", "--user", "u", "--role", "boss"], "--role must be one of viewer"],
