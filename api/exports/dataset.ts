@@ -15,13 +15,19 @@ import {
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
-import { Instant, listOf, oneOf, Text, Uuid } from "../../shared/schemas.ts";
+import { listOf, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
 import { countDatasetRows, type ExportSelection } from "../../sql/exports/select_rows.ts";
 import { type DocumentedForm, operation } from "../http/operation.ts";
-import { type AddProblem, once, parseQuery, type QueryParameter, type QueryValues } from "../http/query.ts";
+import {
+  type AddProblem,
+  instant,
+  parseQuery,
+  type QueryParameter,
+  type QueryValues,
+} from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 import { DELETED_FORMS, sendDeleted } from "./deleted.ts";
 import {
@@ -37,23 +43,14 @@ import {
   PROJECT_FAILURES,
   ProjectParams,
   queryWithEnding,
-  readInstant,
   SHARE_USED_UP,
   WRONG_TIME,
 } from "./export_request.ts";
 import { sendExport } from "./send_export.ts";
 
 const SLICE = {
-  created_from: {
-    description: "Only rows whose time column is at or after this time",
-    schema: Instant(),
-    read: once(readInstant),
-  },
-  created_to: {
-    description: "Only rows whose time column is before this time",
-    schema: Instant(),
-    read: once(readInstant),
-  },
+  created_from: instant("Only rows whose time column is at or after this time"),
+  created_to: instant("Only rows whose time column is before this time"),
 };
 
 export const exportDataset = operation(

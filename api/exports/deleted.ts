@@ -7,7 +7,7 @@ import { TEXT_EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { countDeletedRows, streamDeletedFile } from "../../sql/exports/deleted_rows.ts";
 import type { Caller } from "../http/caller.ts";
 import type { OperationDeps } from "../http/operation.ts";
-import { once, parseQuery } from "../http/query.ts";
+import { once, parseQuery, readInstant } from "../http/query.ts";
 import {
   COMMON_QUERY,
   FLAGS,
@@ -16,7 +16,6 @@ import {
   listForms,
   PROJECT_FAILURES,
   queryWithEnding,
-  readInstant,
   SHARE_USED_UP,
 } from "./export_request.ts";
 import { sendExport } from "./send_export.ts";

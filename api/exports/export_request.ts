@@ -9,7 +9,6 @@ import {
   toVisibility,
   type VisibilityFlag,
 } from "../../shared/exports/datasets.ts";
-import { parseInstant } from "../../shared/instant.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { Instant, Text } from "../../shared/schemas.ts";
@@ -27,16 +26,7 @@ import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
 import { requireVisible } from "../http/not_found.ts";
 import type { DocumentedForm } from "../http/operation.ts";
-import {
-  type AddProblem,
-  flag,
-  once,
-  parseQuery,
-  type Query,
-  type QueryParameter,
-  queryOf,
-  word,
-} from "../http/query.ts";
+import { flag, instant, parseQuery, type Query, type QueryParameter, queryOf, word } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
 import { invalidInput } from "../http/validation_problems.ts";
@@ -199,30 +189,18 @@ export function formatParameter<Format extends ExportFormat>(formats: readonly [
 export const COMMON_QUERY = {
   format: formatParameter(EXPORT_FORMATS),
   as_of: {
-    description:
+    ...instant(
       "The cutoff, an ISO 8601 time with an offset. Rows created later are excluded, so later exports with the same " +
-      "cutoff have no additional rows. Default: the latest cutoff that no open transaction can still write behind; it " +
-      "is returned in X-Export-As-Of",
+        "cutoff have no additional rows. Default: the latest cutoff that no open transaction can still write behind; it " +
+        "is returned in X-Export-As-Of",
+    ),
     example: EXAMPLE_AS_OF,
-    schema: Instant(),
-    read: once(readInstant),
   },
-  since: {
-    description:
-      "Only rows that changed after this time, up to the cutoff: X-Export-Next-Since of an earlier export. Rows that left " +
+  since: instant(
+    "Only rows that changed after this time, up to the cutoff: X-Export-Next-Since of an earlier export. Rows that left " +
       "the export are in deleted.ndjson of a bundle, and at /export/projects/{project}/deleted. At most 90 days ago",
-    schema: Instant(),
-    read: once(readInstant),
-  },
+  ),
 };
-
-export function readInstant(text: string | null, addProblem: AddProblem): string | null {
-  const instant = text === null ? null : parseInstant(text);
-  if (text !== null && instant === null) {
-    addProblem(`must be ISO 8601 with an offset, such as ${EXAMPLE_AS_OF}`);
-  }
-  return instant;
-}
 
 function flagParameter(name: VisibilityFlag): QueryParameter<boolean> {
   return flag(FLAG_DEFAULTS[name], FLAG_DESCRIPTIONS[name], "must be true or false");

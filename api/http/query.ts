@@ -1,7 +1,8 @@
 /** Query parameters: each is declared once, and both its parser and its description in OpenAPI follow from that. */
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
-import { type JsonSchema, listOf, oneOf, Uuid } from "../../shared/schemas.ts";
+import { parseInstant } from "../../shared/instant.ts";
+import { Instant, type JsonSchema, listOf, oneOf, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { type Problem, rejectProblems } from "./validation_problems.ts";
 
@@ -172,6 +173,19 @@ export function uuid(description: string) {
       return text?.toLowerCase() ?? null;
     }),
   };
+}
+
+/** An instant, truncated to milliseconds; null if omitted. */
+export function instant(description: string, read = readInstant) {
+  return { description, schema: Instant(), read: once(read) };
+}
+
+export function readInstant(text: string | null, addProblem: AddProblem): string | null {
+  const instant = text === null ? null : parseInstant(text);
+  if (text !== null && instant === null) {
+    addProblem("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
+  }
+  return instant;
 }
 
 /** A text; null if omitted. */

@@ -8,7 +8,7 @@ import { findUnstorable } from "../http/storable_text.ts";
 import { createBodyCheck, createSchemaCheck, type Problem } from "../http/validation_problems.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
-import { readAsOf } from "./require_prices.ts";
+import { readPastInstant } from "./require_prices.ts";
 import { findUndated } from "./similar_names.ts";
 
 const MAX_ITEMS = 1000;
@@ -117,7 +117,9 @@ function readItem(value: unknown, catalog: Catalog): ItemLookup | UsageError {
   const item = value as CostItem;
   const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = item;
   const problems = findUnstorable(item);
-  const { asOf, knownAt } = readInstants(item, problems);
+  const read = (path: "asOf" | "knownAt") =>
+    readPastInstant(item[path] ?? null, (message) => problems.push({ path, message }));
+  const [asOf, knownAt] = [read("asOf"), read("knownAt")];
   const isAlias = alias !== undefined && provider === undefined && modelId === undefined;
   if (!isAlias && (alias !== undefined || provider === undefined || modelId === undefined)) {
     problems.push({ path: "", message: "must have either provider and modelId, or alias" });
@@ -126,15 +128,6 @@ function readItem(value: unknown, catalog: Catalog): ItemLookup | UsageError {
   const name = isAlias ? { alias } : { provider: provider ?? "", modelId: modelId ?? "" };
   const undated = resolveDated ? findUndated(catalog, name) : null;
   return { ...(undated ?? name), asOf, knownAt, usage, isUndated: undated !== null };
-}
-
-function readInstants(item: CostItem, problems: Problem[]) {
-  const read = (path: "asOf" | "knownAt"): string | null => {
-    const { asOf, problem } = readAsOf(item[path] ?? null);
-    if (problem !== null) problems.push({ path, message: problem });
-    return asOf;
-  };
-  return { asOf: read("asOf"), knownAt: read("knownAt") };
 }
 
 function invalidItem(errors: readonly Problem[]): UsageError {

@@ -1,6 +1,5 @@
 /** The history of models' prices: of one model, and of several. */
 import { Type } from "@sinclair/typebox";
-import { parseInstant } from "../../shared/instant.ts";
 import { parseModelName } from "../../shared/models/model_name.ts";
 import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
 import { PRICE_FIELDS } from "../../shared/vocabulary.ts";
@@ -8,7 +7,7 @@ import { listPriceChanges } from "../../sql/models/model_price_changes.ts";
 import { listPriceCorrections } from "../../sql/models/model_price_corrections.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
 import { operation, reply } from "../http/operation.ts";
-import { type AddProblem, limit, once, texts, words } from "../http/query.ts";
+import { type AddProblem, instant, limit, texts, words } from "../http/query.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireModel } from "./require_model.ts";
 import { ModelKeyFields } from "./schemas.ts";
 
@@ -105,17 +104,7 @@ const HISTORY_QUERY = {
     },
   },
   field: words(PRICE_FIELDS, "Only changes of these parts of `cost`, without tiers; repeatable"),
-  since: {
-    description: "Only changes at or after this instant, an ISO 8601 time with an offset",
-    schema: Instant(),
-    read: once((value, addProblem): string | null => {
-      const since = value === null ? null : parseInstant(value);
-      if (value !== null && since === null) {
-        addProblem("must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z");
-      }
-      return since;
-    }),
-  },
+  since: instant("Only changes at or after this instant, an ISO 8601 time with an offset"),
   limit: limit({ max: 100, unset: 20 }, "Newest changes of each model"),
 };
 

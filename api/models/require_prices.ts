@@ -2,45 +2,31 @@
 
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { parseInstant } from "../../shared/instant.ts";
 import { modelName } from "../../shared/models/model_name.ts";
-import { Instant } from "../../shared/schemas.ts";
 import type { FoundPrices, PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { notFound } from "../http/not_found.ts";
-import { once } from "../http/query.ts";
+import { type AddProblem, instant, readInstant } from "../http/query.ts";
 import type { Catalog } from "./catalog.ts";
 import { presentCost } from "./price_json.ts";
 import { requireAlias, requireModel } from "./require_model.ts";
 
-const pastInstant = (description: string) => ({
-  description,
-  schema: Instant(),
-  read: once((text, addProblem): string | null => {
-    const { asOf, problem } = readAsOf(text);
-    if (problem !== null) addProblem(problem);
-    return asOf;
-  }),
-});
-
 export const AS_OF_QUERY = {
-  asOf: pastInstant(
+  asOf: instant(
     "Return the prices of this instant, an ISO 8601 time with an offset. An alias then stands for the model it meant at " +
       "that instant. Default: now",
+    readPastInstant,
   ),
-  knownAt: pastInstant(
+  knownAt: instant(
     "Return the prices as they were known at this instant, before later corrections. Default: now",
+    readPastInstant,
   ),
 };
 
-/** Parses an instant that must not be in the future; `problem` says what is wrong with it. */
-export function readAsOf(text: string | null): { asOf: string | null; problem: string | null } {
-  if (text === null) return { asOf: null, problem: null };
-  const asOf = parseInstant(text);
-  if (asOf === null) {
-    return { asOf, problem: "must be ISO 8601 with an offset, such as 2026-11-20T10:00:00.000Z" };
-  }
+export function readPastInstant(text: string | null, addProblem: AddProblem): string | null {
+  const instant = readInstant(text, addProblem);
   const now = new Date().toISOString();
-  return { asOf, problem: asOf > now ? `must not be in the future; it is ${now}` : null };
+  if (instant !== null && instant > now) addProblem(`must not be in the future; it is ${now}`);
+  return instant;
 }
 
 export type KnownPrices = NonNullable<FoundPrices["model"]>;
