@@ -15,6 +15,76 @@ import { requireOrgId, requireUser } from "./command/lookups.ts";
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
 
+/** Entries per query. */
+const BATCH = 5_000;
+const HEAD = /^(\d{1,15}):([0-9a-f]{64})$/;
+
+export const AUDIT_COMMANDS = [
+  defineCommand({
+    name: "audit list",
+    about: "Lists entries of the audit log, newest first.",
+    flags: {
+      org: { placeholder: "S", about: "slug of the organization the entries are about" },
+      actor: { placeholder: "U", about: "username of the actor" },
+      since: { placeholder: "ISO", about: "entries from this time on" },
+      limit: {
+        placeholder: "N",
+        about: `maximum number of entries, 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}`,
+      },
+    },
+    async run({ sql, warn }, { org, actor, since, limit }) {
+      const max = parseLimit(limit);
+      const after = since === undefined ? undefined : parseInstantFlag("since", since);
+      const orgId = org === undefined ? undefined : await requireOrgId(sql, org);
+      const actorUserId = actor === undefined ? undefined : (await requireUser(sql, actor)).id;
+      const found = await listAuditEntries(sql, { since: after, limit: max + 1, orgId, actorUserId });
+      const entries = found.slice(0, max);
+      if (found.length > max) {
+        warn(
+          `Only the newest ${max} entries are listed. --limit lists up to ${MAX_LIMIT}; older ones are in the table audit_log.`,
+        );
+      }
+      return {
+        json: { entries: [...entries] },
+        text: table(
+          ["TIME", "ACTOR", "ACTION", "SUBJECT", "ADDRESS", "DETAILS"],
+          entries.map(describeEntry),
+          "No entries.",
+        ),
+      };
+    },
+  }),
+  defineCommand({
+    name: "audit verify",
+    about: "Verifies the hash chain of the audit log. Exits with 1 and names the first broken entry, if any.",
+    flags: {
+      head: {
+        placeholder: "POSITION:HASH",
+        about: "a head from an earlier run or the log, which must be in the chain",
+      },
+    },
+    async run({ sql, warn }, values) {
+      const witness = parseHead(values.head);
+      const found = await sql.begin("isolation level repeatable read read only", async (tx) => ({
+        head: await verifyChain(tx, witness),
+        unsealed: await findUnsealed(tx),
+      }));
+      const { entries, position, hash } = found.head;
+      const { count, oldestAt } = found.unsealed;
+      if (count > 0)
+        warn(`Note: ${count} entries since ${oldestAt} are not sealed yet; the job runner seals them`);
+      return {
+        json: { ok: true, entries, head: { position, hash }, unsealed: count, oldestUnsealedAt: oldestAt },
+        text: fields([
+          ["Entries in the chain", withThousands(entries)],
+          ["Head", `${position}:${hash}`],
+          ["Not sealed yet", count],
+        ]),
+      };
+    },
+  }),
+];
+
 function parseLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_LIMIT;
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
@@ -28,45 +98,6 @@ function describeEntry(entry: AuditEntryRow): string[] {
   const details = JSON.stringify(entry.details);
   return [entry.occurredAt, actor, entry.action, subject, entry.address ?? "-", details];
 }
-
-export const listAuditCommand = defineCommand({
-  name: "audit list",
-  about: "Lists entries of the audit log, newest first.",
-  flags: {
-    org: { placeholder: "S", about: "slug of the organization the entries are about" },
-    actor: { placeholder: "U", about: "username of the actor" },
-    since: { placeholder: "ISO", about: "entries from this time on" },
-    limit: {
-      placeholder: "N",
-      about: `maximum number of entries, 1 to ${MAX_LIMIT}, default ${DEFAULT_LIMIT}`,
-    },
-  },
-  async run({ sql, warn }, { org, actor, since, limit }) {
-    const max = parseLimit(limit);
-    const after = since === undefined ? undefined : parseInstantFlag("since", since);
-    const orgId = org === undefined ? undefined : await requireOrgId(sql, org);
-    const actorUserId = actor === undefined ? undefined : (await requireUser(sql, actor)).id;
-    const found = await listAuditEntries(sql, { since: after, limit: max + 1, orgId, actorUserId });
-    const entries = found.slice(0, max);
-    if (found.length > max) {
-      warn(
-        `Only the newest ${max} entries are listed. --limit lists up to ${MAX_LIMIT}; older ones are in the table audit_log.`,
-      );
-    }
-    return {
-      json: { entries: [...entries] },
-      text: table(
-        ["TIME", "ACTOR", "ACTION", "SUBJECT", "ADDRESS", "DETAILS"],
-        entries.map(describeEntry),
-        "No entries.",
-      ),
-    };
-  },
-});
-
-/** Entries per query. */
-const BATCH = 5_000;
-const HEAD = /^(\d{1,15}):([0-9a-f]{64})$/;
 
 function parseHead(text: string | undefined): AuditHead | null {
   if (text === undefined) return null;
@@ -121,33 +152,3 @@ async function verifyChain(tx: Sql, witness: AuditHead | null): Promise<AuditHea
 function broken(problem: string): AdminError {
   return new AdminError(`The audit log is broken: ${problem}`, "AUDIT_BROKEN");
 }
-
-export const verifyAuditCommand = defineCommand({
-  name: "audit verify",
-  about: "Verifies the hash chain of the audit log. Exits with 1 and names the first broken entry, if any.",
-  flags: {
-    head: {
-      placeholder: "POSITION:HASH",
-      about: "a head from an earlier run or the log, which must be in the chain",
-    },
-  },
-  async run({ sql, warn }, values) {
-    const witness = parseHead(values.head);
-    const found = await sql.begin("isolation level repeatable read read only", async (tx) => ({
-      head: await verifyChain(tx, witness),
-      unsealed: await findUnsealed(tx),
-    }));
-    const { entries, position, hash } = found.head;
-    const { count, oldestAt } = found.unsealed;
-    if (count > 0)
-      warn(`Note: ${count} entries since ${oldestAt} are not sealed yet; the job runner seals them`);
-    return {
-      json: { ok: true, entries, head: { position, hash }, unsealed: count, oldestUnsealedAt: oldestAt },
-      text: fields([
-        ["Entries in the chain", withThousands(entries)],
-        ["Head", `${position}:${hash}`],
-        ["Not sealed yet", count],
-      ]),
-    };
-  },
-});

@@ -1,5 +1,4 @@
 /** Commands about the model catalog: doubtful changes that wait, and corrections of prices of the past. */
-import { isLongerThan } from "../../shared/characters.ts";
 import { parseInstant } from "../../shared/instant.ts";
 import { modelName, parseModelName } from "../../shared/models/model_name.ts";
 import { MAX_USD_PER_MTOK } from "../../shared/models/prices.ts";
@@ -26,13 +25,105 @@ import {
   AdminError,
   type CommandContext,
   type CommandResult,
+  checkFlags,
   defineCommand,
   type Flag,
+  reasonProblem,
   UsageError,
 } from "./command/command.ts";
 import { table } from "./command/format_output.ts";
 
 const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
+
+const DECISION_FLAGS = {
+  all: { about: "everything that waits, a document as a whole too" },
+  model: MODEL_FLAG,
+} as const;
+
+const KIND = new RegExp(`^(?:tiers\\.[1-9]\\d{0,8}\\.)?(?:${PRICE_FIELDS.join("|")})$`);
+
+export const CATALOG_COMMANDS = [
+  defineCommand({
+    name: "catalog held",
+    about:
+      "Lists doubtful price changes, and documents that would remove too much, which wait for a second sync.",
+    flags: {},
+    async run({ sql }) {
+      const held = await listHeldPrices(sql);
+      const doubts = await listRefusedDoubts(sql);
+      const rows = held.flatMap((row) =>
+        comparePrices(row, row.currentPrices, row.prices).map(({ field, oldValue, newValue }) => [
+          ...[modelName(row), field, String(oldValue ?? "none"), String(newValue ?? "none")],
+          ...[row.firstSeenAt, String(row.timesSeen), row.rejectedAt === null ? "waits" : "rejected"],
+        ]),
+      );
+      const headings = ["MODEL", "PRICE", "APPLIES", "SOURCE SAYS", "SINCE", "SEEN", "STATE"];
+      return {
+        json: { prices: held.map(({ isDue: _, ...row }) => row), doubts: [...doubts] },
+        text: [table(headings, rows, "No price waits."), ...doubts.map(describeDoubt)].join("\n"),
+      };
+    },
+  }),
+  defineCommand({
+    name: "catalog accept",
+    about:
+      "Takes doubtful price changes at once, or lets the next sync take a document that removes too much.",
+    flags: DECISION_FLAGS,
+    run: (context, values) =>
+      decide(context, values, "accepted", async (tx, held) => {
+        const priceChanges = await takeHeldPrices(tx, held);
+        await insertModelEvents(tx, { added: [], gone: [], priceChanges });
+      }),
+  }),
+  defineCommand({
+    name: "catalog reject",
+    about: "Says that doubtful changes are wrong: they are not taken for as long as the source repeats them.",
+    flags: DECISION_FLAGS,
+    run: (context, values) => decide(context, values, "rejected", rejectHeldPrices),
+  }),
+  defineCommand({
+    name: "catalog correct",
+    about:
+      "Corrects a price of the past. Recorded prices stay; `asOf` returns the corrected one, with an earlier `knownAt` the recorded one.",
+    flags: {
+      model: { ...MODEL_FLAG, required: true },
+      kind: {
+        placeholder: "KIND",
+        required: true,
+        about: `the price: ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
+      },
+      price: { placeholder: "USD", required: true, about: "US dollars per million tokens, or unknown" },
+      from: { placeholder: "ISO", required: true, about: "the first instant of the corrected price" },
+      to: {
+        placeholder: "ISO",
+        about: "the instant when the recorded price counts again; by default its next change, or now",
+      },
+      reason: { placeholder: "TEXT", required: true, about: "reason, for the audit log and for readers" },
+    },
+    async run({ sql }, flags) {
+      const key = parseModel(flags.model);
+      const wanted = readFlags(flags);
+      return sql.begin(async (tx) => {
+        // A running sync would keep the correction waiting after its time is taken.
+        await lockTransaction(tx, "catalogSync");
+        const limits = await findCorrectionLimits(tx, key, { field: wanted.field, from: wanted.validFrom });
+        if (!limits) throw new AdminError(`Model "${flags.model}" not found`, "NOT_FOUND");
+        const { now, knownSince, nextChange } = limits;
+        const validTo = wanted.validTo ?? nextChange ?? now;
+        const problem = findProblem({ ...wanted, validTo }, { now, knownSince });
+        if (problem) throw new UsageError(problem);
+        const row = await insertPriceCorrection(tx, { ...key, ...wanted, validTo });
+        await insertAuditEntry(tx, {
+          actorType: "operator",
+          action: "catalog.correct",
+          subject: { type: "model", id: flags.model },
+          details: { ...row },
+        });
+        return { json: { correction: { ...key, ...row } }, text: describe(key, row) };
+      });
+    },
+  }),
+];
 
 function parseModel(text: string): ModelKey {
   const key = parseModelName(text);
@@ -40,57 +131,12 @@ function parseModel(text: string): ModelKey {
   throw new UsageError("--model must be PROVIDER/ID, such as openai/gpt-5");
 }
 
-export const listHeldCommand = defineCommand({
-  name: "catalog held",
-  about:
-    "Lists doubtful price changes, and documents that would remove too much, which wait for a second sync.",
-  flags: {},
-  async run({ sql }) {
-    const held = await listHeldPrices(sql);
-    const doubts = await listRefusedDoubts(sql);
-    const rows = held.flatMap((row) =>
-      comparePrices(row, row.currentPrices, row.prices).map(({ field, oldValue, newValue }) => [
-        ...[modelName(row), field, String(oldValue ?? "none"), String(newValue ?? "none")],
-        ...[row.firstSeenAt, String(row.timesSeen), row.rejectedAt === null ? "waits" : "rejected"],
-      ]),
-    );
-    const headings = ["MODEL", "PRICE", "APPLIES", "SOURCE SAYS", "SINCE", "SEEN", "STATE"];
-    return {
-      json: { prices: held.map(({ isDue: _, ...row }) => row), doubts: [...doubts] },
-      text: [table(headings, rows, "No price waits."), ...doubts.map(describeDoubt)].join("\n"),
-    };
-  },
-});
-
 function describeDoubt({ doubt, extent, source, firstSeenAt, timesSeen, decision }: RefusedDoubt): string {
   const [code, provider] = doubt.split(/ (.*)/s);
   const action = code === "gone" ? "removes" : "takes the price from";
   const whose = provider ? ` of ${provider}` : "";
   return `The document from ${source} ${action} ${extent ?? "too many"} models${whose}: since ${firstSeenAt}, seen ${timesSeen} times, ${decision ?? "waits"}`;
 }
-
-const DECISION_FLAGS = {
-  all: { about: "everything that waits, a document as a whole too" },
-  model: MODEL_FLAG,
-} as const;
-
-export const acceptHeldCommand = defineCommand({
-  name: "catalog accept",
-  about: "Takes doubtful price changes at once, or lets the next sync take a document that removes too much.",
-  flags: DECISION_FLAGS,
-  run: (context, values) =>
-    decide(context, values, "accepted", async (tx, held) => {
-      const priceChanges = await takeHeldPrices(tx, held);
-      await insertModelEvents(tx, { added: [], gone: [], priceChanges });
-    }),
-});
-
-export const rejectHeldCommand = defineCommand({
-  name: "catalog reject",
-  about: "Says that doubtful changes are wrong: they are not taken for as long as the source repeats them.",
-  flags: DECISION_FLAGS,
-  run: (context, values) => decide(context, values, "rejected", rejectHeldPrices),
-});
 
 async function decide(
   { sql }: CommandContext,
@@ -149,52 +195,6 @@ function describeDecision(
   };
 }
 
-const MAX_REASON_LENGTH = 2000;
-const KIND = new RegExp(`^(?:tiers\\.[1-9]\\d{0,8}\\.)?(?:${PRICE_FIELDS.join("|")})$`);
-
-export const correctPriceCommand = defineCommand({
-  name: "catalog correct",
-  about:
-    "Corrects a price of the past. Recorded prices stay; `asOf` returns the corrected one, with an earlier `knownAt` the recorded one.",
-  flags: {
-    model: { ...MODEL_FLAG, required: true },
-    kind: {
-      placeholder: "KIND",
-      required: true,
-      about: `the price: ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
-    },
-    price: { placeholder: "USD", required: true, about: "US dollars per million tokens, or unknown" },
-    from: { placeholder: "ISO", required: true, about: "the first instant of the corrected price" },
-    to: {
-      placeholder: "ISO",
-      about: "the instant when the recorded price counts again; by default its next change, or now",
-    },
-    reason: { placeholder: "TEXT", required: true, about: "reason, for the audit log and for readers" },
-  },
-  async run({ sql }, flags) {
-    const key = parseModel(flags.model);
-    const wanted = readFlags(flags);
-    return sql.begin(async (tx) => {
-      // A running sync would keep the correction waiting after its time is taken.
-      await lockTransaction(tx, "catalogSync");
-      const limits = await findCorrectionLimits(tx, key, { field: wanted.field, from: wanted.validFrom });
-      if (!limits) throw new AdminError(`Model "${flags.model}" not found`, "NOT_FOUND");
-      const { now, knownSince, nextChange } = limits;
-      const validTo = wanted.validTo ?? nextChange ?? now;
-      const problem = findProblem({ ...wanted, validTo }, { now, knownSince });
-      if (problem) throw new UsageError(problem);
-      const row = await insertPriceCorrection(tx, { ...key, ...wanted, validTo });
-      await insertAuditEntry(tx, {
-        actorType: "operator",
-        action: "catalog.correct",
-        subject: { type: "model", id: flags.model },
-        details: { ...row },
-      });
-      return { json: { correction: { ...key, ...row } }, text: describe(key, row) };
-    });
-  },
-});
-
 interface CorrectFlags {
   kind: string;
   price: string;
@@ -209,9 +209,7 @@ function readFlags({ kind, price, from, to, reason }: CorrectFlags) {
       `--kind must be one of ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
     );
   }
-  if (reason.trim() === "" || isLongerThan(reason, MAX_REASON_LENGTH)) {
-    throw new UsageError(`--reason must have 1 to ${MAX_REASON_LENGTH} characters`);
-  }
+  checkFlags({ reason: reasonProblem(reason) });
   return {
     field: kind,
     value: readPrice(price),

@@ -1,5 +1,4 @@
 /** `definition quarantine` and `definition release`: removes a definition from the registry, and restores it. */
-import { isLongerThan } from "../../shared/characters.ts";
 import { isDefinitionName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/versions.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
@@ -14,11 +13,16 @@ import {
   type QuarantineTarget,
   updateQuarantine,
 } from "../../sql/definitions/quarantine.ts";
-import { AdminError, type CommandResult, defineCommand, UsageError } from "./command/command.ts";
+import {
+  AdminError,
+  type CommandResult,
+  checkFlags,
+  defineCommand,
+  reasonProblem,
+  UsageError,
+} from "./command/command.ts";
 import { fields } from "./command/format_output.ts";
 import { requireOrgId } from "./command/lookups.ts";
-
-const MAX_REASON_LENGTH = 2_000;
 
 const TYPE = { words: DEFINITION_TYPES, required: true, about: "type of the definition" } as const;
 const NAME = {
@@ -27,56 +31,55 @@ const NAME = {
   about: "the definition, or one version of it",
 } as const;
 
-export const quarantineDefinitionCommand = defineCommand({
-  name: "definition quarantine",
-  about:
-    "Quarantines a definition or a version: only members of its organization see it, and nothing resolves to it.",
-  flags: {
-    type: TYPE,
-    name: NAME,
-    reason: {
-      placeholder: "TEXT",
-      required: true,
-      about: "reason, shown to the members of its organization",
-    },
-  },
-  async run({ sql }, { type, name, reason }) {
-    if (reason.trim() === "" || isLongerThan(reason, MAX_REASON_LENGTH)) {
-      throw new UsageError(`--reason must have 1 to ${MAX_REASON_LENGTH} characters`);
-    }
-    const named = parseName(type, name);
-    const change = await changeQuarantine(sql, named, {
-      action: "definition.quarantine",
-      details: { reason },
-      apply: (tx, target) => updateQuarantine(tx, { ...target, reason }),
-      problem: `Cannot quarantine ${type} "${name}": it is already quarantined`,
-    });
-    return present(named, { ...change, reason });
-  },
-});
-
-export const releaseDefinitionCommand = defineCommand({
-  name: "definition release",
-  about: "Releases a quarantined definition with all its versions, or one quarantined version.",
-  flags: { type: TYPE, name: NAME },
-  async run({ sql }, { type, name }) {
-    const named = parseName(type, name);
-    const change = await changeQuarantine(sql, named, {
-      action: "definition.release",
-      details: {},
-      apply: async (tx, target, since) => {
-        if (since !== null && target.version !== null) {
-          throw new AdminError(
-            `Cannot release ${type} "${name}" alone: the whole definition is quarantined. Release it without a version.`,
-          );
-        }
-        return updateQuarantine(tx, { ...target, reason: null });
+export const DEFINITION_COMMANDS = [
+  defineCommand({
+    name: "definition quarantine",
+    about:
+      "Quarantines a definition or a version: only members of its organization see it, and nothing resolves to it.",
+    flags: {
+      type: TYPE,
+      name: NAME,
+      reason: {
+        placeholder: "TEXT",
+        required: true,
+        about: "reason, shown to the members of its organization",
       },
-      problem: `Cannot release ${type} "${name}": it is not quarantined`,
-    });
-    return present(named, { ...change, reason: null });
-  },
-});
+    },
+    async run({ sql }, { type, name, reason }) {
+      checkFlags({ reason: reasonProblem(reason) });
+      const named = parseName(type, name);
+      const change = await changeQuarantine(sql, named, {
+        action: "definition.quarantine",
+        details: { reason },
+        apply: (tx, target) => updateQuarantine(tx, { ...target, reason }),
+        problem: `Cannot quarantine ${type} "${name}": it is already quarantined`,
+      });
+      return present(named, { ...change, reason });
+    },
+  }),
+  defineCommand({
+    name: "definition release",
+    about: "Releases a quarantined definition with all its versions, or one quarantined version.",
+    flags: { type: TYPE, name: NAME },
+    async run({ sql }, { type, name }) {
+      const named = parseName(type, name);
+      const change = await changeQuarantine(sql, named, {
+        action: "definition.release",
+        details: {},
+        apply: async (tx, target, since) => {
+          if (since !== null && target.version !== null) {
+            throw new AdminError(
+              `Cannot release ${type} "${name}" alone: the whole definition is quarantined. Release it without a version.`,
+            );
+          }
+          return updateQuarantine(tx, { ...target, reason: null });
+        },
+        problem: `Cannot release ${type} "${name}": it is not quarantined`,
+      });
+      return present(named, { ...change, reason: null });
+    },
+  }),
+];
 
 interface NamedDefinition {
   type: DefinitionType;

@@ -6,7 +6,46 @@ import { addMember, changeMemberRole, endMembership } from "../accounts/members/
 import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command/command.ts";
 import { fields } from "./command/format_output.ts";
-import { requireOrg, requireUser } from "./command/lookups.ts";
+import { ORG_FLAG, requireOrg, requireUser, USER_FLAG } from "./command/lookups.ts";
+
+export const MEMBER_COMMANDS = [
+  defineCommand({
+    name: "member add",
+    about: "Adds a user to an organization, or changes the role of a member.",
+    flags: {
+      org: ORG_FLAG,
+      user: USER_FLAG,
+      role: { words: ORG_ROLES, required: true, about: "role in the organization" },
+    },
+    async run(context, { org: slug, user: username, role }) {
+      const org = await requireOrg(context.sql, slug);
+      const { id: userId } = await requireUser(context.sql, username);
+      await changeWithMails(context.sql, async (tx, boss) => {
+        const change = { boss, actor: OPERATOR, org, userId, role };
+        const isMember = await findMemberRole(tx, { orgId: org.id, userId });
+        await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));
+      });
+      await warnOwnerless(context, org);
+      return present("Member", { org: slug, user: username, role });
+    },
+  }),
+  defineCommand({
+    name: "member remove",
+    about: "Removes a user from an organization. The last owner stays: add another one first.",
+    flags: {
+      org: ORG_FLAG,
+      user: USER_FLAG,
+    },
+    async run({ sql }, { org: slug, user: username }) {
+      const org = await requireOrg(sql, slug);
+      const { id: userId } = await requireUser(sql, username);
+      const { role } = await changeWithMails(sql, (tx, boss) =>
+        endMembership(tx, { boss, actor: OPERATOR, org, userId }),
+      );
+      return present("Removed", { org: slug, user: username, role });
+    },
+  }),
+];
 
 /** Warns if the organization has no owner, which is allowed: `org create` creates it that way. */
 async function warnOwnerless({ sql, warn }: CommandContext, org: OrgRow): Promise<void> {
@@ -25,41 +64,3 @@ function present(verb: string, member: { org: string; user: string; role: OrgRol
     ]),
   };
 }
-
-export const addMemberCommand = defineCommand({
-  name: "member add",
-  about: "Adds a user to an organization, or changes the role of a member.",
-  flags: {
-    org: { placeholder: "S", required: true, about: "slug of the organization" },
-    user: { placeholder: "U", required: true, about: "username" },
-    role: { words: ORG_ROLES, required: true, about: "role in the organization" },
-  },
-  async run(context, { org: slug, user: username, role }) {
-    const org = await requireOrg(context.sql, slug);
-    const { id: userId } = await requireUser(context.sql, username);
-    await changeWithMails(context.sql, async (tx, boss) => {
-      const change = { boss, actor: OPERATOR, org, userId, role };
-      const isMember = await findMemberRole(tx, { orgId: org.id, userId });
-      await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));
-    });
-    await warnOwnerless(context, org);
-    return present("Member", { org: slug, user: username, role });
-  },
-});
-
-export const removeMemberCommand = defineCommand({
-  name: "member remove",
-  about: "Removes a user from an organization. The last owner stays: add another one first.",
-  flags: {
-    org: { placeholder: "S", required: true, about: "slug of the organization" },
-    user: { placeholder: "U", required: true, about: "username" },
-  },
-  async run({ sql }, { org: slug, user: username }) {
-    const org = await requireOrg(sql, slug);
-    const { id: userId } = await requireUser(sql, username);
-    const { role } = await changeWithMails(sql, (tx, boss) =>
-      endMembership(tx, { boss, actor: OPERATOR, org, userId }),
-    );
-    return present("Removed", { org: slug, user: username, role });
-  },
-});

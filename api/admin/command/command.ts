@@ -1,4 +1,5 @@
 /** Defines a command of the admin command line: its name, flags and result. */
+import { isLongerThan } from "../../../shared/characters.ts";
 import { parseInstant } from "../../../shared/instant.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -105,6 +106,14 @@ export function checkFlags(problems: Readonly<Record<string, string | null | und
   for (const [flag, problem] of Object.entries(problems)) {
     if (problem) throw new UsageError(`--${flag} ${problem}`);
   }
+}
+
+const MAX_REASON_LENGTH = 2000;
+
+/** Returns what is wrong with a reason for the audit log; null if nothing is. */
+export function reasonProblem(reason: string): string | null {
+  if (reason.trim() !== "" && !isLongerThan(reason, MAX_REASON_LENGTH)) return null;
+  return `must have 1 to ${MAX_REASON_LENGTH} characters`;
 }
 
 /** Returns the instant that a flag means: a time with an offset, or a day's beginning in UTC. Throws UsageError. */

@@ -1,10 +1,18 @@
-/** Finds what a flag names. Throws AdminError if it does not exist. */
+/** Flags that name an organization or a user, and what they name. Throws AdminError if it does not exist. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
 import { findLeadingMember, findMemberRole } from "../../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId, findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findUserByUsername, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { AdminError } from "./command.ts";
+import { AdminError, type Flag } from "./command.ts";
+
+export const ORG_FLAG = {
+  placeholder: "S",
+  required: true,
+  about: "slug of the organization",
+} as const satisfies Flag;
+
+export const USER_FLAG = { placeholder: "U", required: true, about: "username" } as const satisfies Flag;
 
 /** Finds an organization by slug. */
 export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
