@@ -2,8 +2,8 @@
 import { ArtifactTooLargeError } from "../shared/artifacts/store.ts";
 import type { JobPayloads } from "../shared/background_jobs.ts";
 import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
+import { takeOverBuild } from "../sql/exports/build_attempts.ts";
 import { WrongTimeError } from "../sql/exports/select_rows.ts";
-import { takeOverBuild } from "../sql/exports/take_over_build.ts";
 import { ChangeLogDeletedError } from "../sql/exports/tracker_changes.ts";
 import type { QueueClaim } from "../sql/queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";

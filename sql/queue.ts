@@ -7,11 +7,14 @@ import {
   type ScheduledJobName,
 } from "../shared/background_jobs.ts";
 import type { Sql } from "./connection/pool.ts";
-import { HEARTBEAT_CHECK_SECONDS, HEARTBEAT_SECONDS } from "./exports/take_over_build.ts";
 
 export type Boss = PgBoss;
 
 const SCHEMA = "pgboss";
+/** How long an entry stays with a runner whose heartbeats have stopped. Then another runner gets it, within 30 s. */
+const HEARTBEAT_SECONDS = 20;
+/** How often lapsed heartbeats are checked, and due schedules. */
+const HEARTBEAT_CHECK_SECONDS = 5;
 /** OIDs of types. */
 const TEXT = 25;
 const TIMESTAMPTZ = 1184;

@@ -21,6 +21,23 @@ export interface StoredArtifact {
   sha256: string;
 }
 
+/**
+ * Begins the next attempt, also of a job whose builder has died; null if the job has finished, does not exist, or has used
+ * up `maxAttempts`.
+ */
+export async function takeOverBuild(
+  sql: Sql,
+  job: { id: string; maxAttempts: number },
+): Promise<ExportJobRow | null> {
+  const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
+  return firstRow(sql<ExportJobRow[]>`
+    update export_jobs
+    set status = 'running', attempt = attempt + 1, started_at = now(), waiting_for = null, retry_at = null,
+      ${progressColumns(sql, nothing)}
+    where id = ${job.id} and status in ('queued', 'running') and attempt < ${job.maxAttempts}
+    returning ${sql(EXPORT_JOB_COLUMNS)}`);
+}
+
 /** Writes the progress of a build; false if this attempt is no longer running. */
 export async function updateExportJobProgress(
   sql: Sql,
@@ -130,7 +147,7 @@ export async function markExportJobReady(
 }
 
 /** Sets the columns that say how far a build is. */
-export function progressColumns(sql: Sql, progress: ExportJobProgress) {
+function progressColumns(sql: Sql, progress: ExportJobProgress) {
   return sql`
     projects_done = ${progress.projectsDone}, projects_total = ${progress.projectsTotal},
     rows_written = ${progress.rowsWritten}, bytes_written = ${progress.bytesWritten}`;
