@@ -1,15 +1,13 @@
 /** GET /export/datasets: what can be exported, column by column. */
 import { Type } from "@sinclair/typebox";
-import { isNullInExports, toCamelCase } from "../../shared/exports/column.ts";
+import { EXPORT_COLUMN_TYPES, isNullInExports, toCamelCase } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { listOf, oneOf, Text } from "../../shared/schemas.ts";
 import { operation, reply } from "../http/operation.ts";
 
-const COLUMN_TYPES = ["uuid", "text", "integer", "number", "boolean", "timestamp", "json"] as const;
-
 const DatasetColumn = Type.Object(
-  { name: Text, type: oneOf(COLUMN_TYPES), nullable: Type.Boolean(), description: Text },
+  { name: Text, type: oneOf(EXPORT_COLUMN_TYPES), nullable: Type.Boolean(), description: Text },
   { title: "DatasetColumn" },
 );
 

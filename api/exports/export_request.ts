@@ -173,14 +173,6 @@ export interface ExportParameters {
   visibility: ExportVisibility;
 }
 
-const FLAG_DESCRIPTIONS: Readonly<Record<VisibilityFlag, string>> = {
-  include_deleted: "Include deleted issues and the rows that belong to them",
-  include_archived: "Include archived runs and the rows that belong to them",
-  include_superseded: "Include superseded analysis rows",
-  include_resolved:
-    "Include issues that are completed, wontfix or false-positive, and the rows that belong to them",
-};
-
 export function formatParameter<Format extends ExportFormat>(formats: readonly [Format, ...Format[]]) {
   const described = formats.map((format) => `\`${format}\`: ${FORMATS[format].description}`);
   return word(formats, described.join(". "), `must be ${formats.join(", ").replace(/, (\w+)$/, " or $1")}`);
@@ -202,15 +194,24 @@ export const COMMON_QUERY = {
   ),
 };
 
-function flagParameter(name: VisibilityFlag): QueryParameter<boolean> {
-  return flag(FLAG_DEFAULTS[name], FLAG_DESCRIPTIONS[name], "must be true or false");
+function flagParameter(name: VisibilityFlag, description: string): QueryParameter<boolean> {
+  return flag(FLAG_DEFAULTS[name], description, "must be true or false");
 }
 
 export const FLAGS: Readonly<Record<VisibilityFlag, QueryParameter<boolean>>> = {
-  include_deleted: flagParameter("include_deleted"),
-  include_archived: flagParameter("include_archived"),
-  include_superseded: flagParameter("include_superseded"),
-  include_resolved: flagParameter("include_resolved"),
+  include_deleted: flagParameter(
+    "include_deleted",
+    "Include deleted issues and the rows that belong to them",
+  ),
+  include_archived: flagParameter(
+    "include_archived",
+    "Include archived runs and the rows that belong to them",
+  ),
+  include_superseded: flagParameter("include_superseded", "Include superseded analysis rows"),
+  include_resolved: flagParameter(
+    "include_resolved",
+    "Include issues that are completed, wontfix or false-positive, and the rows that belong to them",
+  ),
 };
 
 /** Parameters of a bundle. */

@@ -1,6 +1,15 @@
 /** Describes an exported column, and the functions that declare one in `datasets.ts`. */
 
-export type ExportColumnType = "uuid" | "text" | "integer" | "number" | "boolean" | "timestamp" | "json";
+export const EXPORT_COLUMN_TYPES = [
+  "uuid",
+  "text",
+  "integer",
+  "number",
+  "boolean",
+  "timestamp",
+  "json",
+] as const;
+export type ExportColumnType = (typeof EXPORT_COLUMN_TYPES)[number];
 
 export interface ExportColumn {
   column: string;

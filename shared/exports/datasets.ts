@@ -31,15 +31,6 @@ export const EXPORT_DATASET_NAMES = [
 ] as const;
 export type ExportDatasetName = (typeof EXPORT_DATASET_NAMES)[number];
 
-/** Query parameters that widen or narrow what is visible (docs/contract.md, Exports). */
-export const VISIBILITY_FLAGS = [
-  "include_deleted",
-  "include_archived",
-  "include_superseded",
-  "include_resolved",
-] as const;
-export type VisibilityFlag = (typeof VISIBILITY_FLAGS)[number];
-
 /** Which hidden rows an export includes (docs/contract.md, Exports). */
 export interface ExportVisibility {
   includeDeleted: boolean;
@@ -48,13 +39,14 @@ export interface ExportVisibility {
   includeResolved: boolean;
 }
 
-/** What a flag that is left out stands for. */
-export const FLAG_DEFAULTS: Readonly<Record<VisibilityFlag, boolean>> = {
+/** The query parameters that widen or narrow what is visible, and what each stands for when it is omitted. */
+export const FLAG_DEFAULTS = {
   include_deleted: false,
   include_archived: false,
   include_superseded: false,
   include_resolved: true,
 };
+export type VisibilityFlag = keyof typeof FLAG_DEFAULTS;
 
 /** The visibility that a request's flags ask for. */
 export function toVisibility(options: Readonly<Partial<Record<VisibilityFlag, boolean>>>): ExportVisibility {

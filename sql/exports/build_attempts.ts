@@ -1,4 +1,5 @@
 /** Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. */
+import type { ContentDigest } from "../../shared/artifacts/store.ts";
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 import { expiryFromNow } from "./export_retention.ts";
@@ -13,12 +14,9 @@ export interface ExportBuildKey {
   attempt: number;
 }
 
-export interface StoredArtifact {
+export interface StoredArtifact extends ContentDigest {
   key: string;
   fileName: string;
-  bytes: number;
-  /** Hex. */
-  sha256: string;
 }
 
 /**

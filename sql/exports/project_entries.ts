@@ -1,11 +1,7 @@
 /** The eight files of a project as entries of an archive, read from one snapshot. */
 import { digestContent } from "../../shared/artifacts/store.ts";
-import {
-  EXPORT_DATASET_NAMES,
-  EXPORT_DATASETS,
-  type ExportDatasetName,
-} from "../../shared/exports/datasets.ts";
-import { DELETED_ENTRY, entryName, type ManifestFile } from "../../shared/exports/manifest.ts";
+import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
+import { type BundleContents, DELETED_ENTRY, entryName } from "../../shared/exports/manifest.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import type { RowMeter } from "./copy_rows.ts";
@@ -19,14 +15,8 @@ export interface ProjectEntriesOptions extends Pick<DatasetFileOptions, "selecti
   directory?: string;
 }
 
-export type ProjectFiles = Partial<Record<ExportDatasetName, ManifestFile>>;
-
 /** The part of the manifest that describes the entries read so far. */
-export interface ProjectContents {
-  files: ProjectFiles;
-  /** The file of deleted rows, in an increment; null in a full export. */
-  deleted: ManifestFile | null;
-}
+export type ProjectContents = Pick<BundleContents, "files" | "deleted">;
 
 /** Yields the entries one after the other; adds each finished entry to `contents`. */
 export async function* projectEntries(
