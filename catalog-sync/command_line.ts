@@ -31,14 +31,7 @@ export type CommandLine =
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, tokens } = parseArgs({
     args: [...args],
-    options: {
-      once: { type: "boolean" },
-      "dry-run": { type: "boolean" },
-      force: { type: "boolean" },
-      "if-empty": { type: "boolean" },
-      json: { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
+    options: { help: { type: "boolean", short: "h" } },
     // The parser's own messages are several sentences long.
     strict: false,
     tokens: true,

@@ -95,16 +95,14 @@ async function readBody(response: OutgoingResponse, { etag, maxBytes }: Download
   try {
     if (statusCode === 304 && etag !== null) return { bytes: null, etag };
     if (statusCode !== 200) throw new SourceError(`it answered with status ${statusCode}`);
+    if (Number(headers["content-length"] ?? 0) > maxBytes) throw documentTooLarge(maxBytes);
     const chunks: Uint8Array[] = [];
-    let size = Number(headers["content-length"] ?? 0) > maxBytes ? maxBytes + 1 : 0;
-    if (size === 0) {
-      for await (const chunk of response as AsyncIterable<Uint8Array>) {
-        size += chunk.byteLength;
-        if (size > maxBytes) break;
-        chunks.push(chunk);
-      }
+    let size = 0;
+    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw documentTooLarge(maxBytes);
+      chunks.push(chunk);
     }
-    if (size > maxBytes) throw documentTooLarge(maxBytes);
     return { bytes: Buffer.concat(chunks), etag: headers.etag ?? null };
   } finally {
     response.destroy();

@@ -14,32 +14,21 @@ interface Place {
   database: string;
 }
 
-/** Statements for the owner, by the message of PostgreSQL they resolve. */
-const GRANTS: readonly [pattern: RegExp, statement: (place: Place, object: string) => string][] = [
-  [
-    /permission denied for schema (\S+)/,
-    ({ role }, schema) => `grant usage, create on schema ${schema} to "${role}"`,
-  ],
-  [
-    /permission denied for database/,
-    ({ role, database }) => `grant create on database "${database}" to "${role}"`,
-  ],
-];
-
 /** Returns what to do about `error`; empty if only the message helps. */
-function hintOf(error: unknown, message: string, place: Place): string {
+function hintOf(error: unknown, message: string, { role, database }: Place): string {
   if (hasSqlState(error, INSUFFICIENT_PRIVILEGE)) {
-    for (const [pattern, statement] of GRANTS) {
-      const match = pattern.exec(message);
-      if (match) return `As its owner, run: ${statement(place, match[1] ?? "")}`;
+    const [, schema] = /permission denied for schema (\S+)/.exec(message) ?? [];
+    if (schema) return `As its owner, run: grant usage, create on schema ${schema} to "${role}"`;
+    if (message.includes("permission denied for database")) {
+      return `As its owner, run: grant create on database "${database}" to "${role}"`;
     }
-    return `Run it as the role that owns the tables; this is "${place.role}"`;
+    return `Run it as the role that owns the tables; this is "${role}"`;
   }
   if (message.includes("due to statement timeout")) {
-    return `Migrations need more time: alter role "${place.role}" set statement_timeout = 0`;
+    return `Migrations need more time: alter role "${role}" set statement_timeout = 0`;
   }
   if (hasSqlState(error, DUPLICATE_TABLE)) {
-    return `Database "${place.database}" contains other objects: use a separate database for the service`;
+    return `Database "${database}" contains other objects: use a separate database for the service`;
   }
   return "";
 }

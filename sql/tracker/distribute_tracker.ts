@@ -88,9 +88,7 @@ function hasCitus(sql: Sql): Promise<boolean> {
 
 async function requireCitus(sql: Sql): Promise<void> {
   if (!(await hasCitus(sql))) {
-    throw new Error(
-      "Cannot distribute the tracker tables: the database has no Citus; run: create extension citus",
-    );
+    throw cannotDistribute("the database has no Citus; run: create extension citus");
   }
   const [{ version, isCoordinator }] = await sql<[{ version: number; isCoordinator: boolean }]>`
     select
@@ -98,24 +96,21 @@ async function requireCitus(sql: Sql): Promise<void> {
       (select groupid = 0 from pg_dist_local_group) as is_coordinator
     from pg_extension
     where extname = 'citus'`;
-  if (version < OLDEST_CITUS)
-    throw new Error(`Cannot distribute the tracker tables: Citus ${version} is older than ${OLDEST_CITUS}`);
-  if (!isCoordinator)
-    throw new Error(
-      "Cannot distribute the tracker tables: DATABASE_URL leads to a worker; give the coordinator's",
-    );
+  if (version < OLDEST_CITUS) throw cannotDistribute(`Citus ${version} is older than ${OLDEST_CITUS}`);
+  if (!isCoordinator) throw cannotDistribute("DATABASE_URL leads to a worker; give the coordinator's");
   const [{ shardNodes }] = await sql<[{ shardNodes: number }]>`
     select count(*)::int as shard_nodes from pg_dist_node where isactive and shouldhaveshards and noderole = 'primary'`;
   if (shardNodes === 0) {
-    throw new Error(
-      "Cannot distribute the tracker tables: no node may hold shards; run: select citus_add_node('host', 5432)",
-    );
+    throw cannotDistribute("no node may hold shards; run: select citus_add_node('host', 5432)");
   }
   const partitioned = await sql<{ table: string }[]>`
     select relname as table from pg_class
     where relnamespace = ${OWN_TRACKER_SCHEMA}::regnamespace and relname = any (${[...DISTRIBUTED_TABLES]}) and relkind = 'p'`;
-  if (partitioned.length > 0)
-    throw new Error("Cannot distribute the tracker tables: they are partitioned, which is for one machine");
+  if (partitioned.length > 0) throw cannotDistribute("they are partitioned, which is for one machine");
+}
+
+function cannotDistribute(reason: string): Error {
+  return new Error(`Cannot distribute the tracker tables: ${reason}`);
 }
 
 async function listUndistributed(sql: Sql): Promise<string[]> {

@@ -1,4 +1,5 @@
 /** `demo seed`: organizations, users, definitions, projects and tracker rows for trying the service. */
+import pLimit from "p-limit";
 import type { Config } from "../../../shared/process/config.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { existsOrg } from "../../../sql/accounts/orgs.ts";
@@ -97,19 +98,14 @@ async function loadProjects(
   const copies = Array.from({ length: scale }, (_, copy) =>
     demo.projects.map((source) => ({ source, copy })),
   ).flat();
-  const waiting = [...copies.entries()];
-  const loaded: ProjectRow[] = [];
   let done = 0;
-  const loadNext = async (): Promise<void> => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const [index, copy] = next;
-      loaded[index] = await ensureProject(sql, { ...copy, demo, shiftMs });
-      done += 1;
-      progress(`Demo: loaded ${done} of ${copies.length} projects`);
-    }
+  const load = async (copy: (typeof copies)[number]): Promise<ProjectRow> => {
+    const project = await ensureProject(sql, { ...copy, demo, shiftMs });
+    done += 1;
+    progress(`Demo: loaded ${done} of ${copies.length} projects`);
+    return project;
   };
-  await Promise.all(Array.from({ length: PARALLEL_PROJECTS }, loadNext));
-  return loaded;
+  return pLimit(PARALLEL_PROJECTS).map(copies, load);
 }
 
 /** Returns a project, which it loads if it has no rows. Copies have other ids than the bundle's project. */
