@@ -128,13 +128,12 @@ ${rows}</tbody></table></div>`;
  */
 export function recordTable(
   label: string,
-  columns: readonly (string | Html)[],
+  columns: readonly string[],
   rows: readonly (readonly Content[])[],
 ): Html {
-  const labels = columns.map((column) => typeof column === "string" && html` data-label="${column}"`);
   const lines = rows.map(
     ([name, ...cells]) => html`<tr><th scope="row">${name}</th>
-${cells.map((cell, index) => html`<td${labels[index + 1]}>${cell}</td>\n`)}</tr>
+${cells.map((cell, index) => html`<td data-label="${columns[index + 1]}">${cell}</td>\n`)}</tr>
 `,
   );
   return dataTable(label, columns, lines, "records");
@@ -144,6 +143,3 @@ ${cells.map((cell, index) => html`<td${labels[index + 1]}>${cell}</td>\n`)}</tr>
 export function numberHeading(label: string): Html {
   return html`<th scope="col" class="number">${label}</th>`;
 }
-
-/** The heading of a column with a button in each row. */
-export const ACTION_HEADING = html`<th scope="col"><span class="visually-hidden">Action</span></th>`;

@@ -41,6 +41,12 @@ export async function listBarriers(page: Page): Promise<string[]> {
       .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
 }
 
+/** The names of the tables that are wider than their boxes. */
+export async function listScrollingTables(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll(".table-box")]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map((box) => box.ariaLabel)`);
+}
+
 /** Whether something is wider than the window, so that reading needs horizontal scrolling. */
 export async function overflowsSideways(page: Page): Promise<boolean> {
   return page.evaluate("document.documentElement.scrollWidth > innerWidth");

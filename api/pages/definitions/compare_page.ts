@@ -8,7 +8,7 @@ import { renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { badge, dataTable, emptyState } from "../parts.ts";
+import { badge, emptyState, recordTable } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
@@ -142,19 +142,17 @@ ${items.length === 0 ? html`<p>No section differs.</p>` : html`<dl class="facts"
 
 function renderFields({ classified = [], suggestedBump }: Diff): Content {
   if (classified.length === 0) return null;
-  const rows = classified.slice(0, MAX_FIELDS).map(
-    ({
-      path,
+  const rows = classified
+    .slice(0, MAX_FIELDS)
+    .map(({ path, type, significance, reason }): Content[] => [
+      html`<code>${path}</code>`,
       type,
-      significance,
+      badge(significance, SIGNIFICANCE_LOOKS[significance]),
       reason,
-    }) => html`<tr><th scope="row"><code>${path}</code></th><td>${type}</td>
-<td>${badge(significance, SIGNIFICANCE_LOOKS[significance])}</td><td>${reason}</td></tr>
-`,
-  );
+    ]);
   return html`<section aria-labelledby="fields"><h2 id="fields">Fields</h2>
 <p>These changes call for a new <strong>${suggestedBump}</strong> version.</p>
-${dataTable("Changed fields", ["Field", "Change", "Significance", "Reason"], rows)}
+${recordTable("Changed fields", ["Field", "Change", "Significance", "Reason"], rows)}
 ${classified.length > MAX_FIELDS && html`<p class="quiet">The first ${MAX_FIELDS} of ${classified.length}.</p>`}</section>`;
 }
 

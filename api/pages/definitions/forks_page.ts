@@ -6,7 +6,7 @@ import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { countOf, dataTable, emptyState, renderDay } from "../parts.ts";
+import { countOf, emptyState, recordTable, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
@@ -62,12 +62,11 @@ function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
   if (totalForks === 0) return emptyState("It has no forks.");
   const rows = forks.slice(0, MAX_ROWS).map(({ fork, definition }) => {
     const address = locate(definition, slugs);
-    return html`<tr><th scope="row"><a href="${definitionPath(address)}">${definition.displayName}</a></th>
-<td>${addressOf(address)}</td><td>${renderDay(fork.forkedAt)}</td></tr>
-`;
+    const link = html`<a href="${definitionPath(address)}">${definition.displayName}</a>`;
+    return [link, addressOf(address), renderDay(fork.forkedAt)];
   });
   const hidden = totalForks - rows.length;
   return html`<section aria-labelledby="forks"><h2 id="forks">${countOf(totalForks, "fork")}</h2>
-${rows.length > 0 && dataTable("Forks", ["Fork", "Address", "Forked"], rows)}
+${rows.length > 0 && recordTable("Forks", ["Fork", "Address", "Forked"], rows)}
 ${hidden > 0 && html`<p class="quiet">${hidden} ${hidden === 1 ? "is" : "are"} not shown: private, not published, or older.</p>`}</section>`;
 }

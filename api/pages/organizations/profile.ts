@@ -4,19 +4,10 @@ import { listDefinitions } from "../../definitions/list.ts";
 import { orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
-import { type Html, html, webUrl } from "../html.ts";
+import { type Content, type Html, html, webUrl } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import {
-  badge,
-  dataTable,
-  emptyState,
-  formatCount,
-  numberHeading,
-  pager,
-  readOffset,
-  renderDay,
-} from "../parts.ts";
+import { badge, emptyState, formatCount, pager, readOffset, recordTable, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 const NOTICES = {
@@ -74,17 +65,14 @@ function renderDefinitions(
   { path, title }: { path: string; title: string },
 ): Html {
   if (total === 0) return emptyState(`No ${title.toLowerCase()}.`);
-  const rows = definitions.map(
-    (definition) => html`<tr>
-  <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a> <small>${definition.name}</small>${definition.visibility !== "public" && html` ${badge(definition.visibility)}`}
-    <p class="quiet row-text">${definition.description}</p></th>
-  <td>${definition.type}</td>
-  <td>${definition.version}${definition.status !== "published" && html` ${badge(definition.status)}`} ${renderDraftLink(definition)}</td>
-  <td class="number">${formatCount(definition.executionCount)}</td>
-</tr>
-`,
-  );
+  const rows = definitions.map((definition): Content[] => [
+    html`<a href="${listedPath(definition)}">${definition.displayName}</a> <small>${definition.name}</small>${definition.visibility !== "public" && html` ${badge(definition.visibility)}`}
+    <p class="quiet row-text">${definition.description}</p>`,
+    definition.type,
+    html`${definition.version}${definition.status !== "published" && html` ${badge(definition.status)}`} ${renderDraftLink(definition)}`,
+    formatCount(definition.executionCount),
+  ]);
   const list = { offset, limit: PAGE_SIZE, total, shown: rows.length };
-  return html`${dataTable(title, ["Definition", "Type", "Version", numberHeading("Executions")], rows)}
+  return html`${recordTable(title, ["Definition", "Type", "Version", "Executions"], rows)}
 ${pager(list, (to) => withQuery(path, { offset: to }))}`;
 }

@@ -17,7 +17,7 @@ import { idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageSession } from "../page_session.ts";
-import { dataTable, emptyState, formatCount, pager, readOffset, renderDay } from "../parts.ts";
+import { emptyState, formatCount, pager, readOffset, recordTable, renderDay } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 const PAGE_SIZE = 200;
@@ -71,17 +71,16 @@ function renderProjects(
   { slug, isAdmin, offset }: { slug: string; isAdmin: boolean; offset: number },
 ): Html {
   const shown = projects.slice(offset, offset + PAGE_SIZE);
-  const rows = shown.map(
-    (project) => html`<tr>
-  <th scope="row">${isAdmin ? html`<a href="${orgPath(slug, "projects", project.id)}">${project.name}</a>` : project.name}</th><td><code>${project.slug}</code></td><td>${renderDay(project.createdAt)}</td>
-</tr>
-`,
-  );
+  const rows = shown.map((project): Content[] => [
+    isAdmin ? html`<a href="${orgPath(slug, "projects", project.id)}">${project.name}</a>` : project.name,
+    html`<code>${project.slug}</code>`,
+    renderDay(project.createdAt),
+  ]);
   const content =
     total === 0
       ? emptyState(`This organization has no projects.${isAdmin ? "" : " An owner or admin can create one."}`)
       : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
-  ${dataTable("Projects", ["Name", "Slug", "Created"], rows)}
+  ${recordTable("Projects", ["Name", "Slug", "Created"], rows)}
   ${pager({ offset, limit: PAGE_SIZE, total, shown: rows.length }, (to) => withQuery(orgPath(slug, "projects"), { offset: to }))}`;
   return html`<section class="stack" aria-labelledby="projects-title">
   <h2 id="projects-title">Projects <small>${formatCount(total)}</small></h2>
@@ -118,17 +117,16 @@ function projectFields(
 }
 
 function renderDeleted(session: PageSession, projects: readonly DeletedProject[]): Html {
-  const rows = projects.map(
-    ({ id, name, slug, restorableUntil }) => html`<tr>
-  <th scope="row">${name}<div class="actions">
+  const rows = projects.map(({ id, name, slug, restorableUntil }): Content[] => [
+    html`${name}<div class="actions">
     <form method="post">${tokenField(session)}<input type="hidden" name="restore" value="${id}"><button type="submit">Restore<span class="visually-hidden"> ${name}</span></button></form>
-  </div></th><td><code>${slug}</code></td><td>${restorableUntil !== null && renderDay(restorableUntil)}</td>
-</tr>
-`,
-  );
+  </div>`,
+    html`<code>${slug}</code>`,
+    restorableUntil !== null && renderDay(restorableUntil),
+  ]);
   return html`<section class="stack" aria-labelledby="deleted-title">
   <h2 id="deleted-title">Deleted projects</h2>
-  ${dataTable("Deleted projects", ["Name", "Slug", "Restorable until"], rows)}
+  ${recordTable("Deleted projects", ["Name", "Slug", "Restorable until"], rows)}
 </section>`;
 }
 

@@ -6,10 +6,10 @@ import type { ListedDefinition } from "../../definitions/schemas.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { renderBarPlot } from "../bar_plot.ts";
 import { listedPath, renderDraftLink } from "../definitions/listed_version.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
-import { dataTable, emptyState, formatCount, numberHeading } from "../parts.ts";
+import { emptyState, formatCount, recordTable } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
 /** Definitions whose executions are shown. The API counts them by definition. */
@@ -105,15 +105,11 @@ function sumByDay(used: readonly UsedDefinition[]) {
 }
 
 function renderUsed(used: readonly UsedDefinition[]): Html {
-  const rows = used.map(
-    ({ definition, executions }) => html`<tr>
-  <th scope="row"><a href="${listedPath(definition)}">${definition.displayName}</a> ${renderDraftLink(definition)}</th>
-  <td>${definition.type}</td>
-  <td class="number">${formatCount(executions.recentCount)}</td>
-  <td class="number">${formatCount(definition.executionCount)}</td>
-</tr>
-`,
-  );
-  const columns = ["Definition", "Type", numberHeading("Last 30 days"), numberHeading("Total")];
-  return dataTable("Executions by definition", columns, rows);
+  const rows = used.map(({ definition, executions }): Content[] => [
+    html`<a href="${listedPath(definition)}">${definition.displayName}</a> ${renderDraftLink(definition)}`,
+    definition.type,
+    formatCount(executions.recentCount),
+    formatCount(definition.executionCount),
+  ]);
+  return recordTable("Executions by definition", ["Definition", "Type", "Last 30 days", "Total"], rows);
 }

@@ -10,9 +10,9 @@ import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { explainUsed, idempotencyKeyOf, onceField, tokenField } from "../forms.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { badge, dataTable, emptyState, numberHeading, renderInstant } from "../parts.ts";
+import { badge, emptyState, recordTable, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { orgPage } from "./org_page.ts";
 import { readWebhookForm, renderState, webhookForm } from "./webhooks.ts";
@@ -148,23 +148,20 @@ function renderDeliveries(deliveries: readonly Delivery[]): Html {
   const isWaiting = ({ attempts }: Delivery) => Number(attempts === 0);
   const rows = deliveries
     .toSorted((a, b) => isWaiting(a) - isWaiting(b))
-    .map(
-      (delivery) => html`<tr>
-  <td>${renderInstant(delivery.createdAt)}</td>
-  <th scope="row">${delivery.type} <small><code>${delivery.id}</code></small></th>
-  <td>${badge(delivery.status, LOOKS[delivery.status])}</td>
-  <td class="number">${delivery.attempts}</td>
-  <td>${renderOutcome(delivery)}</td>
-</tr>
-`,
-    );
-  const columns = ["Created", "Event", "Status", numberHeading("Attempts"), "Last attempt"];
+    .map((delivery): Content[] => [
+      html`${delivery.type} <small><code>${delivery.id}</code></small>`,
+      renderInstant(delivery.createdAt),
+      badge(delivery.status, LOOKS[delivery.status]),
+      delivery.attempts,
+      renderOutcome(delivery),
+    ]);
+  const columns = ["Event", "Created", "Status", "Attempts", "Last attempt"];
   return html`<p class="quiet">The last 100; those that wait for their first attempt are at the end. A failed delivery is repeated with growing pauses, for up to three days.</p>
-${dataTable("Deliveries", columns, rows)}`;
+${recordTable("Deliveries", columns, rows)}`;
 }
 
 function renderOutcome({ lastAttemptAt, responseStatus, error, nextAttemptAt }: Delivery): Html {
   return html`${lastAttemptAt !== null && renderInstant(lastAttemptAt)}${
     responseStatus !== null && html` · status ${responseStatus}`
-  }${error !== null && html`<br>${error}`}${nextAttemptAt !== null && html`<br><small>next attempt ${renderInstant(nextAttemptAt)}</small>`}`;
+  }${error !== null && html`<div>${error}</div>`}${nextAttemptAt !== null && html`<div><small>next attempt ${renderInstant(nextAttemptAt)}</small></div>`}`;
 }

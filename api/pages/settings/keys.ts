@@ -16,7 +16,7 @@ import {
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { ACTION_HEADING, badge, emptyState, recordTable, renderDay, renderInstant } from "../parts.ts";
+import { badge, emptyState, recordTable, renderDay, renderInstant } from "../parts.ts";
 import { COPY_SCRIPT, renderSecret } from "../secret.ts";
 import { settingsPage } from "./settings_page.ts";
 
@@ -110,16 +110,15 @@ function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Ht
   if (keys.length === 0) return emptyState("You have no API keys.");
   const names = new Map(organizations.map(({ id, name }) => [id, name]));
   const rows = keys.map((key): Content[] => [
-    nameOf(key),
+    html`${nameOf(key)}<div class="actions"><a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a></div>`,
     html`<code>${key.prefix}…</code>${key.kind !== "user" && html` <span class="tag">${key.kind}</span>`}`,
     key.organizationId === null ? "All" : (names.get(key.organizationId) ?? "An organization you have left"),
     key.scope,
     renderDay(key.createdAt),
     key.lastUsedAt === null ? "Never" : renderInstant(key.lastUsedAt),
     renderExpiry(key.expiresAt),
-    html`<a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a>`,
   ]);
-  const columns = ["Name", "Key", "Organization", "Scope", "Created", "Last used", "Expires", ACTION_HEADING];
+  const columns = ["Name", "Key", "Organization", "Scope", "Created", "Last used", "Expires"];
   return recordTable("API keys", columns, rows);
 }
 

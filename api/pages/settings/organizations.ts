@@ -2,10 +2,10 @@
 import { createOrganization } from "../../accounts/organizations/create.ts";
 import { orgPath } from "../addresses.ts";
 import { idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { badge, dataTable, renderDay } from "../parts.ts";
+import { badge, recordTable, renderDay } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const SLUG_HINT =
@@ -24,7 +24,7 @@ export function showOrganizations(page: SignedInPage): PageResult {
   return settingsPage(page, {
     body: html`<section class="stack" aria-labelledby="list-title">
   <h2 id="list-title">Your organizations</h2>
-  ${dataTable("Your organizations", ["Name", "Slug", "Your role", "Subscription"], session.organizations.map(renderRow))}
+  ${recordTable("Your organizations", ["Name", "Slug", "Your role", "Subscription"], session.organizations.map(renderRow))}
 </section>
 <section class="card form-card" aria-labelledby="new-title">
   <h2 id="new-title">New organization</h2>
@@ -33,13 +33,15 @@ export function showOrganizations(page: SignedInPage): PageResult {
   });
 }
 
-function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Html {
-  return html`<tr>
-  <th scope="row"><a href="${orgPath(slug)}">${name}</a>${isPersonal && html` ${badge("personal")}`}${
-    deletesAt !== null && html` ${badge(html`will be deleted on ${renderDay(deletesAt)}`)}`
-  }</th><td><code>${slug}</code></td><td>${role}</td><td>${subscriptionTier}</td>
-</tr>
-`;
+function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Content[] {
+  return [
+    html`<a href="${orgPath(slug)}">${name}</a>${isPersonal && html` ${badge("personal")}`}${
+      deletesAt !== null && html` ${badge(html`will be deleted on ${renderDay(deletesAt)}`)}`
+    }`,
+    html`<code>${slug}</code>`,
+    role,
+    subscriptionTier,
+  ];
 }
 
 /** The API knows who is a platform administrator. */

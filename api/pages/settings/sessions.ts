@@ -6,7 +6,7 @@ import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { ACTION_HEADING, badge, recordTable, renderInstant } from "../parts.ts";
+import { badge, recordTable, renderInstant } from "../parts.ts";
 import { SIGN_IN_PATH } from "../sign_in/next_path.ts";
 import { seeSignedOut } from "../sign_in/sign_in.ts";
 import { settingsPage } from "./settings_page.ts";
@@ -84,15 +84,14 @@ function addressOf({ address }: Pick<Session, "address">): string {
 function renderSessions(sessions: readonly Session[]): Html {
   const rows = sessions.map((session): Content[] => [
     html`${deviceOf(session.userAgent)}${session.isCurrent && html` ${badge("This session", "good")}`}
-    ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}`,
+    ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}
+    ${!session.isCurrent && html`<div class="actions"><a class="button danger" href="${PATH}/${session.id}/end" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a></div>`}`,
     addressOf(session),
     renderInstant(session.createdAt),
     renderInstant(session.lastUsedAt),
     renderInstant(session.expiresAt),
-    !session.isCurrent &&
-      html`<a class="button danger" href="${PATH}/${session.id}/end" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a>`,
   ]);
-  const columns = ["Device", "Address", "Signed in", "Last used", "Expires", ACTION_HEADING];
+  const columns = ["Device", "Address", "Signed in", "Last used", "Expires"];
   return recordTable("Sessions", columns, rows);
 }
 

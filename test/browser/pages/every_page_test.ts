@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openVisit, type Visit } from "../browser.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
-import { auditControls, listBarriers, overflowsSideways } from "../page_audit.ts";
+import { auditControls, listBarriers, listScrollingTables, overflowsSideways } from "../page_audit.ts";
 import { makeScene, type Scene, TESTED_PAGES } from "./page_table.ts";
 
 /** Routes that respond with a file or a redirect. */
@@ -45,6 +45,7 @@ async function listProblems({ page }: Visit): Promise<string[]> {
     const { nameless } = await auditControls(page);
     const found = [...nameless.map((role) => `${role} without a name`), ...(await listBarriers(page))];
     if (await overflowsSideways(page)) found.push("wider than the window");
+    found.push(...(await listScrollingTables(page)).map((name) => `the table "${name}" scrolls`));
     problems.push(...found.map((problem) => `${colorScheme}, ${width} px: ${problem}`));
   }
   return problems;

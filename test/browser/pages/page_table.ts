@@ -54,13 +54,17 @@ export async function makeScene(dashboard: Dashboard): Promise<Scene> {
   const { id: keyId } = await make.key({ userId: user.id, name: "Nightly export" });
   const owner = { user, org, token };
   await makeJobs(dashboard, owner);
-  const created = await fetch(`${api.url}/api/v1/orgs/demo/webhooks`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ url: "https://ci.example.com/hook", types: ["export.ready"] }),
-  });
-  if (!created.ok) throw new Error(`Cannot create a webhook: ${created.status} ${await created.text()}`);
-  const { data } = (await created.json()) as { data: { id: string } };
+  const post = async (path: string, body: unknown): Promise<{ data: { id: string } }> => {
+    const response = await fetch(`${api.url}/api/v1/orgs/demo/webhooks${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`Cannot create a webhook: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { data: { id: string } };
+  };
+  const { data } = await post("", { url: "https://ci.example.com/hook", types: ["export.ready"] });
+  await post(`/${data.id}/test`, {});
   const [publisher] = await db.sql<[{ id: string }]>`select id from users where username = 'demo-publisher'`;
   const invited = {
     orgId: org.id,
