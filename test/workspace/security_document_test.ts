@@ -12,7 +12,7 @@ const page = await Bun.file(join(ROOT, "SECURITY.md")).text();
 const [, afterLeak = ""] = page.split("## After a leak\n");
 
 test("the commands for after a leak exist", () => {
-  const commands = [...afterLeak.matchAll(/`(?:bun run admin )?((?:user|key|session|audit) [^`]*)`/g)];
+  const commands = [...afterLeak.matchAll(/`(?:bun run admin )?((?:user|key|session|audit|org) [^`]*)`/g)];
   expect(commands.length).toBeGreaterThan(9);
   for (const [, words = ""] of commands) {
     expect(parseCommandLine(COMMANDS, words.split(/\s+/))).toMatchObject({ type: "command" });
