@@ -22,7 +22,6 @@ import {
   MAX_DEPENDENCY_NODES,
 } from "./dependencies/graph.ts";
 import { type OnStep, resolveInTurn } from "./dependencies/resolve_in_turn.ts";
-import { VERSIONS_PER_TURN } from "./dependencies/resolve_references.ts";
 import { type DependencyWalk, walkDependencies } from "./dependencies/walk.ts";
 import { findReadTarget, requireAnyVersion, requireDefinition } from "./find_visible.ts";
 import { READ, TypeName, VersionOrId } from "./schemas.ts";
@@ -226,6 +225,9 @@ async function findDependents(
   const truncated = total > dependents.length || named.length === MAX_REFERENCED_RANGES;
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
 }
+
+/** Versions that are compared with ranges in one turn of the event loop: some 8 ms. */
+const VERSIONS_PER_TURN = 4_000;
 
 /** Keeps the ranges that fit, each compared with this many versions. Yields to the event loop, and calls `onStep` then. */
 export async function filterRanges(

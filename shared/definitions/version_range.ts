@@ -1,6 +1,7 @@
 /** The version that a range resolves to. */
 import semver from "semver";
 import type { DefinitionStatus } from "../vocabulary.ts";
+import { MAX_VERSION_DIGITS } from "./versions.ts";
 
 /** Maximum characters of a range; longer texts match no version. */
 export const MAX_RANGE_LENGTH = 60;
@@ -21,12 +22,69 @@ export function pickVersion<Candidate extends { version: string; status: Definit
   range: string,
   candidates: readonly Candidate[],
 ): Candidate | null {
-  const limits = parseRange(range === "latest" ? "*" : range);
+  const limits = parseReferenceRange(range);
   if (limits === null) return null;
   const exact = exactVersion(limits);
   if (exact !== null)
     return candidates.find(({ version, status }) => version === exact && status !== "draft") ?? null;
   return highest(limits, candidates, "published") ?? highest(limits, candidates, "deprecated");
+}
+
+/** MAJOR, MINOR and PATCH. */
+type VersionNumbers = readonly [number, number, number];
+
+/** All versions from `from` on and before `to`. */
+export interface VersionInterval {
+  from: VersionNumbers;
+  to: VersionNumbers;
+}
+
+const ALL_VERSIONS: VersionInterval = { from: [0, 0, 0], to: [10 ** MAX_VERSION_DIGITS, 0, 0] };
+
+/** Returns the intervals that a range consists of; none for a text that is no range. */
+export function listIntervals(range: string): VersionInterval[] {
+  const alternatives = parseReferenceRange(range)?.set ?? [];
+  return alternatives.map((comparators) =>
+    comparators
+      .map(toInterval)
+      .reduce(
+        (one, other) => ({ from: higher(one.from, other.from), to: lower(one.to, other.to) }),
+        ALL_VERSIONS,
+      ),
+  );
+}
+
+function toInterval({ operator, semver: limit }: semver.Comparator): VersionInterval {
+  if (!(limit instanceof semver.SemVer)) return ALL_VERSIONS;
+  const { major, minor, patch, prerelease } = limit;
+  const at: VersionNumbers = [major, minor, patch];
+  // Our versions have no prereleases: 1.0.0 is the first one after 1.0.0-beta.
+  const after: VersionNumbers = prerelease.length > 0 ? at : [major, minor, patch + 1];
+  switch (operator) {
+    case ">":
+      return { ...ALL_VERSIONS, from: after };
+    case ">=":
+      return { ...ALL_VERSIONS, from: at };
+    case "<":
+      return { ...ALL_VERSIONS, to: at };
+    case "<=":
+      return { ...ALL_VERSIONS, to: after };
+    default:
+      return { from: at, to: after };
+  }
+}
+
+function higher(one: VersionNumbers, other: VersionNumbers): VersionNumbers {
+  const at = one.findIndex((number, index) => number !== other[index]);
+  return (one[at] ?? 0) > (other[at] ?? 0) ? one : other;
+}
+
+function lower(one: VersionNumbers, other: VersionNumbers): VersionNumbers {
+  return higher(one, other) === one ? other : one;
+}
+
+function parseReferenceRange(range: string): semver.Range | null {
+  return parseRange(range === "latest" ? "*" : range);
 }
 
 function parseRange(text: string): semver.Range | null {

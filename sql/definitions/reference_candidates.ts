@@ -1,4 +1,5 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
+import type { VersionInterval } from "../../shared/definitions/version_range.ts";
 import { type Fragment, fragment, type Sql } from "../connection/pool.ts";
 import { chosenLine, type DefinitionLineKey } from "./lines.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
@@ -53,21 +54,42 @@ export interface ReferenceCandidateRow extends DefinitionLineKey {
   status: "published" | "deprecated" | "archived";
 }
 
-/** Returns the versions that the viewer can see, without drafts and quarantined ones; the caller applies the range. */
+/** The versions of a line in one interval of a range. */
+export interface CandidateInterval extends DefinitionLineKey, VersionInterval {}
+
+/**
+ * Returns the version that each interval resolves to: the highest published one that the viewer can see, else the highest
+ * deprecated one, else, in an interval of a single version, the archived one. Quarantined ones are left out. `place` is the
+ * index of the interval. Lines may have thousands of versions, so each choice is read from their index.
+ */
 export async function listReferenceCandidates(
   sql: Sql,
-  { keys, viewer }: { keys: readonly DefinitionLineKey[]; viewer: DefinitionViewer },
-): Promise<ReferenceCandidateRow[]> {
-  if (keys.length === 0) return [];
-  return sql<ReferenceCandidateRow[]>`
-    select d.id, d.org_id, o.slug as organization, d.type, d.name, d.version, d.status
+  { intervals, viewer }: { intervals: readonly CandidateInterval[]; viewer: DefinitionViewer },
+): Promise<(ReferenceCandidateRow & { place: number })[]> {
+  if (intervals.length === 0) return [];
+  const highest = (status: ReferenceCandidateRow["status"], condition = fragment`true`) => fragment`(
+    select d.id, d.version, d.status
+    from definitions as d
+    where d.line_id = l.id and d.status = ${status} and ${condition}
+      and (d.version_major, d.version_minor, d.version_patch) >= (i.low[1], i.low[2], i.low[3])
+      and (d.version_major, d.version_minor, d.version_patch) < (i.high[1], i.high[2], i.high[3])
+      and d.quarantined_at is null and ${isVisible(viewer)}
+    order by d.version_major desc, d.version_minor desc, d.version_patch desc
+    limit 1
+  )`;
+  const isExact = fragment`i.high = array[i.low[1], i.low[2], i.low[3] + 1]`;
+  return sql<(ReferenceCandidateRow & { place: number })[]>`
+    select (g.place - 1)::int as place, found.id, l.org_id, o.slug as organization, l.type, l.name, found.version, found.status
     from unnest(
-      ${keys.map(({ orgId }) => orgId)}::uuid[], ${keys.map(({ type }) => type)}::text[],
-      ${keys.map(({ name }) => name)}::text[]
-    ) as k (org_id, type, name)
-    join definition_lines as l on l.org_id = k.org_id and l.type = k.type and l.name = k.name
-    join definitions as d on d.line_id = l.id
-    join organizations as o on o.id = d.org_id
-    where d.status <> 'draft' and d.quarantined_at is null and ${isVisible(viewer)}
-    order by d.line_id, d.version_major desc, d.version_minor desc, d.version_patch desc`;
+      ${intervals.map(({ orgId }) => orgId)}::uuid[], ${intervals.map(({ type }) => type)}::text[],
+      ${intervals.map(({ name }) => name)}::text[],
+      ${intervals.map(({ from }) => `{${from.join()}}`)}::text[], ${intervals.map(({ to }) => `{${to.join()}}`)}::text[]
+    ) with ordinality as g (org_id, type, name, low, high, place)
+    cross join lateral (select g.low::bigint[] as low, g.high::bigint[] as high) as i
+    join definition_lines as l on l.org_id = g.org_id and l.type = g.type and l.name = g.name
+    join organizations as o on o.id = l.org_id
+    cross join lateral (
+      ${highest("published")} union all ${highest("deprecated")} union all ${highest("archived", isExact)}
+      limit 1
+    ) as found`;
 }

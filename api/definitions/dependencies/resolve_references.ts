@@ -1,8 +1,8 @@
 /** Resolves the references of a version for a reader. */
-import { pickVersion } from "../../../shared/definitions/version_range.ts";
+import { listIntervals, pickVersion } from "../../../shared/definitions/version_range.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { DefinitionLineKey } from "../../../sql/definitions/lines.ts";
 import {
+  type CandidateInterval,
   listReferenceCandidates,
   type ReferenceCandidateRow,
 } from "../../../sql/definitions/reference_candidates.ts";
@@ -19,8 +19,8 @@ export interface ResolvedReference<Reference extends ReferenceLike> {
 
 type ReferenceLike = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "targetOrgId">;
 
-/** References that are resolved in one turn of the event loop: some 3 ms. */
-const PIECE = 250;
+/** References that one statement resolves. */
+const PIECE = 100;
 
 /**
  * Finds the version that each reference resolves to for the viewer, in their order: of its line the highest published
@@ -35,7 +35,7 @@ export async function resolveReferences<Reference extends ReferenceLike>(
   const resolved: ResolvedReference<Reference>[] = [];
   for (let first = 0; first < references.length; first += PIECE) {
     const piece = references.slice(first, first + PIECE);
-    resolved.push(...(await resolvePiece(sql, { references: piece, viewer, onStep })));
+    resolved.push(...(await resolvePiece(sql, { references: piece, viewer })));
     await yieldEventLoop();
     onStep();
   }
@@ -44,33 +44,22 @@ export async function resolveReferences<Reference extends ReferenceLike>(
 
 async function resolvePiece<Reference extends ReferenceLike>(
   sql: Sql,
-  options: { references: readonly Reference[]; viewer: DefinitionViewer; onStep: OnStep },
+  { references, viewer }: { references: readonly Reference[]; viewer: DefinitionViewer },
 ): Promise<ResolvedReference<Reference>[]> {
-  const keys = new Map<string, DefinitionLineKey>();
-  for (const { type, name, targetOrgId: orgId } of options.references) {
-    if (orgId !== null) keys.set(textOf({ orgId, type, name }), { orgId, type, name });
+  const asked = new Map<string, CandidateInterval[]>();
+  for (const { type, name, range, targetOrgId: orgId } of references) {
+    if (orgId === null) continue;
+    const intervals = listIntervals(range).map((interval) => ({ orgId, type, name, ...interval }));
+    asked.set(textOf({ type, name, range, targetOrgId: orgId }), intervals);
   }
-  const rows = await listReferenceCandidates(sql, { keys: [...keys.values()], viewer: options.viewer });
-  const candidates = Map.groupBy(rows, textOf);
-  const resolved: ResolvedReference<Reference>[] = [];
-  let compared = 0;
-  for (const reference of options.references) {
-    const { type, name, range, targetOrgId: orgId } = reference;
-    const versions = orgId === null ? [] : (candidates.get(textOf({ orgId, type, name })) ?? []);
-    compared += versions.length;
-    if (compared > VERSIONS_PER_TURN) {
-      await yieldEventLoop();
-      options.onStep();
-      compared = versions.length;
-    }
-    resolved.push({ reference, target: pickVersion(range, versions) });
-  }
-  return resolved;
+  const texts = [...asked].flatMap(([text, intervals]) => intervals.map(() => text));
+  const rows = await listReferenceCandidates(sql, { intervals: [...asked.values()].flat(), viewer });
+  const candidates = Map.groupBy(rows, ({ place }) => texts[place]);
+  return references.map((reference) => {
+    return { reference, target: pickVersion(reference.range, candidates.get(textOf(reference)) ?? []) };
+  });
 }
 
-/** Versions that are compared with ranges in one turn of the event loop: some 8 ms. */
-export const VERSIONS_PER_TURN = 4_000;
-
-function textOf({ orgId, type, name }: DefinitionLineKey): string {
-  return `${orgId} ${type} ${name}`;
+function textOf({ targetOrgId, type, name, range }: ReferenceLike): string {
+  return `${targetOrgId} ${type} ${name} ${range}`;
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { pickVersion } from "../../../shared/definitions/version_range.ts";
+import semver from "semver";
+import { listIntervals, pickVersion } from "../../../shared/definitions/version_range.ts";
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
+import { Chance, randomNumbers } from "../../helpers/random_numbers.ts";
 
 const VERSIONS: readonly { version: string; status: DefinitionStatus }[] = [
   { version: "0.3.1", status: "published" },
@@ -54,4 +56,28 @@ test.each([
 test("pickVersion() takes a deprecated version if none is published", () => {
   expect(pickVersion("latest", VERSIONS.slice(7))?.version).toBe("3.2.0");
   expect(pickVersion("latest", [])).toBeNull();
+});
+
+test("listIntervals() has exactly the versions that npm has in a range", () => {
+  const chance = new Chance(randomNumbers(7));
+  const part = () => chance.pick(["0", "1", "2", "3"]);
+  const version = () => `${part()}.${part()}.${part()}${chance.pick(["", "", "", "-0", "-beta.1"])}`;
+  const comparator = () =>
+    chance.pick(["", "=", ">", ">=", "<", "<=", "~", "^"]) +
+    chance.pick([version(), version(), `${part()}.x`, part(), "*"]);
+  const alternative = () =>
+    chance.pick([comparator(), `${comparator()} ${comparator()}`, `${version()} - ${version()}`]);
+  const numbers = [0, 1, 2, 3, 4];
+  const versions = numbers.flatMap((a) => numbers.flatMap((b) => numbers.map((c) => `${a}.${b}.${c}`)));
+  for (let round = 0; round < 300; round += 1) {
+    const range = chance.pick([alternative(), `${alternative()} || ${alternative()}`]);
+    const intervals = listIntervals(range);
+    const found = versions.filter((one) =>
+      intervals.some(({ from, to }) => semver.gte(one, from.join(".")) && semver.lt(one, to.join("."))),
+    );
+    expect([range, found]).toEqual([range, versions.filter((one) => semver.satisfies(one, range))]);
+  }
+  expect(listIntervals("newest")).toEqual([]);
+  const last = Number.MAX_SAFE_INTEGER;
+  expect(listIntervals(`<=1.0.${last}`)).toMatchObject([{ to: [1, 0, last + 1] }]);
 });

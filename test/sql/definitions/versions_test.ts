@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { listIntervals } from "../../../shared/definitions/version_range.ts";
 import { violates } from "../../../sql/connection/pool.ts";
 import { listReferenceCandidates } from "../../../sql/definitions/reference_candidates.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
@@ -147,28 +148,35 @@ describe("resolveDefinition() of lines that are not published", () => {
   });
 });
 
-test("listReferenceCandidates() has the versions of each line, but drafts and what the viewer may not see", async () => {
+test("listReferenceCandidates() has one version for each interval of a line, never a draft or what the viewer may not see", async () => {
   const { db, first, second } = await openWithPeople();
   await using _ = db;
   const open = { name: "helper", visibility: "public", status: "published" } as const;
   await makeDefinition(db.sql, second, open);
+  await makeDefinition(db.sql, first, { ...open, version: "0.9.0", status: "archived" });
+  await makeDefinition(db.sql, first, { ...open, version: "1.0.0" });
   await makeDefinition(db.sql, first, { ...open, version: "1.1.0" });
   await makeDefinition(db.sql, first, { ...open, version: "1.2.0", status: "draft" });
   await makeDefinition(db.sql, first, { ...open, version: "1.3.0", visibility: "private" });
-  await makeDefinition(db.sql, first, { ...open, version: "0.9.0", status: "archived" });
-  const candidates = async (orgId: string) => {
-    const keys = [
-      { type: "agent", name: "unknown", orgId },
-      { type: "agent", name: "helper", orgId },
-    ] as const;
-    const rows = await listReferenceCandidates(db.sql, { keys, viewer: ANONYMOUS });
-    return rows.map(({ name, orgId: owner, version }) => [name, owner, version]);
-  };
-  expect(await candidates(first.org.id)).toEqual([
-    ["helper", first.org.id, "1.1.0"],
-    ["helper", first.org.id, "0.9.0"],
-  ]);
-  expect(await candidates(second.org.id)).toEqual([["helper", second.org.id, "1.0.0"]]);
+  await makeDefinition(db.sql, first, { ...open, version: "1.4.0", status: "deprecated" });
+  const cases = [
+    [first, "latest", ["1.1.0"]],
+    [first, "^1.2.0 || <1.1.0", ["1.0.0", "1.4.0"]],
+    [first, "0.9.0", ["0.9.0"]],
+    [first, "0.x", []],
+    [first, "1.3.0", []],
+    [second, "latest", ["1.0.0"]],
+  ] as [Person, string, string[]][];
+  const intervals = cases.flatMap(([{ org }, range]) =>
+    listIntervals(range).map((interval) => {
+      return { type: "agent" as const, name: "helper", orgId: org.id, range, ...interval };
+    }),
+  );
+  const rows = await listReferenceCandidates(db.sql, { intervals, viewer: ANONYMOUS });
+  for (const [{ org }, range, versions] of cases) {
+    const found = rows.filter(({ place, orgId }) => intervals[place]?.range === range && orgId === org.id);
+    expect([range, found.map(({ version }) => version).sort()]).toEqual([range, versions]);
+  }
 });
 
 describe("a published version", () => {
