@@ -5,10 +5,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg, mayWriteDefinitions } from "../../shared/policy.ts";
 import type { DefinitionStatus } from "../../shared/vocabulary.ts";
-import {
-  listMembershipsWithDefinition,
-  type MembershipRow,
-} from "../../sql/accounts/organization_members.ts";
+import { listMembershipsByName, type MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -80,11 +77,11 @@ export async function findVersionWriter(
 
 async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
   const { address, caller, request } = write;
-  const { type, orgSlug, name } = address;
+  const { orgSlug } = address;
   if (orgSlug !== null && !request.headers.has("x-org-slug")) return findPathOrg(sql, write);
   if (request.headers.has("x-org-slug") || boundOrgOf(caller) !== null)
     return resolveOrg(sql, caller, request, orgSlug);
-  const orgs = await listMembershipsWithDefinition(sql, { userId: caller.userId, type, name });
+  const orgs = await listMembershipsByName(sql, { userId: caller.userId, names: [address] });
   const open = orgs.filter((org) => maySeeOrg(caller.credential, org).ok);
   const writable = open.filter(({ role }) => mayWriteDefinitions(role).ok);
   if (writable.length > 1) throw ambiguousOrganization(address, writable);

@@ -262,10 +262,10 @@ export async function listSameNames(
   const others = memberships.filter(
     (other) => other.orgId !== org.orgId && mayWriteDefinitions(other.role).ok && isMemberOrg(viewer, other),
   );
-  const byName = Map.groupBy(others, nameKey);
+  const byName = Map.groupBy(others, ({ type, definitionName: name }) => nameKey({ type, name }));
   return new Map(
     [...byName].map(([key, rows]) => {
-      const [{ type, name } = { type: "", name: "" }] = rows;
+      const [{ type, definitionName: name } = { type: "", definitionName: "" }] = rows;
       const organizations = rows.map(({ slug }) => slug);
       const message =
         `You can also write ${type} "${name}" in ${organizations.join(", ")}. This request names no organization, so it means ` +

@@ -60,23 +60,10 @@ export async function findPersonalMembership(sql: Sql, userId: string): Promise<
     limit 1`);
 }
 
-/** Lists a user's memberships in organizations that have a definition of this name, by slug. */
-export async function listMembershipsWithDefinition(
-  sql: Sql,
-  { userId, type, name }: { userId: string; type: DefinitionType; name: string },
-): Promise<MembershipRow[]> {
-  return sql<MembershipRow[]>`
-    ${membershipsOf(sql, userId)}
-      and exists (
-        select from definition_lines as l where l.org_id = o.id and l.type = ${type} and l.name = ${name}
-      )
-    order by o.slug`;
-}
-
 /** A membership in an organization that has a definition of this name. */
 export interface NamedMembershipRow extends MembershipRow {
   type: DefinitionType;
-  name: string;
+  definitionName: string;
 }
 
 /** Lists a user's memberships in organizations that have a definition of one of these names, by name and slug. */
@@ -85,7 +72,7 @@ export async function listMembershipsByName(
   { userId, names }: { userId: string; names: readonly { type: DefinitionType; name: string }[] },
 ): Promise<NamedMembershipRow[]> {
   return sql<NamedMembershipRow[]>`
-    select m.*, l.type, l.name
+    select m.*, l.type, l.name as definition_name
     from (${membershipsOf(sql, userId)}) as m
     join definition_lines as l on l.org_id = m.org_id
     join (
