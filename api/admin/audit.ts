@@ -17,6 +17,7 @@ const MAX_LIMIT = 10_000;
 
 /** Entries per query. */
 const BATCH = 5_000;
+/** `POSITION:HASH`, as `audit verify` prints it. */
 const HEAD = /^(\d{1,15}):([0-9a-f]{64})$/;
 
 export const AUDIT_COMMANDS = [
