@@ -96,18 +96,15 @@ const listMistakes = createSchemaCheck(CostItem, MAX_PROBLEMS);
  * without a list of items.
  */
 export async function readItems(body: JsonObject, catalog: Catalog): Promise<(ItemLookup | UsageError)[]> {
+  checkList(body);
+  // Checked.
+  const given = body["items"] as readonly unknown[];
   const items: (ItemLookup | UsageError)[] = [];
-  for (const [position, item] of listOfItems(body).entries()) {
+  for (const [position, item] of given.entries()) {
     if (position % ITEMS_PER_TURN === 0) await yieldEventLoop();
     items.push(readItem(item, catalog));
   }
   return items;
-}
-
-function listOfItems(body: JsonObject): readonly unknown[] {
-  checkList(body);
-  // Checked.
-  return body["items"] as readonly unknown[];
 }
 
 function readItem(value: unknown, catalog: Catalog): ItemLookup | UsageError {

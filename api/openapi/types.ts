@@ -1,8 +1,7 @@
 /** Types of the OpenAPI document. */
 import type { JsonSchema } from "../../shared/schemas.ts";
 
-const OPENAPI_METHODS = ["get", "post", "put", "patch", "delete"] as const;
-export type OpenApiMethod = (typeof OPENAPI_METHODS)[number];
+export type OpenApiMethod = "get" | "post" | "put" | "patch" | "delete";
 
 /** Refers to a component; nothing else is set then. */
 interface Referable {

@@ -43,9 +43,7 @@ export function openArtifactDirectory(directory: string): ArtifactStore {
     remove: (name) => storing(rm(join(directory, name), { force: true })),
     readMarker: () => storing(readFile(join(directory, MARKER_NAME), "utf8").catch(ifAbsent)),
     createMarker: (text) => storing(writeMarker(directory, text, createFrom)),
-    replaceMarker: async (text) => {
-      await storing(writeMarker(directory, text, replaceFrom));
-    },
+    replaceMarker: (text) => storing(writeMarker(directory, text, keepPart)),
   };
 }
 
@@ -55,11 +53,11 @@ function ifAbsent(error: unknown): null {
 }
 
 /** Writes the text to a temporary file, and returns the result of `keep`, which gives it the marker's name. */
-async function writeMarker(
+async function writeMarker<Result>(
   directory: string,
   text: string,
-  keep: (part: string, path: string) => Promise<boolean>,
-): Promise<boolean> {
+  keep: (part: string, path: string) => Promise<Result>,
+): Promise<Result> {
   const made = await mkdir(directory, { recursive: true, mode: 0o700 });
   if (made !== undefined) await giveToOwner(directory, dirname(made));
   const path = join(directory, MARKER_NAME);
@@ -95,11 +93,6 @@ async function createFrom(part: string, path: string): Promise<boolean> {
     if (hasCode(error, "EEXIST")) return false;
     throw error;
   }
-}
-
-async function replaceFrom(part: string, path: string): Promise<boolean> {
-  await keepPart(part, path);
-  return true;
 }
 
 function hasCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -104,7 +104,7 @@ export function openStdout(
     const bytes = Buffer.from(isCutOff ? `\n${lines}` : lines);
     const written = writeUntilFull(bytes, missing > 0 ? 0 : MAX_WAIT_MS);
     if (written > 0) isCutOff = bytes[written - 1] !== LINE_FEED;
-    const dropped = countLines(bytes.subarray(written));
+    const dropped = bytes.subarray(written).filter((byte) => byte === LINE_FEED).length;
     droppedLines += dropped;
     missing += dropped;
     if (dropped > 0 || missing === 0) return;
@@ -122,12 +122,6 @@ export function openStdout(
 }
 
 const LINE_FEED = 10;
-
-function countLines(bytes: Uint8Array): number {
-  let lines = 0;
-  for (const byte of bytes) if (byte === LINE_FEED) lines += 1;
-  return lines;
-}
 
 /** Returns how many bytes were written: all, or those until stdout failed. */
 function writeUntilFull(bytes: Uint8Array, maxWaitMs: number): number {
