@@ -1,6 +1,7 @@
 /** Writes the file of a build into the artifact store; can be aborted in the middle. */
 
 import type { ArtifactStore, ContentDigest } from "../shared/artifacts/store.ts";
+import { settlesWithin, untilAborted } from "../shared/process/with_timeout.ts";
 
 type Content = AsyncGenerator<Uint8Array, void, void>;
 
@@ -25,19 +26,14 @@ export async function writeArtifact(
 ): Promise<ContentDigest> {
   const cutOff = new AbortController();
   const content = abortOnReturn(open(AbortSignal.any([signal, cutOff.signal])), cutOff);
-  const { promise: givenUp, reject } = Promise.withResolvers<never>();
-  let timer: Timer | undefined;
-  const onAbort = (): void => {
-    timer = setTimeout(() => reject(signal.reason), CLEAN_UP_MS);
-  };
   signal.throwIfAborted();
-  signal.addEventListener("abort", onAbort);
   const writing = store.write(key, failWhenAborted(content, signal), signal);
   try {
-    return await Promise.race([writing, givenUp]);
+    return await untilAborted(writing, signal).catch(async (reason: unknown) => {
+      if (await settlesWithin(writing, CLEAN_UP_MS)) return writing;
+      throw reason;
+    });
   } finally {
-    signal.removeEventListener("abort", onAbort);
-    clearTimeout(timer);
     writing.catch(() => {});
     await content.return();
   }
