@@ -37,7 +37,7 @@ ${renderForm(session, form)}`,
 }
 
 function renderForm(session: FormSession, { target, effects, fields, button = null }: ActionForm): Html {
-  const back = html`<a class="button" href="${definitionPath(target)}">Cancel</a>`;
+  const back = html`<a class="button" href="${definitionPath(target)}">${button === null ? "Back" : "Cancel"}</a>`;
   if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
   return html`<form method="post" class="card stack">
   ${tokenField(session)}

@@ -53,7 +53,8 @@ export async function showUpgrade(page: SignedInPage, target: VersionPageAddress
   const { name, version, runtimeMd, translationError } = definition;
   const title = `Upgrade ${name}`;
   if (runtimeMd !== null && !problems) {
-    const effects = html`<p>${name} ${version} has Markdown. There is nothing to upgrade.</p>`;
+    const effects = html`<p>${name} ${version} already has Markdown. Only definitions without Markdown can be upgraded.</p>
+<p>To change the text, <a href="${definitionPath(target, "edit")}">edit the YAML</a>. To use the current translator, <a href="${definitionPath(target, "retranslate")}">render the Markdown again</a>.</p>`;
     return actionPage(page, { title, target, effects });
   }
   const reason = translationError && html` (${renderTranslationError(translationError)})`;

@@ -51,6 +51,16 @@ test("rendering again says whether anything changed", async () => {
   expect(await noticeAfter(api, replaced, token)).toBe("The Markdown was rendered again.");
 });
 
+test("a definition with Markdown cannot be upgraded; the page leads to what can be done", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  const page = await (await openPage(api, `${base}/upgrade`, token)).text();
+  expect(page).toContain("Only definitions without Markdown can be upgraded.");
+  for (const next of ["edit", "retranslate"]) expect(page).toContain(`href="${base}/${next}"`);
+  expect(page).toContain(`href="${base}">Back</a>`);
+});
+
 test("a definition without Markdown is upgraded to the next major version", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
