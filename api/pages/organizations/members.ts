@@ -9,6 +9,7 @@ import type { ResponseOf } from "../api_client.ts";
 import {
   choiceGroup,
   type FormSession,
+  fieldProblem,
   idempotencyKeyOf,
   inputField,
   onceField,
@@ -41,12 +42,14 @@ const NOTICES = {
 
 /** Invites or revokes, as the button says. */
 export async function changeInvitations(
-  { form, call }: SignedInPage,
+  { form, call, session }: SignedInPage,
   { slug }: { slug: string },
 ): Promise<PageResult> {
   const revoked = form.get("revoke");
   if (revoked === null) {
     const body = { email: (form.get("email") ?? "").trim(), role: form.get("role") ?? "" };
+    if (body.email.toLowerCase() === session.user.email.toLowerCase())
+      throw fieldProblem("email", "is your own, and you are a member", "You are already a member.");
     const idempotencyKey = idempotencyKeyOf(form);
     await call(createInvitation, { params: { slug }, body, idempotencyKey });
   } else await call(revokeInvitation, { params: { slug, id: revoked } });
@@ -124,7 +127,8 @@ function renderInvitations(session: FormSession, invitations: readonly Invitatio
 
 function renderInviteForm(page: SignedInPage, org: PageOrg): Html {
   const { session, form, problems } = page;
-  const hint = "The invitation link works once, for seven days.";
+  const hint =
+    "The invitation link works once, for seven days. If it is a member's address, their role stays; change it in the list above.";
   return html`<section class="card form-card" aria-labelledby="invite-title">
   <h2 id="invite-title">Invite a member</h2>
   <form method="post">${tokenField(session)}${onceField()}

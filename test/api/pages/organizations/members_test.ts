@@ -72,6 +72,17 @@ test("a form with a mistake is shown again, with what was typed", async () => {
   expect(page).toContain('name="role" value="publisher" checked>');
 });
 
+test("who invites themselves learns that they are a member, and all that roles of members stay", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const email = owner.user.email.toUpperCase();
+  const response = await invite(scene, owner, { email, role: "viewer" });
+  const page = await response.text();
+  expect([response.status, page.includes('id="field-email-error">Is your own')]).toEqual([400, true]);
+  expect(page).toContain("address, their role stays");
+  expect(await api.db.sql`select from organization_invitations`).toHaveLength(0);
+});
+
 test("a role that does not exist is reported at the choices", async () => {
   await using scene = await openPageScene();
   const response = await invite(scene, scene.owner, { email: "ann@example.com", role: "king" });
