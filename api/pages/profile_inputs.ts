@@ -1,5 +1,5 @@
 /** The fields that the public profiles of users and organizations share. */
-import { type FormProblems, inputField, textField } from "./forms.ts";
+import { type FormProblems, inputField, textField, UNSAVED_OFFER } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 
 /** Renders the text about a user or an organization, and their website, with what was typed. */
@@ -9,6 +9,7 @@ export function profileInputs(
   problems: FormProblems | null,
 ): readonly Html[] {
   return [
+    UNSAVED_OFFER,
     textField(
       { name, label, hint: "Up to 2,000 characters.", problems },
       html`rows="5" maxlength="2000"`,

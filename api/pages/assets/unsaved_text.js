@@ -1,5 +1,5 @@
 /**
- * Keeps what is sent in the form of a document in this tab until it is saved, because an error page or the sign-in page may
+ * Keeps what is sent in the form of a document or profile in this tab until it is saved, because an error page or the sign-in page may
  * follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
  */
 import { showLocalTimes } from "./local_time.js";
@@ -18,7 +18,7 @@ const path = location.pathname;
 if (document.querySelector("[data-done=saved]"))
   write(readOthers(new URL(document.referrer || location.href).pathname));
 
-const form = document.querySelector("textarea.code")?.closest("form");
+const form = document.getElementById("unsaved")?.closest("form");
 form?.addEventListener("submit", () => {
   const text = { path, user, typedAt: Date.now(), fields: fieldsOf(form) };
   if (JSON.stringify(text).length <= MAX_LENGTH) write([text, ...readOthers(path)]);
@@ -33,7 +33,7 @@ async function findText() {
   if (here || path !== "/definitions/new") return here;
   for (const text of own) {
     const response = await fetch(text.path, { method: "HEAD" }).catch(() => null);
-    if (response?.status === 404) return text;
+    if (response?.status === 404 && "yaml" in text.fields) return text;
   }
   return undefined;
 }
@@ -44,9 +44,10 @@ async function findText() {
  */
 function offer(form, text) {
   const shown = fieldsOf(form);
-  const isShown = ["yaml", "changeSummary"].every(
-    (name) => (shown[name] ?? "") === (text.fields[name] ?? ""),
-  );
+  const isShown = [...form.querySelectorAll("textarea, input:not([type=hidden])")].every((control) => {
+    const name = control.getAttribute("name") ?? "";
+    return (shown[name] ?? "") === (text.fields[name] ?? "");
+  });
   if (isShown) return write(readOthers(text.path));
   const box = document.getElementById("unsaved");
   const time = box?.querySelector("time");

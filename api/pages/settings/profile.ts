@@ -14,7 +14,7 @@ const PATH = "/settings/profile";
 const FIELDS = ["name", "bio", "websiteUrl"] as const;
 
 const NOTICES = {
-  profile: "Profile saved.",
+  saved: "Profile saved.",
   email:
     "We sent a link to your new address. It works for 24 hours. Your address does not change until you confirm it.",
   password: "Password changed. Your other sessions have ended; your API keys stay valid.",
@@ -29,7 +29,7 @@ export async function saveProfile(page: SignedInPage): Promise<PageResult> {
     FIELDS.map((name) => [name, form.get(name)?.trim() ? form.get(name) : null]),
   );
   await call(updateOwnProfile, { body });
-  return seeOtherWith(PATH, "profile");
+  return seeOtherWith(PATH, "saved");
 }
 
 /** Shows all forms. The names of their fields differ, so each finds its own problems. */

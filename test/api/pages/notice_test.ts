@@ -53,14 +53,14 @@ test("a page shows a notice once, and only to signed-in users", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = "/settings/profile";
-  const cookie = `ulr_session=${owner.token}; ${cookieOf(path, "profile")}`;
+  const cookie = `ulr_session=${owner.token}; ${cookieOf(path, "saved")}`;
   const first = await api.request(path, { headers: { ...BROWSER, cookie } });
   expect(await first.text()).toContain("Profile saved.");
   expect(first.headers.getSetCookie()).toEqual(["ulr_notice=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
   // Another page leaves it.
   const other = await api.request("/settings/keys", { headers: { ...BROWSER, cookie } });
   expect([other.status, other.headers.getSetCookie()]).toEqual([200, []]);
-  for (const query of ["?notice=profile", "?done=profile"]) {
+  for (const query of ["?notice=saved", "?done=saved"]) {
     const page = await openPage(api, path + query, owner.token);
     expect([page.status, (await page.text()).includes("Profile saved.")]).toEqual([200, false]);
   }

@@ -103,6 +103,24 @@ for (const [colorScheme, width] of [
   });
 }
 
+test("the profile form says that nothing was saved, and offers what was typed after a new sign-in", async () => {
+  await visitAsAnn(async (page) => {
+    await page.goto("/settings/profile");
+    await page.getByLabel("Bio").fill("Reviews code.\nAt night.");
+    await page.getByLabel("Current password").fill("not kept");
+    await page.context().clearCookies();
+    await press(page, "Save profile");
+    await page.getByText("Nothing was saved.").waitFor();
+    expect(await page.evaluate("JSON.stringify(sessionStorage)")).not.toContain("not kept");
+    await signIn(page, ann);
+    await press(page, "Restore");
+    expect(await page.getByLabel("Bio").inputValue()).toBe("Reviews code.\nAt night.");
+    await press(page, "Save profile");
+    await page.getByText("Profile saved.").waitFor();
+    expect([await isOffered(page, "/settings/profile"), await storedLength(page)]).toEqual([false, 0]);
+  });
+});
+
 test("a discarded text is not offered again", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);

@@ -13,6 +13,7 @@ import {
   selectField,
   textField,
   tokenField,
+  UNSAVED_OFFER,
 } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
@@ -55,11 +56,8 @@ interface EditForm {
   after?: Content;
 }
 
-/** Loaded by the page that saving leads to: what was typed no longer needs to be kept. */
-export const SAVED_HEAD = html`<script type="module" src="/dashboard/assets/unsaved_text.js"></script>`;
 /** Loaded by the page of this form. */
-export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>
-${SAVED_HEAD}`;
+export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>`;
 
 export function editPage({ session, problems }: SignedInPage, form: EditForm): PageContent {
   const { title, before, lead, fields, report, stored, own, choosesType, after } = form;
@@ -118,7 +116,7 @@ function renderType(chosen: DefinitionType, problems: FormProblems | null): Html
   return selectField({ name: "type", label: "Type", problems }, types, chosen);
 }
 
-/** The text area of a document, after the offer of a text that was not saved, which a script shows. */
+/** The text area of a document, after the offer of a text that was not saved. */
 export function yamlField(field: Pick<Field, "hint" | "problems">, yaml: string): Html {
   // Without autocomplete="off", browsers would restore a text beside a newer `expectedUpdatedAt`, and saving it would undo
   // the changes of others.
@@ -127,11 +125,7 @@ export function yamlField(field: Pick<Field, "hint" | "problems">, yaml: string)
     html`class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required`,
     yaml,
   );
-  return html`<div class="notice" id="unsaved" hidden>
-    <p role="alert">You have text that was not saved, typed at <time data-local></time>.</p>
-    <p class="actions"><button type="button" value="restore">Restore</button> <button type="button">Discard</button></p>
-  </div>
-  ${area}`;
+  return html`${UNSAVED_OFFER}${area}`;
 }
 
 const VISIBILITY_TEXTS: Readonly<Record<string, string>> = {

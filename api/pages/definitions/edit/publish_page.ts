@@ -5,6 +5,7 @@ import { publishDefinition } from "../../../definitions/publish.ts";
 import { diffVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
+import { UNSAVED_SCRIPT } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { countOf } from "../../parts.ts";
@@ -15,7 +16,6 @@ import { actionPage, effectList, notPossible } from "./action_page.ts";
 import { renderFindings } from "./check_report.ts";
 import { renderProblems } from "./document_problems.ts";
 import { checkDocument } from "./edit_actions.ts";
-import { SAVED_HEAD } from "./edit_form.ts";
 
 export async function showPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, target, { withTexts: true });
@@ -34,7 +34,7 @@ export async function showPublish(page: SignedInPage, target: VersionPageAddress
     effects: renderEffects(definition, { report, patch }),
     fields: html`<input type="hidden" name="expectedUpdatedAt" value="${updatedAt}">`,
     button: report.valid ? `Publish ${version}` : null,
-    head: SAVED_HEAD,
+    head: UNSAVED_SCRIPT,
   });
 }
 
