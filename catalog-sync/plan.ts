@@ -57,20 +57,19 @@ export function planSync(
   const gone = unseen.filter((model) => !wasSkipped(model));
   const kept = unseen.filter(wasSkipped);
   const inserted = models.filter((model) => !before(model));
-  const updated = models.filter((model) => {
+  const changes = models.flatMap((model) => {
     const row = before(model);
-    return row !== undefined && !isSame(row, model);
+    return row && !isSame(row, model) ? { model, row } : [];
   });
+  const updated = changes.map(({ model }) => model);
+  const relisted = changes.filter(({ row }) => row.removedAt !== null).map(({ model }) => model);
   return {
     ...planProviders(stored, mapped, skipped),
     inserted,
     updated,
     gone: gone.map(toKey),
-    added: [...inserted, ...updated.filter((model) => before(model)?.removedAt !== null)],
-    priceChanges: updated.flatMap((model) => {
-      const row = before(model);
-      return row ? comparePrices(model, row.prices, model.prices) : [];
-    }),
+    added: [...inserted, ...relisted],
+    priceChanges: changes.flatMap(({ model, row }) => comparePrices(model, row.prices, model.prices)),
     aliases: planAliases(stored, [...models, ...kept]),
     stale: kept.filter((model) => model.staleSince === null).map(toKey),
     held,
