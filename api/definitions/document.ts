@@ -37,6 +37,8 @@ type DocumentOutcome =
 interface ExpectedDocument {
   type: DefinitionType | null;
   name: string | null;
+  /** Whether a version has this text already, which may exceed limits of new ones. */
+  isStored?: boolean;
 }
 
 /**
@@ -46,11 +48,11 @@ interface ExpectedDocument {
 export async function readWritten(
   work: Pick<DocumentWork, "read">,
   yaml: string,
-  { type, name }: ExpectedDocument,
+  { type, name, isStored }: ExpectedDocument,
 ): Promise<DocumentOutcome> {
   const invalid = invalidText(yaml);
   if (invalid) return { ok: false, error: invalid, problems: [{ path: "yaml", message: invalid.message }] };
-  const reading = await work.read({ type, name, yaml });
+  const reading = await work.read({ type, name, yaml, isStored });
   if (reading.ok)
     return { ok: true, document: { ...reading.document, content: { yaml, ...reading.document.content } } };
   if ("otherName" in reading) {
@@ -125,7 +127,7 @@ export function runtimeOf({ content }: WrittenDocument): DefinitionRuntime {
   return { runtimeMd, promptHash, translatorVersion, translationError };
 }
 
-/** Throws UNPROCESSABLE_ENTITY for a display name or description that is too long for a document, too. */
+/** Throws UNPROCESSABLE_ENTITY for fields that are too long for a document, too. */
 export function rejectLongFields(fields: Readonly<Record<string, string | undefined>>): void {
   const errors = Object.entries(fields).flatMap(([path, text]) => {
     const message = text === undefined ? null : tooLong(path, text);

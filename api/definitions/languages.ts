@@ -183,6 +183,8 @@ const REFUSED: Readonly<Record<string, JsonSchema>> = {
   version: { type: "string", pattern: VERSION.source, maxLength: MAX_VERSION_LENGTH },
   displayName: { maxLength: MAX_LENGTHS["displayName"] },
   description: { maxLength: MAX_LENGTHS["description"] },
+  subdomain: { maxLength: MAX_LENGTHS["subdomain"] },
+  author: { maxLength: MAX_LENGTHS["author"] },
   domain: { enum: [...DEFINITION_DOMAINS, null] },
   agentType: { enum: [...DEFINITION_AGENT_TYPES, null] },
   tags: {

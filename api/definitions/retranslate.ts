@@ -163,7 +163,7 @@ async function retranslateVersion(
       return { row, versions: await listVersionNumbers(on, lineId) };
     },
     prepare: async ({ row, versions }): Promise<Prepared> => {
-      const document = await requireDocument(work, row.yaml, row);
+      const document = await requireDocument(work, row.yaml, { ...row, isStored: true });
       // A stored text is kept if the current translator cannot render the document.
       const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
       if (!changes || !createNewVersion) return { document, changes, draft: null };

@@ -50,8 +50,8 @@ import {
   withWarnings,
 } from "./schemas.ts";
 
-/** Characters of a tag or subdomain. A workflow keeps them in columns, which the limit of its document does not cover. */
-export const MAX_WORD_LENGTH = 1000;
+/** Characters of a tag or subdomain in a request. */
+const MAX_WORD_LENGTH = 1000;
 
 const DefinitionUpdate = requestBody(
   "DefinitionUpdate",
@@ -197,7 +197,7 @@ async function storeDraft(
 function rejectBody(writer: Writer, body: DefinitionUpdate): void {
   const { displayName, description, subdomain, tags, changeSummary } = body;
   rejectUnstorable({ displayName, description, subdomain, tags, changeSummary });
-  rejectLongFields({ displayName, description });
+  rejectLongFields({ displayName, description, tags: tags?.join("") });
   requireTierRole(writer, body.tier);
   readProvenance(body.provenance ?? null);
 }

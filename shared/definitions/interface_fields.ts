@@ -22,14 +22,34 @@ export interface DefinitionFields {
 
 export const MAX_TAGS = 50;
 
-/** Maximum characters of the fields that lists show. */
-export const MAX_LENGTHS: Readonly<Record<string, number>> = { displayName: 200, description: 4_000 };
+/** Maximum characters of the fields that lists show; of tags, all together. */
+export const MAX_LENGTHS: Readonly<Record<string, number>> = {
+  displayName: 200,
+  description: 4_000,
+  subdomain: 1_000,
+  author: 1_000,
+  tags: 4_000,
+};
 
 /** Returns an error message if the text is too long for the field, else null. */
 export function tooLong(key: string, text: string): string | null {
   const limit = MAX_LENGTHS[key];
   if (limit === undefined || !isLongerThan(text, limit)) return null;
-  return `${key} has ${countCharacters(text)} characters; the maximum is ${limit}.`;
+  const subject = key === "tags" ? "The tags together have" : `${key} has`;
+  return `${subject} ${countCharacters(text)} characters; the maximum is ${limit}.`;
+}
+
+/** Returns a problem for each field that is too long for a new version. Documents stored earlier stay readable. */
+export function listLongFields({
+  subdomain,
+  author,
+  tags,
+}: DefinitionFields): [key: string, message: string][] {
+  const texts = Object.entries({ subdomain: subdomain ?? "", author: author ?? "", tags: tags.join("") });
+  return texts.flatMap(([key, text]) => {
+    const message = tooLong(key, text);
+    return message === null ? [] : [[key, message]];
+  });
 }
 
 /**

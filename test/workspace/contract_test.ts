@@ -11,13 +11,12 @@ import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/definition_turns.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
-import { MAX_WORD_LENGTH } from "../../api/definitions/update.ts";
 import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import { MAX_OBJECT_BYTES } from "../../shared/artifacts/s3_upload.ts";
-import { MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
+import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
 import { MAX_VERSION_DIGITS, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
@@ -107,8 +106,8 @@ test("fixed limits are those of the code", async () => {
     "YAML aliases expanded": count(YAML_LIMITS.aliasExpansions),
     "Name of a definition": `${MAX_DEFINITION_NAME_LENGTH} characters`,
     Version: `${MAX_VERSION_LENGTH} characters, each number ${MAX_VERSION_DIGITS} digits`,
-    Tags: count(MAX_TAGS),
-    "Tag or subdomain in an update": `${count(MAX_WORD_LENGTH)} characters`,
+    Tags: `${count(MAX_TAGS)}, together ${count(MAX_LENGTHS["tags"] ?? 0)} characters`,
+    "Author or subdomain": `${count(MAX_LENGTHS["author"] ?? 0)} characters`,
     "Search text": `${parameterBound(document, ["/definitions", "search"], "maxLength")} characters`,
     "Page of definitions": parameterBound(document, ["/definitions", "limit"], "maximum"),
     "Page of versions": parameterBound(document, ["/definitions/{type}/{name}/versions", "limit"], "maximum"),

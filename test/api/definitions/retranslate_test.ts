@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { TRANSLATOR_VERSION } from "../../../shared/definitions/translate/translate.ts";
 import {
+  agentYaml,
   ask,
   bareYaml,
   createAgent,
@@ -51,6 +52,36 @@ test("retranslate replaces the text in place, also of a published version, and o
       data: { ...result, previousTranslatorVersion: TRANSLATOR_VERSION, changes: false },
     });
   }
+});
+
+test("a stored document keeps fields that are too long for a new one, and can still be rendered again", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  const author = "x".repeat(1_001);
+  const yaml = agentYaml("reviewer", "1.0.0", { author });
+  const refused = await write(api, "/agent/reviewer", person, { body: { yaml } });
+  expect(await errorOf(refused)).toEqual([
+    422,
+    "UNPROCESSABLE_ENTITY",
+    {
+      errors: [
+        {
+          path: "agent.interface.author",
+          message: "author has 1001 characters; the maximum is 1000.",
+          line: 9,
+          column: 13,
+        },
+      ],
+    },
+  ]);
+  const made = await createAgent(api, person, { name: "reviewer" });
+  await api.db.sql`update definitions set yaml = ${yaml}, author = ${author} where id = ${made.id}`;
+  await age(api, made.id);
+  const response = await write(api, "/agent/reviewer@1.0.0/retranslate", person);
+  expect(await response.json()).toMatchObject({ data: { changes: true } });
+  const other = await createAgent(api, person, { name: "reviewer", version: "1.0.1" });
+  const compared = await ask(api, `/agent/reviewer/diff?from=1.0.0&to=${other.version}`, person);
+  expect(await compared.json()).toMatchObject({ hasChanges: true });
 });
 
 test("retranslate makes the next PATCH on request, and leaves the version as it was", async () => {

@@ -120,6 +120,7 @@ test("PUT refuses with the reason, and nothing has changed", async () => {
       [413, "PAYLOAD_TOO_LARGE"],
     ],
     ["/agent/reviewer@1.0.0", { yaml: "agent: 1" }, [422, "UNPROCESSABLE_ENTITY"]],
+    ["/agent/reviewer@1.0.0", { tags: Array(5).fill("x".repeat(1000)) }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer@1.0.0", { yaml: `${made.yaml}# \0` }, [422, "UNPROCESSABLE_ENTITY"]],
     ["/agent/reviewer@1.0.0", { yaml: agentYaml("reviewer", "1.0.1") }, [422, "VERSION_MISMATCH"]],
     ["/agent/reviewer@1.0.0", { yaml: agentYaml("other") }, [422, "NAME_MISMATCH"]],
