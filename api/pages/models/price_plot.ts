@@ -88,14 +88,16 @@ function timeAxis({ x }: Scale, { from, until }: Period): Html[] {
   );
 }
 
-/** The line, and a dot with a tooltip at every change. */
+/** The line, and a dot with a tooltip at every change. A price that became known just now has a dot in place of a line. */
 function drawSeries(steps: readonly PriceStep[], scale: Scale, index: number): Html {
-  const { x, y } = scale;
-  const dots = steps.slice(1).map(({ at, price }, i) => {
-    const before = steps[i]?.price ?? null;
+  const { x, y, end } = scale;
+  const [first] = steps;
+  const isPoint = first !== undefined && first.price !== null && round(x(first.at)) === round(x(end));
+  const dots = steps.map(({ at, price }, i) => {
+    const before = steps[i - 1]?.price ?? null;
     return html`<circle cx="${round(x(at))}" cy="${round(y(price ?? before ?? 0))}" r="${DOT}"><title>${dayOf(at)}: ${formatPrice(before)} → ${formatPrice(price)}</title></circle>`;
   });
-  return html`<g class="series series-${(index % STYLES) + 1}"><path d="${stepPath(steps, scale)}"/>${dots}</g>`;
+  return html`<g class="series series-${(index % STYLES) + 1}"><path d="${stepPath(steps, scale)}"/>${dots.slice(isPoint ? 0 : 1)}</g>`;
 }
 
 function legend(series: readonly PriceSeries[]): Html {

@@ -30,6 +30,12 @@ test("one change is a step down with a dot, and the description says the same", 
   }
 });
 
+test("a price that became known just now is a dot, because its line has no length", () => {
+  const text = plot({ label: "a", steps: [{ at: period.until, price: 3 }] });
+  expect(text).toContain(`<circle cx="352" cy="12" r="3"><title>2026-10-31: – → $3.00</title></circle>`);
+  expect(plot({ label: "a", steps: [{ at: period.until, price: null }] })).not.toContain("<circle");
+});
+
 test("a price that never changed is a level line, on the ground if it is 0", () => {
   expect(pathsOf(plot({ label: "a", steps: [{ at: from, price: 3 }] }))).toEqual(["M56 12H352"]);
   const free = plot({ label: "a", steps: [{ at: from, price: 0 }] });
