@@ -12,7 +12,8 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import { randomNumbers } from "../helpers/random_numbers.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-const DEATHS = 20;
+/** The soak kills runners at any moment, again and again. */
+const DEATHS = 8;
 const RUNS_A_PROJECT = 6;
 const SEED = 20_261_121;
 
@@ -73,7 +74,7 @@ async function dieBuilding(app: TestApp, env: Env, lifeMs: number): Promise<JobS
   return stateOf(app, id);
 }
 
-test("builds whose runners are killed, at 20 moments, are all finished by others, and none that was ready is built again", async () => {
+test("builds whose runners are killed, at eight moments, are all finished by others, and none that was ready is built again", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 6);
   const { databaseUrl, dataDir } = app.deps.config;
@@ -85,7 +86,7 @@ test("builds whose runners are killed, at 20 moments, are all finished by others
   const random = randomNumbers(SEED);
   const dead: JobState[] = [];
   for (let death = 0; death < DEATHS; death += 1) {
-    // One death in each twentieth of a build, and in a tenth more for the work after the last byte.
+    // One death in each eighth of a build, and in a tenth more for the work after the last byte.
     const job = await dieBuilding(app, mortal, ((death + random()) / DEATHS) * buildMs * 1.1);
     dead.push(job);
     // On a busy machine, a single measurement may be too long.

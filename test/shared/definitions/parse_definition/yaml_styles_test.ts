@@ -16,7 +16,7 @@ import { writeDocument } from "../../../helpers/definitions/yaml_styles.ts";
 import { Chance, randomNumbers } from "../../../helpers/random_numbers.ts";
 
 const SEED = 29_005;
-const RANDOM_DOCUMENTS = 500;
+const RANDOM_DOCUMENTS = 200;
 const STYLES = 4;
 const STYLES_OF_DEMO = 20;
 

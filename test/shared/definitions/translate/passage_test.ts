@@ -26,7 +26,7 @@ import {
 } from "../../../helpers/definitions/translation.ts";
 import { Chance, randomNumbers } from "../../../helpers/random_numbers.ts";
 
-const DOCUMENTS_PER_KEY = 30;
+const DOCUMENTS_PER_KEY = 10;
 const SEED = 29_004;
 const FIRST = "Alpha has a first line";
 const SECOND = "and a second line, omega";

@@ -175,7 +175,7 @@ async function listChangedSince(
 }
 
 /** Fewer on a cluster, where one takes twenty seconds on a busy machine. */
-const HISTORIES = { oneServer: 20, cluster: 4 };
+const HISTORIES = { oneServer: 10, cluster: 4 };
 
 test("a copy kept up by increments has what a full export has, whatever overlapping transactions write", async () => {
   await using db = await openDatabase();
