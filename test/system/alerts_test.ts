@@ -65,7 +65,9 @@ test("promtool accepts the rules, the dashboard's expressions and the configurat
   await Bun.write(configurationPath, configuration.replace("[alerts.yml]", `[${ALERTS}]`));
   await promtool("check", "config", configurationPath);
   // Its alerts name the URL that was opened, not the exporter.
-  const [target] = JSON.parse(await promtool("check", "service-discovery", "--timeout=1s", configurationPath, "ulr-https"));
+  const [target] = JSON.parse(
+    await promtool("check", "service-discovery", "--timeout=1s", configurationPath, "ulr-https"),
+  );
   expect(target.labels).toMatchObject({
     __address__: "blackbox.internal:9115",
     __param_target: "https://ulr.example.com/api/v1/models/providers",
