@@ -98,7 +98,7 @@ export const PROJECT_COMMANDS = [
     run: ({ sql, warn }, key) =>
       changeProject(sql, key, async (tx, value) => {
         const { org, project } = value;
-        const before = await lockProject(tx, { orgId: org.id, project, deleted: true });
+        const before = await lockProject(tx, { orgId: org.id, project, prefer: "restorable" });
         if (before?.deletedAt === null) {
           warn(`Note: project "${before.slug}" is not deleted. Nothing was changed.`);
         }

@@ -1,6 +1,7 @@
 /** PUT /definitions/{type}/{name}: updates a draft: its document, fields of it, or its settings. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { DefinitionChanges } from "../../shared/definitions/edit.ts";
+import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { allowsOperation } from "../../shared/definitions/lifecycle.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -50,9 +51,6 @@ import {
   withWarnings,
 } from "./schemas.ts";
 
-/** Characters of a tag or subdomain in a request. */
-const MAX_WORD_LENGTH = 1000;
-
 const DefinitionUpdate = requestBody(
   "DefinitionUpdate",
   {
@@ -61,9 +59,9 @@ const DefinitionUpdate = requestBody(
     displayName: Type.Optional(Type.String({ minLength: 1 })),
     description: Type.Optional(Type.String()),
     domain: Type.Optional(oneOf(DEFINITION_DOMAINS)),
-    subdomain: Type.Optional(Type.String({ maxLength: MAX_WORD_LENGTH })),
+    subdomain: Type.Optional(Type.String({ maxLength: MAX_LENGTHS.subdomain })),
     agentType: Type.Optional(oneOf(DEFINITION_AGENT_TYPES)),
-    tags: Type.Optional(Type.Array(Type.String({ maxLength: MAX_WORD_LENGTH }), { maxItems: 50 })),
+    tags: Type.Optional(Type.Array(Type.String({ maxLength: MAX_LENGTHS.tags }), { maxItems: MAX_TAGS })),
     provenance: Type.Optional(Nullable(Provenance)),
     changeSummary: Type.Optional(Type.String({ maxLength: 2000 })),
     changeType: Type.Optional(oneOf(CHANGE_TYPES)),
@@ -86,9 +84,9 @@ const UPDATE_YAML_QUERY = {
   displayName: text(MAX_TEXT_LENGTH, "Display name"),
   description: text(MAX_TEXT_LENGTH, "Description"),
   domain: choice(DEFINITION_DOMAINS, "Domain"),
-  subdomain: text(MAX_WORD_LENGTH, "Subdomain"),
+  subdomain: text(MAX_LENGTHS.subdomain, "Subdomain"),
   agentType: choice(DEFINITION_AGENT_TYPES, "Agent type"),
-  tags: texts({ maxItems: 50, maxLength: MAX_WORD_LENGTH }, "Tags"),
+  tags: texts({ maxItems: MAX_TAGS, maxLength: MAX_LENGTHS.tags }, "Tags"),
   changeSummary: text(2000, "What has changed"),
   changeType: choice(CHANGE_TYPES, "Change type"),
   tier: choice(DEFINITION_TIERS, "Tier"),
@@ -197,7 +195,7 @@ async function storeDraft(
 function rejectBody(writer: Writer, body: DefinitionUpdate): void {
   const { displayName, description, subdomain, tags, changeSummary } = body;
   rejectUnstorable({ displayName, description, subdomain, tags, changeSummary });
-  rejectLongFields({ displayName, description, tags: tags?.join("") });
+  rejectLongFields({ displayName, description, tags: tags && normalizeTags(tags).join("") });
   requireTierRole(writer, body.tier);
   readProvenance(body.provenance ?? null);
 }

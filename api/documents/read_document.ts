@@ -1,7 +1,6 @@
 /** Parses a document once and derives everything that the registry stores or reports about it. */
 
 import { hashDefinition } from "../../shared/definitions/hash_definition.ts";
-import { listLongFields } from "../../shared/definitions/interface_fields.ts";
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { checkKeys, type KeyWarning } from "../../shared/definitions/language/check_keys.ts";
 import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
@@ -76,18 +75,13 @@ export function readDocument(options: {
   yaml: string;
   isStored?: boolean | undefined;
 }): DocumentReading {
-  const parsed = parseDefinition(options.yaml, options);
+  const parsed = parseDefinition(options.yaml, { type: options.type, isNew: !options.isStored });
   if (!parsed.ok) return parsed;
   const { source, document } = parsed;
   const { locate } = document;
   const { type, name, version, fields } = source;
   if (options.name !== null && name !== options.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
-  const problems = (options.isStored ? [] : listLongFields(fields)).map(([key, message]) => {
-    const path = [type, "interface", key];
-    return { path: formatPath(path), message, ...locate(path) };
-  });
-  if (problems.length > 0) return { ok: false, problems };
   const faults: DocumentFault[] = [];
   const { failures, ...runtime } = render(source, faults);
   const found = scan(source, faults);

@@ -180,6 +180,7 @@ export function instant(description: string, read = readInstant) {
   return { description, schema: Instant(), read: once(read) };
 }
 
+/** Reads an instant, truncated to milliseconds; null if omitted. */
 export function readInstant(text: string | null, addProblem: AddProblem): string | null {
   const instant = text === null ? null : parseInstant(text);
   if (text !== null && instant === null) {

@@ -22,6 +22,7 @@ export const AS_OF_QUERY = {
   ),
 };
 
+/** Reads an instant that is not in the future, truncated to milliseconds; null if omitted. */
 export function readPastInstant(text: string | null, addProblem: AddProblem): string | null {
   const instant = readInstant(text, addProblem);
   const now = new Date().toISOString();

@@ -196,7 +196,7 @@ export function textField(field: Field, attributes: Html, value: Content): Html 
 /** Loaded by the page that saving leads to: what was typed no longer needs to be kept. */
 export const UNSAVED_SCRIPT = html`<script type="module" src="/dashboard/assets/unsaved_text.js"></script>`;
 
-/** Stands in a form whose text a script keeps until it is saved, and offers after another sign-in. Once on a page. */
+/** Put it into a form to let a script keep the text until it is saved. Use it once per page. */
 export const UNSAVED_OFFER = html`<div class="notice" id="unsaved" hidden>
     <p role="alert">You have text that was not saved, typed at <time data-local></time>.</p>
     <p class="actions"><button type="button" value="restore">Restore</button> <button type="button">Discard</button></p>

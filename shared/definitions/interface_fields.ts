@@ -23,44 +23,31 @@ export interface DefinitionFields {
 export const MAX_TAGS = 50;
 
 /** Maximum characters of the fields that lists show; of tags, all together. */
-export const MAX_LENGTHS: Readonly<Record<string, number>> = {
+export const MAX_LENGTHS = {
   displayName: 200,
   description: 4_000,
   subdomain: 1_000,
   author: 1_000,
   tags: 4_000,
-};
+} as const;
 
 /** Returns an error message if the text is too long for the field, else null. */
 export function tooLong(key: string, text: string): string | null {
-  const limit = MAX_LENGTHS[key];
+  const limit = (MAX_LENGTHS as Readonly<Record<string, number>>)[key];
   if (limit === undefined || !isLongerThan(text, limit)) return null;
   const subject = key === "tags" ? "The tags together have" : `${key} has`;
   return `${subject} ${countCharacters(text)} characters; the maximum is ${limit}.`;
 }
 
-/** Returns a problem for each field that is too long for a new version. Documents stored earlier stay readable. */
-export function listLongFields({
-  subdomain,
-  author,
-  tags,
-}: DefinitionFields): [key: string, message: string][] {
-  const texts = Object.entries({ subdomain: subdomain ?? "", author: author ?? "", tags: tags.join("") });
-  return texts.flatMap(([key, text]) => {
-    const message = tooLong(key, text);
-    return message === null ? [] : [[key, message]];
-  });
-}
-
 /**
  * Reads the fields. A missing value, or one that is no scalar, gets the default; values outside a closed list, texts
- * that are too long, and too many tags are problems.
+ * that are too long, and too many tags are problems. `isNew` adds the limits that documents stored earlier may exceed.
  */
 export function readFields(
   declared: Record<string, unknown>,
-  options: { name: string; addProblem: (key: string, message: string) => void },
+  options: { name: string; isNew: boolean; addProblem: (key: string, message: string) => void },
 ): DefinitionFields {
-  const { name, addProblem } = options;
+  const { name, isNew, addProblem } = options;
   const oneOf = <Word extends string>(key: string, words: readonly Word[]): Word | null => {
     const value = declared[key] ?? null;
     const known = words.find((word) => word === value) ?? null;
@@ -68,20 +55,25 @@ export function readFields(
       addProblem(key, `${quoteValue(value)} is not allowed. Use one of: ${words.join(", ")}.`);
     return known;
   };
-  const bounded = (key: string) => {
-    const text = scalarText(declared[key]);
+  const rejectLong = (key: string, text: string | null) => {
     const message = text === null ? null : tooLong(key, text);
     if (message !== null) addProblem(key, message);
+  };
+  const bounded = (key: string, isBounded = true) => {
+    const text = scalarText(declared[key]);
+    if (isBounded) rejectLong(key, text);
     return text;
   };
+  const tags = readTags(declared["tags"], (message) => addProblem("tags", message));
+  if (isNew) rejectLong("tags", tags.join(""));
   return {
     displayName: bounded("displayName") ?? titleCase(name),
     description: bounded("description") ?? "",
     domain: oneOf("domain", DEFINITION_DOMAINS) ?? "general",
-    subdomain: scalarText(declared["subdomain"]),
+    subdomain: bounded("subdomain", isNew),
     agentType: oneOf("agentType", DEFINITION_AGENT_TYPES),
-    tags: readTags(declared["tags"], (message) => addProblem("tags", message)),
-    author: scalarText(declared["author"]),
+    tags,
+    author: bounded("author", isNew),
   };
 }
 

@@ -36,16 +36,22 @@ export type ParsedDefinition =
 
 type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
 
+/** What a text is expected to be: any type for null. A new document has limits that stored ones may exceed. */
+interface ExpectedSource {
+  type: DefinitionType | null;
+  isNew?: boolean;
+}
+
 /**
- * Parses a definition of the expected type (any type for null), or returns every problem found. Accepts any document that
- * can be addressed; the translator decides whether it can be rendered. Never throws.
+ * Parses a definition, or returns every problem found. Accepts any document that can be addressed; the translator decides
+ * whether it can be rendered. Never throws.
  */
-export function parseDefinition(yaml: string, expected: { type: DefinitionType | null }): ParsedDefinition {
+export function parseDefinition(yaml: string, expected: ExpectedSource): ParsedDefinition {
   const read = readYaml(yaml);
   if (!read.ok) return hasFrontMatter(yaml) ? { ok: false, problems: [NO_YAML] } : read;
   const { document } = read;
   const problems: DefinitionProblem[] = [];
-  const source = readDefinition(document.value, expected.type, (path, message) => {
+  const source = readDefinition(document.value, expected, (path, message) => {
     problems.push({ path: formatPath(path), message, ...document.locate(path) });
   });
   if (problems.length > 0 || source === null) return { ok: false, problems };
@@ -74,7 +80,7 @@ const NO_YAML: DefinitionProblem = {
 
 function readDefinition(
   root: unknown,
-  expected: DefinitionType | null,
+  { type: expected, isNew = false }: ExpectedSource,
   addProblem: AddSourceProblem,
 ): DefinitionSource | null {
   if (!isRecord(root)) {
@@ -101,7 +107,7 @@ function readDefinition(
   const addFieldProblem = (key: string, message: string) => addProblem([type, "interface", key], message);
   const name = readName(declared["name"], (message) => addFieldProblem("name", message));
   const version = readVersion(declared["version"], (message) => addFieldProblem("version", message));
-  const fields = readFields(declared, { name, addProblem: addFieldProblem });
+  const fields = readFields(declared, { name, isNew, addProblem: addFieldProblem });
   return { type, name, version, root, body, fields };
 }
 

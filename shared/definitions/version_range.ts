@@ -41,17 +41,26 @@ export interface VersionInterval {
 
 const ALL_VERSIONS: VersionInterval = { from: [0, 0, 0], to: [10 ** MAX_VERSION_DIGITS, 0, 0] };
 
-/** Returns the intervals that a range consists of; none for a text that is no range. */
+/** Returns the intervals of a range, in order and without a version in two of them; empty if the text is not a range. */
 export function listIntervals(range: string): VersionInterval[] {
   const alternatives = parseReferenceRange(range)?.set ?? [];
-  return alternatives.map((comparators) =>
-    comparators
-      .map(toInterval)
-      .reduce(
-        (one, other) => ({ from: higher(one.from, other.from), to: lower(one.to, other.to) }),
-        ALL_VERSIONS,
-      ),
-  );
+  const intervals = alternatives
+    .map((comparators) =>
+      comparators
+        .map(toInterval)
+        .reduce(
+          (one, other) => ({ from: higher(one.from, other.from), to: lower(one.to, other.to) }),
+          ALL_VERSIONS,
+        ),
+    )
+    .sort((one, other) => compareNumbers(one.from, other.from));
+  const merged: VersionInterval[] = [];
+  for (const interval of intervals) {
+    const last = merged.at(-1);
+    if (last && compareNumbers(interval.from, last.to) < 0) last.to = higher(last.to, interval.to);
+    else merged.push({ ...interval });
+  }
+  return merged;
 }
 
 function toInterval({ operator, semver: limit }: semver.Comparator): VersionInterval {
@@ -74,13 +83,16 @@ function toInterval({ operator, semver: limit }: semver.Comparator): VersionInte
   }
 }
 
+function compareNumbers(one: VersionNumbers, other: VersionNumbers): number {
+  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2];
+}
+
 function higher(one: VersionNumbers, other: VersionNumbers): VersionNumbers {
-  const at = one.findIndex((number, index) => number !== other[index]);
-  return (one[at] ?? 0) > (other[at] ?? 0) ? one : other;
+  return compareNumbers(one, other) > 0 ? one : other;
 }
 
 function lower(one: VersionNumbers, other: VersionNumbers): VersionNumbers {
-  return higher(one, other) === one ? other : one;
+  return compareNumbers(one, other) < 0 ? one : other;
 }
 
 function parseReferenceRange(range: string): semver.Range | null {

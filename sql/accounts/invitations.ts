@@ -192,9 +192,13 @@ export async function findInvitationWait(
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** Marks a pending invitation as accepted. Call it inside a transaction that has locked the organization. */
-export async function markInvitationAccepted(tx: Sql, id: string): Promise<void> {
-  await tx`update organization_invitations set accepted_at = now() where id = ${id}`;
+/** Accepts an invitation; false if it has been revoked, as when its sender's account is disabled at the same time. */
+export async function markInvitationAccepted(tx: Sql, id: string): Promise<boolean> {
+  return anyRow(tx`
+    update organization_invitations
+    set accepted_at = now()
+    where id = ${id} and revoked_at is null
+    returning id`);
 }
 
 /** Revokes an open invitation. Call it inside a transaction that has locked the organization. */

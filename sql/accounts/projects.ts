@@ -46,21 +46,26 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id, slug or name, the slug before the name, and tells whether it is
- * past the days in which it can be restored; null if there is none. Of two projects, one that is `deleted` as asked comes
- * first. Call inside a transaction.
+ * Finds and locks a project of an organization by its id, slug or name, and tells whether it is past the days in which it can
+ * be restored; null if there is none. If one has the text as its slug and another as its name, prefers the living or the
+ * restorable one, as asked, then the slug. Call inside a transaction.
  */
 export async function lockProject(
   tx: Sql,
-  { orgId, project, deleted }: { orgId: string; project: string; deleted: boolean },
+  { orgId, project, prefer }: { orgId: string; project: string; prefer: "living" | "restorable" | "slug" },
 ): Promise<(ProjectRow & { isPastRestore: boolean }) | null> {
+  const preferred = {
+    living: tx`deleted_at is null desc,`,
+    restorable: tx`deleted_at is null, is_past_restore,`,
+    slug: tx``,
+  };
   return firstRow(tx<(ProjectRow & { isPastRestore: boolean })[]>`
     select ${tx(COLUMNS)},
       coalesce(deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS}), false) as is_past_restore
     from projects
     where org_id = ${orgId}
       and ${isUuid(project) ? tx`id = ${project}` : tx`(slug = ${project} or name = ${project})`}
-    order by (deleted_at is not null) = ${deleted} desc, slug = ${project} desc
+    order by ${preferred[prefer]} slug = ${project} desc
     limit 1
     for update`);
 }

@@ -138,7 +138,7 @@ test("a session that ends in mid-use leads to signing in and back", async () => 
       (await dashboard.api.request("/api/v1/auth/me", { key: token })).status === 401;
     await waitFor(isOver);
     await page.getByRole("button", { name: "Start export" }).click();
-    await page.getByText("Your session has expired. Nothing was saved. Sign in to continue.").waitFor();
+    await page.getByText("Your session has expired. Nothing was changed. Sign in to continue.").waitFor();
     await page.getByLabel("Email").fill(account.email);
     await page.getByLabel("Password").fill(account.password);
     await page.keyboard.press("Enter");

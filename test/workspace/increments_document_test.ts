@@ -165,6 +165,6 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
   await copy.take("increment", functions + takeIncrement);
   const applied = await copy.execute(apply).catch(String);
   expect(applied).toContain("No files found");
-  await copy.execute(`rollback;\n${empty}`);
+  await copy.execute(empty);
   expect(await read()).toEqual({ projects: [], issues: [] });
 });

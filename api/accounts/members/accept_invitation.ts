@@ -103,7 +103,7 @@ async function join(tx: Sql, boss: Boss, options: { token: string; caller: Calle
   const offer = await requireOffer(tx, token);
   await requireInvited(tx, caller, offer.email);
   if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash: hashLinkToken(token) }))) throw invalidToken();
-  await markInvitationAccepted(tx, offer.id);
+  if (!(await markInvitationAccepted(tx, offer.id))) throw invalidToken();
   const { userId, username } = caller;
   const current = await findMemberRole(tx, { orgId, userId });
   const org = await findOrgById(tx, orgId);

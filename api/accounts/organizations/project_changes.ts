@@ -69,7 +69,7 @@ export async function renameProject(
   options: ProjectKey & { name?: string | undefined; slug?: string | undefined },
 ): Promise<ProjectRow> {
   const { org, actor } = options;
-  const before = await requireProject(tx, options);
+  const before = await requireProject(tx, options, "living");
   const { name = before.name, slug = before.slug } = options;
   if (name === before.name && slug === before.slug) return before;
   const attempt = `rename project "${before.name}"`;
@@ -85,7 +85,8 @@ export async function renameProject(
 /** Hides a project; its rows stay. Throws PROJECT_NOT_FOUND. Call inside a transaction. */
 export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor } = options;
-  const { id } = await requireProject(tx, options);
+  // By the slug, so that a repeated request deletes no other project that has it as name.
+  const { id } = await requireProject(tx, options, "slug");
   const project = await updateProjectDeleted(tx, { id, isDeleted: true });
   await auditProject(tx, { org, actor, project, action: "project.delete" });
   return project;
@@ -97,7 +98,7 @@ export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<P
  */
 export async function undeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor, project: name } = options;
-  const before = await lockProject(tx, { orgId: org.id, project: name, deleted: true });
+  const before = await lockProject(tx, { orgId: org.id, project: name, prefer: "restorable" });
   if (!before || (before.isPastRestore && actor.actorType !== "operator")) throw projectNotFound(name, org);
   if (before.deletedAt === null) return before;
   // One past its thirty days no longer counts.
@@ -115,8 +116,12 @@ async function requireRoomForProject(tx: Sql, org: Org): Promise<void> {
   throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "projects", limit: PROJECTS_MAX } });
 }
 
-async function requireProject(tx: Sql, { org, project }: Omit<ProjectKey, "actor">): Promise<ProjectRow> {
-  const row = await lockProject(tx, { orgId: org.id, project, deleted: false });
+async function requireProject(
+  tx: Sql,
+  { org, project }: Omit<ProjectKey, "actor">,
+  prefer: "living" | "slug",
+): Promise<ProjectRow> {
+  const row = await lockProject(tx, { orgId: org.id, project, prefer });
   if (!row || row.deletedAt !== null) throw projectNotFound(project, org);
   return row;
 }

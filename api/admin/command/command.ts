@@ -110,7 +110,7 @@ export function checkFlags(problems: Readonly<Record<string, string | null | und
 
 const MAX_REASON_LENGTH = 2000;
 
-/** Returns what is wrong with a reason for the audit log; null if nothing is. */
+/** Returns what is wrong with the reason of a command; null if nothing is. */
 export function reasonProblem(reason: string): string | null {
   if (reason.trim() !== "" && !isLongerThan(reason, MAX_REASON_LENGTH)) return null;
   return `must have 1 to ${MAX_REASON_LENGTH} characters`;

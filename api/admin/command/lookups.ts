@@ -1,4 +1,4 @@
-/** Flags that name an organization or a user, and what they name. Throws AdminError if it does not exist. */
+/** Flags for an organization and a user, and the functions that find them. They throw AdminError if there is none. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
 import { findLeadingMember, findMemberRole } from "../../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId, findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";

@@ -40,10 +40,14 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
   const added = { drafts: submissions.length, lines: 0, yamlBytes };
   await writer.inTurn(() => requireQuota(deps.sql, writer.org, added));
   const items = await readSubmissions(deps, input);
-  // If a document cannot be read, the others are tried only, so that the error has their problems too.
+  if (!items.some(isRead)) requireNoErrors(items);
+  // If a document cannot be read, only try the others: the error then lists their problems too.
   const isDryRun = !items.every(isRead);
   const options = { publish, isDryRun, rejectsCycles: !publish };
-  const tried = await runBatch(deps, { ...input, items, options });
+  const tried = await runBatch(deps, { ...input, items, options }).catch((error: unknown) => {
+    requireNoErrors(items);
+    throw error;
+  });
   requireNoErrors(tried);
   return tried.filter(isWritten);
 }

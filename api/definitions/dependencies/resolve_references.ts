@@ -20,7 +20,7 @@ export interface ResolvedReference<Reference extends ReferenceLike> {
 type ReferenceLike = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "targetOrgId">;
 
 /** References that one statement resolves. */
-const PIECE = 100;
+const PIECE = 50;
 
 /**
  * Finds the version that each reference resolves to for the viewer, in their order: of its line the highest published

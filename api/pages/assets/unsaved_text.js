@@ -1,6 +1,6 @@
 /**
- * Keeps what is sent in the form of a document or profile in this tab until it is saved, because an error page or the sign-in page may
- * follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
+ * Keeps what is sent in the form of a document or profile in this tab until it is saved, because an error page or the sign-in
+ * page may follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
  */
 import { showLocalTimes } from "./local_time.js";
 import { keep, readKept } from "./tab_storage.js";
@@ -31,9 +31,9 @@ async function findText() {
   const own = read().filter((text) => text.user === user);
   const here = own.find((text) => text.path === path);
   if (here || path !== "/definitions/new") return here;
-  for (const text of own) {
+  for (const text of own.filter(({ fields }) => "yaml" in fields)) {
     const response = await fetch(text.path, { method: "HEAD" }).catch(() => null);
-    if (response?.status === 404 && "yaml" in text.fields) return text;
+    if (response?.status === 404) return text;
   }
   return undefined;
 }

@@ -41,15 +41,13 @@ const NOTICES = {
 };
 
 /** Invites or revokes, as the button says. */
-export async function changeInvitations(
-  { form, call, session }: SignedInPage,
-  { slug }: { slug: string },
-): Promise<PageResult> {
+export async function changeInvitations(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+  const { form, call, session } = page;
   const revoked = form.get("revoke");
   if (revoked === null) {
     const body = { email: (form.get("email") ?? "").trim(), role: form.get("role") ?? "" };
-    if (body.email.toLowerCase() === session.user.email.toLowerCase())
-      throw fieldProblem("email", "is your own, and you are a member", "You are already a member.");
+    if (body.email.toLowerCase() === session.user.email.toLowerCase() && findOwnOrg(page, slug))
+      throw fieldProblem("email", "is your own address", "You are already a member.");
     const idempotencyKey = idempotencyKeyOf(form);
     await call(createInvitation, { params: { slug }, body, idempotencyKey });
   } else await call(revokeInvitation, { params: { slug, id: revoked } });
@@ -128,7 +126,7 @@ function renderInvitations(session: FormSession, invitations: readonly Invitatio
 function renderInviteForm(page: SignedInPage, org: PageOrg): Html {
   const { session, form, problems } = page;
   const hint =
-    "The invitation link works once, for seven days. If it is a member's address, their role stays; change it in the list above.";
+    "The invitation link works once, for seven days. Inviting a member does not change their role. Change it in the list above.";
   return html`<section class="card form-card" aria-labelledby="invite-title">
   <h2 id="invite-title">Invite a member</h2>
   <form method="post">${tokenField(session)}${onceField()}

@@ -68,7 +68,7 @@ function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): Page
     title: "Sign in",
     isRefused: problem !== null,
     status: problem?.status,
-    body: html`${hasEnded && html`<p class="notice">Your session has expired. Nothing was saved. Sign in to continue.</p>`}
+    body: html`${hasEnded && html`<p class="notice">Your session has expired. Nothing was changed. Sign in to continue.</p>`}
   ${isNew && html`<p class="notice" role="status">Your account is ready. Sign in to continue.</p>`}
   ${isReset && html`<p class="notice" role="status">Your password has been changed. Sign in with the new one.</p>`}
   <form id="sign-in" class="stacked" method="post" action="${action}">

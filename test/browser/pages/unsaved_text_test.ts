@@ -110,7 +110,7 @@ test("the profile form says that nothing was saved, and offers what was typed af
     await page.getByLabel("Current password").fill("not kept");
     await page.context().clearCookies();
     await press(page, "Save profile");
-    await page.getByText("Nothing was saved.").waitFor();
+    await page.getByText("Nothing was changed.").waitFor();
     expect(await page.evaluate("JSON.stringify(sessionStorage)")).not.toContain("not kept");
     await signIn(page, ann);
     await press(page, "Restore");

@@ -159,12 +159,15 @@ test("listReferenceCandidates() has one version for each interval of a line, nev
   await makeDefinition(db.sql, first, { ...open, version: "1.2.0", status: "draft" });
   await makeDefinition(db.sql, first, { ...open, version: "1.3.0", visibility: "private" });
   await makeDefinition(db.sql, first, { ...open, version: "1.4.0", status: "deprecated" });
+  const bad = await makeDefinition(db.sql, first, { ...open, version: "1.5.0" });
+  await db.owner`update definitions set quarantined_at = now(), quarantine_reason = 'bad' where id = ${bad.id}`;
   const cases = [
     [first, "latest", ["1.1.0"]],
     [first, "^1.2.0 || <1.1.0", ["1.0.0", "1.4.0"]],
     [first, "0.9.0", ["0.9.0"]],
     [first, "0.x", []],
     [first, "1.3.0", []],
+    [first, "1.5.0", []],
     [second, "latest", ["1.0.0"]],
   ] as [Person, string, string[]][];
   const intervals = cases.flatMap(([{ org }, range]) =>
@@ -177,6 +180,9 @@ test("listReferenceCandidates() has one version for each interval of a line, nev
     const found = rows.filter(({ place, orgId }) => intervals[place]?.range === range && orgId === org.id);
     expect([range, found.map(({ version }) => version).sort()]).toEqual([range, versions]);
   }
+  const forMember = await listReferenceCandidates(db.sql, { intervals, viewer: viewer(first) });
+  expect(forMember.map(({ version }) => version)).toContain("1.3.0");
+  expect(forMember.map(({ version }) => version)).not.toContain("1.5.0");
 });
 
 describe("a published version", () => {

@@ -112,8 +112,11 @@ export async function saveDraft(
 async function columnsOf({ deps, request }: SignedInPage, base: Definition, yaml: string) {
   if (base.type !== "workflow") return null;
   const work = readerWork(deps.documents, request);
-  const [before, after] = await Promise.all([base.yaml, yaml].map((text) => readWritten(work, text, base)));
-  if (!before?.ok || !after?.ok) return null;
+  const [before, after] = await Promise.all([
+    readWritten(work, base.yaml, { ...base, isStored: true }),
+    readWritten(work, yaml, base),
+  ]);
+  if (!before.ok || !after.ok) return null;
   const [old, said] = [before.document.content, after.document.content];
   return {
     subdomain: (said.subdomain === old.subdomain ? base : said).subdomain ?? "",

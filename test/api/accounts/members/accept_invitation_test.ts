@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
-import { insertInvitation } from "../../../../sql/accounts/invitations.ts";
+import { insertInvitation, revokeAllSentInvitations } from "../../../../sql/accounts/invitations.ts";
 import type { Sql } from "../../../../sql/connection/pool.ts";
 import { runJson } from "../../../helpers/accounts/admin.ts";
 import {
@@ -190,6 +190,14 @@ test("an invitation whose sender is disabled is revoked, and stays so if the acc
     await runJson(api.db.url, ["user", verb, "--user", owner.user.username]);
   }
   expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
+});
+
+test("an invitation whose sender is disabled while it is accepted is refused", async () => {
+  await using scene = await openOrgScene();
+  const { ann, ...invitation } = await invited(scene);
+  const disable = (tx: Sql) => revokeAllSentInvitations(tx, scene.owner.user.id);
+  const { code } = await commitDuring(scene.api.db, disable, () => accept(scene, ann, invitation));
+  expect(code).toBe("VALIDATION_ERROR");
 });
 
 test("tokens of other mails, and texts that are none, are refused", async () => {

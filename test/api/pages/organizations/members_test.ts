@@ -79,7 +79,7 @@ test("who invites themselves learns that they are a member, and all that roles o
   const response = await invite(scene, owner, { email, role: "viewer" });
   const page = await response.text();
   expect([response.status, page.includes('id="field-email-error">Is your own')]).toEqual([400, true]);
-  expect(page).toContain("address, their role stays");
+  expect(page).toContain("Inviting a member does not change their role.");
   expect(await api.db.sql`select from organization_invitations`).toHaveLength(0);
 });
 

@@ -138,18 +138,22 @@ test("a project is renamed by id, slug or name, the slug first, and exports find
   expect((await call("PATCH", "/checkout", { name: "New" })).error?.code).toBe("PROJECT_NOT_FOUND");
 });
 
-test("a deleted project does not hide a living one with its slug as name, nor the other way round", async () => {
+test("of two projects with a slug and name in common, each request finds the one that it can be meant for", async () => {
   await using place = await openPlace();
-  const { call } = place;
+  const { api, call } = place;
   await call("POST", "", { name: "Old", slug: "till" });
   await call("POST", "", { name: "till", slug: "new" });
   const slugs: (string | undefined)[] = [];
-  for (const path of ["/till", "/till", "/till/restore", "/till/restore", "/till"]) {
+  // A repeated deletion deletes no other project.
+  for (const path of ["/till", "/till", "/new", "/till/restore", "/till/restore", "/till"]) {
     const method = path.endsWith("/restore") ? "POST" : "DELETE";
     slugs.push((await call(method, path)).data?.project.slug);
   }
-  expect(slugs).toEqual(["till", "new", "till", "new", "till"]);
-  expect((await call("PATCH", "/till", { name: "Till" })).data?.project.slug).toBe("new");
+  expect(slugs).toEqual(["till", undefined, "new", "till", "new", "till"]);
+  expect((await call("PATCH", "/till", { name: "till" })).data?.project.slug).toBe("new");
+  await call("DELETE", "/new");
+  await api.db.sql`update projects set deleted_at = now() - interval '40 days' where slug = 'till'`;
+  expect((await call("POST", "/till/restore")).data?.project.slug).toBe("new");
 });
 
 test("a deleted project is out of exports, keeps its names, and comes back as it was", async () => {
