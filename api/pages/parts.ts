@@ -124,19 +124,27 @@ ${rows}</tbody></table></div>`;
 
 /**
  * As `dataTable`, for rows that are wider than a phone, which shows the cells of each one below each other with their headings.
- * The first cell names its row.
+ * The first cell names its row. Numbers are aligned.
  */
 export function recordTable(
   label: string,
   columns: readonly string[],
   rows: readonly (readonly Content[])[],
 ): Html {
+  const headings = columns.map((column, index) =>
+    typeof rows[0]?.[index] === "number" ? numberHeading(column) : column,
+  );
   const lines = rows.map(
     ([name, ...cells]) => html`<tr><th scope="row">${name}</th>
-${cells.map((cell, index) => html`<td data-label="${columns[index + 1]}">${cell}</td>\n`)}</tr>
+${cells.map((cell, index) => recordCell(cell, columns[index + 1]))}</tr>
 `,
   );
-  return dataTable(label, columns, lines, "records");
+  return dataTable(label, headings, lines, "records");
+}
+
+function recordCell(cell: Content, label: Content): Html {
+  if (typeof cell !== "number") return html`<td data-label="${label}">${cell}</td>\n`;
+  return html`<td class="number" data-label="${label}">${formatCount(cell)}</td>\n`;
 }
 
 /** The heading of a column of numbers. */

@@ -70,7 +70,7 @@ function renderDefinitions(
     <p class="quiet row-text">${definition.description}</p>`,
     definition.type,
     html`${definition.version}${definition.status !== "published" && html` ${badge(definition.status)}`} ${renderDraftLink(definition)}`,
-    formatCount(definition.executionCount),
+    definition.executionCount,
   ]);
   const list = { offset, limit: PAGE_SIZE, total, shown: rows.length };
   return html`${recordTable(title, ["Definition", "Type", "Version", "Executions"], rows)}

@@ -108,8 +108,8 @@ function renderUsed(used: readonly UsedDefinition[]): Html {
   const rows = used.map(({ definition, executions }): Content[] => [
     html`<a href="${listedPath(definition)}">${definition.displayName}</a> ${renderDraftLink(definition)}`,
     definition.type,
-    formatCount(executions.recentCount),
-    formatCount(definition.executionCount),
+    executions.recentCount,
+    definition.executionCount,
   ]);
   return recordTable("Executions by definition", ["Definition", "Type", "Last 30 days", "Total"], rows);
 }

@@ -1,6 +1,6 @@
 /** The parts that pages repeat. */
 import { expect, test } from "bun:test";
-import { pager, readOffset } from "../../../api/pages/parts.ts";
+import { pager, readOffset, recordTable } from "../../../api/pages/parts.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openPage } from "../../helpers/pages/forms.ts";
 
@@ -38,6 +38,12 @@ test.each([
   ],
 ])("the pager of %p", (list, expected) => {
   expect(read(list)).toEqual(expected);
+});
+
+test("in a table of records, numbers and their heading are aligned", () => {
+  const text = String(recordTable("Rows", ["Name", "Count"], [["one", 1234]]));
+  expect(text).toContain(`<th scope="col" class="number">Count</th>`);
+  expect(text).toContain(`<td class="number" data-label="Count">1,234</td>`);
 });
 
 test.each(["abc", "-1", "1.5", "1e30", "99999999999"])(
