@@ -28,7 +28,7 @@ interface Column {
   label: string;
   /** The API's; the list without one is in the order of providers. */
   sortBy: string;
-  /** `wide` columns are left out on a phone. */
+  /** `wide` columns are left out in a small window, `medium` ones on a phone. */
   classes?: string;
 }
 
@@ -37,9 +37,9 @@ const COLUMNS: readonly Column[] = [
   { label: "Provider", sortBy: "", classes: "wide" },
   { label: "Input", sortBy: "inputCost", classes: "number" },
   { label: "Output", sortBy: "outputCost", classes: "number" },
-  { label: "Cache read", sortBy: "cacheReadCost", classes: "number wide" },
+  { label: "Cache read", sortBy: "cacheReadCost", classes: "number medium" },
   { label: "Context", sortBy: "contextLimit", classes: "number" },
-  { label: "Released", sortBy: "releaseDate", classes: "wide" },
+  { label: "Released", sortBy: "releaseDate", classes: "medium" },
 ];
 
 /** Renders the rows with checkboxes, and the button that leads to the comparison. */
@@ -83,8 +83,8 @@ function row(model: ModelItem, { names, histories, period }: ListTable): Html {
 <td><input type="checkbox" name="model" value="${key}" aria-label="Compare ${name}, ${key}"></td>
 <th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` ${badge(status)}`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
 <td class="wide"><a href="${withQuery("/models", { provider })}">${providerName}</a></td>
-<td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number wide">${formatPrice(cost?.cacheRead)}</td>
-<td class="number">${formatTokens(limits?.context)}</td><td class="wide">${releaseDate === null ? UNKNOWN : renderDay(releaseDate)}</td>
+<td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number medium">${formatPrice(cost?.cacheRead)}</td>
+<td class="number">${formatTokens(limits?.context)}</td><td class="medium">${releaseDate === null ? UNKNOWN : renderDay(releaseDate)}</td>
 <td class="wide">${(cost && history && inputCourse(cost.input, history, period)) || UNKNOWN}</td>
 </tr>`;
 }

@@ -35,6 +35,8 @@ const LOOKS = [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 320 },
 ] as const;
+/** Of a phone, a tablet and windows, in pixels. */
+const WIDTHS = [320, 700, 1000, 1280];
 
 /** Returns what hinders reading or using the page in its current state. */
 async function listProblems({ page }: Visit): Promise<string[]> {
@@ -44,9 +46,13 @@ async function listProblems({ page }: Visit): Promise<string[]> {
     await page.setViewportSize({ width, height: 900 });
     const { nameless } = await auditControls(page);
     const found = [...nameless.map((role) => `${role} without a name`), ...(await listBarriers(page))];
-    if (await overflowsSideways(page)) found.push("wider than the window");
-    found.push(...(await listScrollingTables(page)).map((name) => `the table "${name}" scrolls`));
     problems.push(...found.map((problem) => `${colorScheme}, ${width} px: ${problem}`));
+  }
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    if (await overflowsSideways(page)) problems.push(`${width} px: wider than the window`);
+    const tables = await listScrollingTables(page);
+    problems.push(...tables.map((name) => `${width} px: the table "${name}" scrolls`));
   }
   return problems;
 }
