@@ -164,6 +164,20 @@ test("buttons are at least 24 px high, and 44 px under a finger", async () => {
   }
 });
 
+test("the calendar button of a date field is at least 24 px high and wide", async () => {
+  await dashboard.visit({ path: "/settings/keys", as: publisher }, async (page) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("DOM.enable");
+    await session.send("DOM.getDocument");
+    // It is inside of the field, where selectors of the page find nothing.
+    const query = "[pseudo='-webkit-calendar-picker-indicator']";
+    const { searchId } = await session.send("DOM.performSearch", { query, includeUserAgentShadowDOM: true });
+    const found = await session.send("DOM.getSearchResults", { searchId, fromIndex: 0, toIndex: 1 });
+    const { model } = await session.send("DOM.getBoxModel", { nodeId: found.nodeIds[0] ?? 0 });
+    expect(Math.min(model.width, model.height)).toBeGreaterThanOrEqual(24);
+  });
+});
+
 test("on a phone, the header of a signed-in person leaves most of the screen to the page", async () => {
   const viewport = { width: 360, height: 740 };
   const options = { path: "/definitions", as: publisher, viewport, hasTouch: true, isMobile: true };
