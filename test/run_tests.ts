@@ -32,13 +32,13 @@ const WORKERS = availableParallelism() + 2;
  */
 const WORKER_ENV = { MIMALLOC_PURGE_DELAY: "1000", BUN_JSC_useFTLJIT: "0" };
 
+const GROUP_NAMES = TEST_GROUPS.map(({ name }) => name).join(", ");
+
 const TEST_USAGE = `Usage: bun run test [file or folder …] [options]
 
   --all             fail if anything is left out
   --without GROUP   leave a group out:
-                    ${TEST_GROUPS.map(({ name }) => name)
-                      .join(", ")
-                      .replaceAll(/(?=.{60})(.{1,59},) /g, `$1\n${" ".repeat(20)}`)}
+                    ${Bun.wrapAnsi(GROUP_NAMES, 60).replaceAll("\n", `\n${" ".repeat(20)}`)}
   --install         install missing programs first (Debian and Ubuntu, as root)
 
 Everything else is passed to \`bun test\`.

@@ -46,9 +46,9 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id, slug or name, and tells whether it is past the days in which it can
- * be restored; null if there is none. If one has the text as its slug and another as its name, prefers the living or the
- * restorable one, as asked, then the slug. Call inside a transaction.
+ * Finds and locks a project of an organization by its id, slug or name; null if there is none. The slug of one project may be
+ * the name of another: `living` and `restorable` say which one to take, else it is the one with the slug. `isPastRestore` is
+ * true once its days to be restored are over. Call inside a transaction.
  */
 export async function lockProject(
   tx: Sql,

@@ -68,7 +68,7 @@ export async function listReferenceCandidates(
 ): Promise<(ReferenceCandidateRow & { place: number })[]> {
   if (intervals.length === 0) return [];
   const highest = (status: ReferenceCandidateRow["status"], condition = fragment`true`) => fragment`(
-    select d.id, d.version, d.status
+    select d.id
     from definitions as d
     where d.line_id = l.id and d.status = ${status} and ${condition}
       and (d.version_major, d.version_minor, d.version_patch) >= (i.low[1], i.low[2], i.low[3])
@@ -88,8 +88,6 @@ export async function listReferenceCandidates(
     cross join lateral (select g.low::bigint[] as low, g.high::bigint[] as high) as i
     join definition_lines as l on l.org_id = g.org_id and l.type = g.type and l.name = g.name
     join organizations as o on o.id = l.org_id
-    cross join lateral (
-      ${highest("published")} union all ${highest("deprecated")} union all ${highest("archived", isExact)}
-      limit 1
-    ) as found`;
+    join definitions as found
+      on found.id = coalesce(${highest("published")}, ${highest("deprecated")}, ${highest("archived", isExact)})`;
 }

@@ -25,8 +25,8 @@ const GRACE_MS = 15_000;
 export async function runBench(command: Command): Promise<number> {
   const choice = readChoice(command.args, Object.keys(SECTIONS));
   if (!choice.ok) {
-    const names = Object.keys(SECTIONS).join(", ");
-    const usage = `${USAGE}\nNames:\n  ${names.replaceAll(/(?=.{76})(.{1,75},) /g, "$1\n  ")}\n`;
+    const names = Bun.wrapAnsi(Object.keys(SECTIONS).join(", "), 76).replaceAll("\n", "\n  ");
+    const usage = `${USAGE}\nNames:\n  ${names}\n`;
     if (choice.problem === null) process.stdout.write(usage);
     else process.stderr.write(`${choice.problem}\n\n${usage}`);
     return choice.problem === null ? 0 : 2;

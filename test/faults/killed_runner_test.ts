@@ -53,12 +53,15 @@ async function timeOfBuild(app: TestApp, id: string): Promise<number | null> {
   return row?.tookMs ?? null;
 }
 
-/** The duration of a process's first undisturbed build. */
+/** The shorter one of two undisturbed builds, each the first of its process: on a busy machine, one may take too long. */
 async function timeBuild(app: TestApp, env: Env): Promise<number> {
-  const id = await queueHeavy(app);
-  await using _runner = await startRunner(env);
-  // Awaited here; otherwise the runner would be stopped first.
-  return await waitFor(() => timeOfBuild(app, id));
+  const times: number[] = [];
+  while (times.length < 2) {
+    const id = await queueHeavy(app);
+    await using _runner = await startRunner(env);
+    times.push(await waitFor(() => timeOfBuild(app, id)));
+  }
+  return Math.min(...times);
 }
 
 /** Starts a runner, which begins the one queued job, and kills it `lifeMs` later. Returns the job at that moment. */
@@ -89,10 +92,9 @@ test("builds whose runners are killed, at eight moments, are all finished by oth
     // One death in each eighth of a build, and in a tenth more for the work after the last byte.
     const job = await dieBuilding(app, mortal, ((death + random()) / DEATHS) * buildMs * 1.1);
     dead.push(job);
-    // On a busy machine, a single measurement may be too long.
     buildMs = Math.min(buildMs, (await timeOfBuild(app, job.id)) ?? buildMs);
   }
-  expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 4);
+  expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 2);
 
   await using _first = await startRunner(env);
   await using _second = await startRunner(env);
