@@ -6,7 +6,7 @@ import type { Log } from "../shared/process/log.ts";
 import { pause } from "../shared/process/with_timeout.ts";
 import { EXPORT_JOB_ERROR_CODES } from "../shared/vocabulary.ts";
 import type { Sql } from "../sql/connection/pool.ts";
-import { deleteJobRunner, upsertJobRunner } from "../sql/job_runners.ts";
+import { deleteJobRunner, upsertJobRunner } from "../sql/monitoring/job_runners.ts";
 import { measureOldestDelivery } from "../sql/webhooks/webhook_deliveries.ts";
 
 const WEBHOOK_RESULTS = ["delivered", "failed", "given_up"] as const;

@@ -39,7 +39,6 @@ export const exportBundle = operation(
     return sendExport(deps, exportRequest, (opened) => ({
       kind: "bundle",
       content: "bundle",
-      maxRows: deps.config.exportBundleMaxRows,
       async count(tx, limit) {
         await limitStatements(tx, deps.config.exportPrepareTimeoutMs);
         const rows = await countBundleRows(tx, { selection: opened.selection, limit });

@@ -92,7 +92,6 @@ export const exportDataset = operation(
       return {
         kind: "dataset",
         content: dataset.name,
-        maxRows: deps.config.exportSyncMaxRows,
         count: (tx, limit) => countDatasetRows(tx, dataset, { selection, limit }),
         open: (rows) =>
           streamDatasetFile(snapshot, dataset, {

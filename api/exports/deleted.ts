@@ -76,7 +76,6 @@ export function sendDeleted(
     return {
       kind: "dataset",
       content: "deleted",
-      maxRows: deps.config.exportSyncMaxRows,
       count: (tx, limit) => countDeletedRows(tx, { increment, limit }),
       open: () => streamDeletedFile(snapshot, { increment, format }),
     };

@@ -11,7 +11,7 @@ import {
   listRecentBuilds,
   listWaitingBuilds,
 } from "../../sql/exports/job_metrics.ts";
-import { countJobRunners } from "../../sql/job_runners.ts";
+import { countJobRunners } from "../../sql/monitoring/job_runners.ts";
 
 const QUANTILES = ["0.5", "0.95", "1"] as const;
 

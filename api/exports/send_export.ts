@@ -30,13 +30,12 @@ import {
   repeatChecks,
   requireExportProject,
 } from "./export_request.ts";
+import { ASYNC_ENDPOINT, type CountedFile, countWithinLimit } from "./row_limit.ts";
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
 /** Checks of access that are older are repeated before anything is sent. */
 const ACCESS_FRESH_MS = 1000;
-/** Where too large an export is possible. */
-const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
 export interface OpenExport<Parameters = ExportParameters> extends ExportSource {
   project: VisibleProjectRow;
@@ -68,13 +67,9 @@ interface ExportRequest<Parameters> {
   kind: "file" | "head" | "estimate";
 }
 
-interface ExportFile {
-  kind: "dataset" | "bundle";
+interface ExportFile extends CountedFile {
   /** The dataset, or `bundle`; part of the file name. */
   content: string;
-  maxRows: number;
-  /** Counts the rows, but no further than `limit`. */
-  count(tx: Sql, limit: number): Promise<number>;
   /** Makes the content. */
   open(totalRows: number): AsyncGenerator<Uint8Array, void, void>;
 }
@@ -93,7 +88,7 @@ export async function sendExport<Parameters extends ExportParameters>(
   const sent = await withOpenExport(deps, { ...exportRequest, kind }, async (opened) => {
     const file = describe(opened);
     const { asOf, parameters } = opened;
-    const rows = await countWithinLimit(opened, file);
+    const rows = await countWithinLimit(deps.config, opened, file);
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
     // An export that the replica breaks off before its first byte is opened again.
     if (kind === "file" && !isNoted) await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
@@ -237,19 +232,6 @@ async function openExport<Parameters extends ExportParameters>(
     permit.release();
     throw error;
   }
-}
-
-/** Counts the rows of a file, but not much further than its limit. Throws EXPORT_TOO_LARGE beyond it. */
-async function countWithinLimit(
-  { snapshot, requireAccessStill }: OpenExport,
-  { maxRows, count }: { maxRows: number; count: (tx: Sql, limit: number) => Promise<number> },
-): Promise<number> {
-  const rows = await snapshot.run((tx) => count(tx, maxRows + 1));
-  // First, because the error tells the number too.
-  await requireAccessStill();
-  if (rows <= maxRows) return rows;
-  const details = { rows, limit: maxRows, asyncEndpoint: ASYNC_ENDPOINT };
-  throw new ApiError("EXPORT_TOO_LARGE", { details });
 }
 
 /**

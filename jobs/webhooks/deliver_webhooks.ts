@@ -1,19 +1,15 @@
-/**
- * Delivers events to webhooks for as long as the runner lives, and decides when a failed one is tried again. Several runners
- * share the work.
- */
+/** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
 import { openNetworks } from "../../shared/network/webhook_destination.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault, retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
 import { isCopy } from "../../sql/installation.ts";
 import { enqueueJob } from "../../sql/queue.ts";
+import { noteAttempt } from "../../sql/webhooks/delivery_retries.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
-  noteAttempt,
   queueDeliveries,
-  type RetryPolicy,
 } from "../../sql/webhooks/webhook_deliveries.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
@@ -23,17 +19,6 @@ const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
 /** How soon a runner notices that it may deliver, or no longer. */
 const OWNER_CHECK_MS = 5000;
-
-/**
- * The first pauses are short, because most failures are single. Three days alone do not disable a webhook: perhaps no runner
- * was working.
- */
-export const RETRY_POLICY: RetryPolicy = {
-  deliveryPause: { first: 0.5, max: 3600 },
-  webhookPause: { first: 1, max: 300 },
-  daysUntilDisabled: 3,
-  failuresUntilDisabled: 10,
-};
 
 export interface DeliverDeps extends RunnerDeps {
   /** Overrides how deliveries are sent, for tests. */
@@ -142,7 +127,7 @@ function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: Sen
   const { id, webhookId } = delivery;
   const { responseStatus, error } = result;
   return sql.begin(async (tx) => {
-    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error }, RETRY_POLICY);
+    const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error });
     if (noted?.isDisabled) {
       await enqueueJob(tx, boss, {
         id: crypto.randomUUID(),

@@ -2,7 +2,6 @@
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
 import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
-import { markPendingFailed } from "./webhooks.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
 export const PENDING_MAX = 1000;
@@ -220,97 +219,8 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
     ) as d`;
 }
 
-export interface Attempt {
-  id: string;
-  webhookId: string;
-  /** Null if there was no response. */
-  responseStatus: number | null;
-  /** Null for a success. */
-  error: string | null;
-}
-
-/** When a failed delivery is tried again. Pauses are in seconds; each doubles with every failure up to `max`. */
-export interface RetryPolicy {
-  /** Between two attempts of one delivery, randomly shortened by up to a fifth. */
-  deliveryPause: { first: number; max: number };
-  /** Between the deliveries of a webhook, from its second failure in a row. */
-  webhookPause: { first: number; max: number };
-  /** A webhook is disabled when a delivery has failed for so many days and, itself or with those before it, so many times. */
-  daysUntilDisabled: number;
-  failuresUntilDisabled: number;
-}
-
-/**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long. Call it inside a
- * transaction. Returns null if the webhook or the delivery is gone.
- */
-export async function noteAttempt(
-  sql: Sql,
-  attempt: Attempt,
-  policy: RetryPolicy,
-): Promise<{ isDisabled: boolean } | null> {
-  const { webhookId, error } = attempt;
-  // Queueing locks the row too: the statements after this one see what it has queued.
-  const [webhook] = await sql<{ failures: number }[]>`
-    select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
-  const noted = await updateDelivery(sql, attempt, policy, webhook?.failures ?? 0);
-  if (!webhook || !noted) return null;
-  if (noted.isGivenUp) {
-    await sql`update webhooks set disabled_at = now(), due_at = null, claimed_until = null where id = ${webhookId}`;
-    await markPendingFailed(sql, webhookId);
-  } else {
-    const failures = error === null ? 0 : webhook.failures + 1;
-    const pausedUntil = sql`now() + make_interval(secs => ${webhookPauseSeconds(policy, failures)})`;
-    await sql`
-      update webhooks
-      set failures = ${failures}, claimed_until = null, paused_until = ${pausedUntil}, due_at = (
-        select greatest(min(next_attempt_at), ${pausedUntil})
-        from webhook_deliveries
-        where webhook_id = ${webhookId} and status = 'pending'
-        having count(*) > 0
-      )
-      where id = ${webhookId}`;
-  }
-  await deleteOldDeliveries(sql, webhookId);
-  return { isDisabled: noted.isGivenUp };
-}
-
-/** Returns how long a webhook pauses. One failure says little of a receiver, so its other deliveries go on. */
-function webhookPauseSeconds({ webhookPause }: RetryPolicy, failuresInRow: number): number {
-  const { first, max } = webhookPause;
-  return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
-}
-
-async function updateDelivery(
-  sql: Sql,
-  { id, responseStatus, error }: Attempt,
-  { deliveryPause, daysUntilDisabled, failuresUntilDisabled }: RetryPolicy,
-  failuresBefore: number,
-): Promise<{ isGivenUp: boolean } | null> {
-  const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
-    update webhook_deliveries
-    set attempts = attempts + 1,
-      first_attempt_at = coalesce(first_attempt_at, now()),
-      last_attempt_at = now(),
-      response_status = ${responseStatus},
-      error = ${error},
-      status = case
-        when ${error}::text is null then 'delivered'
-        -- Its own failures, or those of the webhook in a row: of many pending deliveries, each is rarely tried.
-        when first_attempt_at < now() - make_interval(days => ${daysUntilDisabled})
-          and 1 + greatest(attempts, ${failuresBefore}::int) >= ${failuresUntilDisabled} then 'failed'
-        else 'pending'
-      end,
-      -- Shortened, so that failures do not come back together.
-      next_attempt_at = now() + make_interval(
-        secs => least(${deliveryPause.first} * power(2, least(attempts, 20)), ${deliveryPause.max}) * (1 - random() / 5)
-      )
-    where id = ${id} and status = 'pending'
-    returning status`;
-  return row ? { isGivenUp: row.status === "failed" } : null;
-}
-
-async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
+/** Deletes the oldest finished deliveries of a webhook beyond those that are kept for its owner. */
+export async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
   await sql`
     delete from webhook_deliveries
     where id in (

@@ -1,16 +1,13 @@
 import { expect, test } from "bun:test";
 import { openStoreOwner } from "../../../jobs/store_owner.ts";
-import {
-  type DeliverDeps,
-  keepWebhooksDelivered,
-  RETRY_POLICY,
-} from "../../../jobs/webhooks/deliver_webhooks.ts";
+import { type DeliverDeps, keepWebhooksDelivered } from "../../../jobs/webhooks/deliver_webhooks.ts";
 import { sendWebhookDisabled } from "../../../jobs/webhooks/send_webhook_disabled.ts";
 import { openArtifactStore } from "../../../shared/artifacts/open_store.ts";
 import type { EventType } from "../../../shared/vocabulary.ts";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent, insertModelEvents } from "../../../sql/events/events.ts";
-import { claimDeliveries, noteAttempt, queueDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
+import { noteAttempt } from "../../../sql/webhooks/delivery_retries.ts";
+import { claimDeliveries, queueDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openWebhookReceiver, type WebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { createWebhook, listDeliveries } from "../../helpers/network/webhooks.ts";
@@ -211,7 +208,7 @@ test("failures in a row make the pauses of a webhook longer, up to five minutes"
   for (let n = 0; n < 12; n += 1) {
     const [claimed] = await claimDeliveries(app.db.sql, 1);
     const failure = { id: claimed?.id ?? "", webhookId, responseStatus: 500, error: "failed" };
-    await noteAttempt(app.db.sql, failure, RETRY_POLICY);
+    await noteAttempt(app.db.sql, failure);
     const [row] = await app.db.sql<[{ seconds: number }]>`
       select round(extract(epoch from due_at - clock_timestamp()))::float8 as seconds from webhooks`;
     pauses.push(row.seconds);

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { RETRY_POLICY } from "../../../jobs/webhooks/deliver_webhooks.ts";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent } from "../../../sql/events/events.ts";
+import { noteAttempt } from "../../../sql/webhooks/delivery_retries.ts";
 import {
   type ClaimedDelivery,
   claimDeliveries,
-  noteAttempt,
   queueDeliveries,
 } from "../../../sql/webhooks/webhook_deliveries.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
@@ -46,7 +45,7 @@ async function openWebhook() {
     /** Notes an attempt of what is claimed. */
     note: async (error: string | null, delivery: ClaimedDelivery | null): Promise<void> => {
       const id = delivery?.id ?? "";
-      await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }, RETRY_POLICY));
+      await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));
     },
     /** Makes the next failure of the pending deliveries one of many: their next attempt is about an hour later. */
     haveFailed: async (failuresInRow: number): Promise<void> => {
@@ -150,7 +149,7 @@ test("the delivery that was given up is kept and listed, and the webhook works a
     update webhook_deliveries
     set first_attempt_at = now() - interval '73 hours', next_attempt_at = now() - interval '1 day'
     where attempts > 0`;
-  await hook.app.db.sql`update webhooks set due_at = now()`;
+  await hook.app.db.sql`update webhooks set due_at = now() - interval '1 s'`;
   await hook.note("still failing", await hook.claim());
   expect(await hook.isEnabled()).toBe(false);
   const listed = await hook.list();

@@ -1,5 +1,5 @@
 /** Table `job_runners`: a row per job runner that is alive. */
-import { onlyValue, type Sql } from "./connection/pool.ts";
+import { onlyValue, type Sql } from "../connection/pool.ts";
 
 /** A runner that has not been seen for longer has died or cannot reach the database. */
 const ALIVE_SECONDS = 30;
