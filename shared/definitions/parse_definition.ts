@@ -34,7 +34,8 @@ export type ParsedDefinition =
   | { ok: true; source: DefinitionSource; document: YamlDocument }
   | { ok: false; problems: DefinitionProblem[] };
 
-type AddSourceProblem = (path: readonly PathStep[], message: string) => void;
+/** `part` is where the problem stands: the value at the path, or its key. */
+type AddSourceProblem = (path: readonly PathStep[], message: string, part?: "value" | "key") => void;
 
 /** What a text is expected to be: any type for null. A new document has limits that stored ones may exceed. */
 interface ExpectedSource {
@@ -51,8 +52,8 @@ export function parseDefinition(yaml: string, expected: ExpectedSource): ParsedD
   if (!read.ok) return hasFrontMatter(yaml) ? { ok: false, problems: [NO_YAML] } : read;
   const { document } = read;
   const problems: DefinitionProblem[] = [];
-  const source = readDefinition(document.value, expected, (path, message) => {
-    problems.push({ path: formatPath(path), message, ...document.locate(path) });
+  const source = readDefinition(document.value, expected, (path, message, part) => {
+    problems.push({ path: formatPath(path), message, ...document.locate(path, part) });
   });
   if (problems.length > 0 || source === null) return { ok: false, problems };
   return { ok: true, source, document };
@@ -123,15 +124,17 @@ function findBody(
 ): Record<string, unknown> | null {
   const found = DEFINITION_TYPES.filter((key) => Object.hasOwn(root, key));
   if (found.length > 1) {
-    const others = found.filter((key) => key !== type).map((key) => `"${key}"`);
+    const others = found.filter((key) => key !== type);
+    const named = others.map((key) => `"${key}"`).join(", ");
     addProblem(
-      [found[1] ?? type],
-      `The document has several definitions. Remove the root key ${others.join(", ")}.`,
+      [others[0] ?? type],
+      `The document has several definitions. Remove the root key ${named}.`,
+      "key",
     );
   } else if (found[0] === undefined) {
     addProblem([], `The root key "${type}" is missing. Start the document with "${type}:".`);
   } else if (found[0] !== type) {
-    addProblem([found[0]], `The root key is "${found[0]}", but the path says ${type}.`);
+    addProblem([found[0]], `The root key is "${found[0]}", but the path says ${type}.`, "key");
   }
   const body = root[type];
   if (!found.includes(type)) return null;

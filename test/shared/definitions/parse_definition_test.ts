@@ -80,8 +80,15 @@ test.each<[yaml: string, ...problems: string[]]>([
   ["[a]", 'yaml 1:1 The document must be a map with the root key "agent"'],
   ["just text", 'yaml 1:1 The document must be a map with the root key "agent"'],
   ["other: 1", 'yaml 1:1 The root key "agent" is missing'],
-  ["command: {interface: {}}", 'command 1:10 The root key is "command", but the path says agent.'],
-  [`${MINIMAL}command: {}`, 'The document has several definitions. Remove the root key "command".'],
+  ["command:\n  interface: {}", 'command 1:1 The root key is "command", but the path says agent.'],
+  [
+    `${MINIMAL}command:\n  {}`,
+    'command 5:1 The document has several definitions. Remove the root key "command".',
+  ],
+  [
+    `command:\n  {}\n${MINIMAL}`,
+    'command 1:1 The document has several definitions. Remove the root key "command".',
+  ],
   ["agent: text", 'agent 1:8 "agent" must be a map'],
   ["agent:\n  mission: {}", 'agent.interface 2:3 "interface" is missing'],
   ["agent:\n  interface: [a]", 'agent.interface 2:14 "interface" is not a map'],
