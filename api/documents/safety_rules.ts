@@ -54,6 +54,8 @@ export const WARNING_PATHS: readonly (readonly string[])[] = [
 // Every repetition is bounded, so no text makes a pattern slow.
 const FETCH = "(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)";
 const INTERPRETER = String.raw`(?:sudo\s+(?:-\w+\s+){0,5})?(?:/\S{1,20}/)?(?:(?:ba|z|da|k|fi)?sh|iex|Invoke-Expression|(?:python\d?|perl|ruby|node|php)(?!\s+-[a-z]))\b`;
+/** What may stand before a command: a program that runs it, and its variables. */
+const BEFORE_COMMAND = String.raw`(?:(?:sudo|env|exec|nohup)\s+(?:-\w+\s+){0,5}){0,3}(?:[a-z_]\w{0,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s|;&"']{0,200})\s+){0,5}`;
 /** Matches the start of reading a file, up to its name: a command, or words. */
 const READ = [
   String.raw`\b(?:cat|less|more|head|tail|cp|mv|base64|xxd|strings|od|type|Get-Content)\s+(?:-\S{1,20}\s+){0,4}["']?`,
@@ -96,7 +98,7 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
     ...REMOTE_SCRIPT,
     pieces: commandLines,
     first: anyCase(String.raw`\b${FETCH}\b|\bbase64\s+(?:-d|-D|--decode)\b`),
-    second: anyCase(String.raw`\|\s*${INTERPRETER}`),
+    second: anyCase(String.raw`\|\s*${BEFORE_COMMAND}${INTERPRETER}`),
   },
   {
     ...SECRET_READ,
@@ -114,9 +116,9 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
   },
 ];
 
-/** Splits into lines as a shell does: continued lines, and lines that begin with a pipe, are joined. */
+/** Splits into lines as a shell does: continued lines, and lines that begin with a pipe or follow one, are joined. */
 function commandLines(text: string): string[] {
-  return text.replace(/\\\r?\n|(?<!\s)\s+(?=\|)/g, " ").split("\n");
+  return text.replace(/\\\r?\n|(?<!\s)\s+(?=\|)|(?<=\|)[ \t]*\r?\n/g, " ").split("\n");
 }
 
 /** Splits into single commands and sentences. */

@@ -18,7 +18,7 @@ import {
 import { foldText } from "./safety_text.ts";
 
 /** Increase it whenever the scan finds other things. */
-export const SAFETY_SCAN_VERSION = "2.2.0";
+export const SAFETY_SCAN_VERSION = "2.2.1";
 
 /** A finding. */
 interface SafetySignal {
