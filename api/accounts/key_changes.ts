@@ -18,7 +18,7 @@ import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
 import { invalidField } from "../http/validation_problems.ts";
-import { checkTexts, lineProblem } from "./profile_fields.ts";
+import { checkTexts, labelProblem, lineProblem } from "./profile_fields.ts";
 
 /** A user's keys that are neither revoked nor expired. */
 export const LIVE_KEYS_MAX = 100;
@@ -64,7 +64,7 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
 
 function requireKeyName(name: string): void {
   const isLong = isLongerThan(name, KEY_NAME_MAX_LENGTH);
-  const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : lineProblem(name);
+  const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : labelProblem(name);
   if (message) throw invalidField("name", message);
 }
 

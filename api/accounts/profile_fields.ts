@@ -21,6 +21,11 @@ export function nameProblem(text: string): string | null {
   return lengthProblem(text, NAME_MAX_LENGTH) ?? lineProblem(text) ?? visibleProblem(text);
 }
 
+/** The same for the name of an API key or a second factor. */
+export function labelProblem(text: string): string | null {
+  return lineProblem(text) ?? nameProblem(text);
+}
+
 /** The same for the slug of a user or an organization. */
 export function accountSlugProblem(text: string): string | null {
   if (isAccountSlug(text)) return null;

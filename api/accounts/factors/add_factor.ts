@@ -16,7 +16,7 @@ import {
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { invalidField } from "../../http/validation_problems.ts";
-import { checkTexts, lineProblem } from "../profile_fields.ts";
+import { checkTexts, labelProblem } from "../profile_fields.ts";
 import { lockCaller, requireProof } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
 import { beginAddition, finishAddition, requireRoomForFactor } from "./change_factors.ts";
@@ -109,7 +109,7 @@ export const confirmTotp = operation(
   },
   async ({ caller, request, body }, deps) => {
     const { name } = body;
-    checkTexts({ name }, { name: lineProblem });
+    checkTexts({ name }, { name: labelProblem });
     const code = body.code.replaceAll(/\s/g, "");
     const { now = Date.now } = deps;
     const result = await deps.sql.begin<Promise<Added | null>>(async (tx) => {
@@ -187,7 +187,7 @@ export const addPasskey = operation(
     fails: [FACTORS_FULL, ["NOT_FOUND", { reason: "options" }]],
   },
   async ({ caller, request, body: { name, passkey } }, deps) => {
-    checkTexts({ name }, { name: lineProblem });
+    checkTexts({ name }, { name: labelProblem });
     const { userId, credential } = caller;
     const result = await deps.sql.begin<Promise<Added | "wrong" | "taken">>(async (tx) => {
       await lockCaller(tx, caller);

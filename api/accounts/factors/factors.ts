@@ -14,7 +14,7 @@ import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
-import { checkTexts, lineProblem } from "../profile_fields.ts";
+import { checkTexts, labelProblem } from "../profile_fields.ts";
 import { lockCaller, noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
 import { finishRemoval, queueFactorMail, renewCodes } from "./change_factors.ts";
@@ -67,7 +67,7 @@ export const renameFactor = operation(
     fails: [["NOT_FOUND", { reason: "factor" }]],
   },
   async ({ params: { id }, caller, request, body: { name } }, { sql }) => {
-    checkTexts({ name }, { name: lineProblem });
+    checkTexts({ name }, { name: labelProblem });
     if (!isUuid(id)) throw notFound("factor");
     const factor = await sql.begin(async (tx) => {
       const renamed = await updateFactorName(tx, { id, userId: caller.userId, name });

@@ -131,6 +131,8 @@ test("POST /auth/keys refuses a name that would not be shown as it is stored", a
     ['{"name":"one\\u2028two"}', "U+2028"],
     ['{"name":"nul\\u0000"}', "U+0000"],
     ['{"name":"half \\ud83e"}', "well-formed"],
+    ['{"name":"  "}', "must not be empty"],
+    ['{"name":"\\u3164"}', "visible character"],
   ]) {
     const headers = { "content-type": "application/json" };
     const response = await api.request(PATH, { method: "POST", key: token, headers, body });

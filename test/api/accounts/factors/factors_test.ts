@@ -24,7 +24,9 @@ test("a factor is renamed by its user, and by nobody else", async () => {
     api.request(`${PATH}/${id}`, { method: "PATCH", key: as, body: { name } });
   expect(await outcomeOf(await rename(other, factorId, "Mine"))).toBe("404 NOT_FOUND");
   expect(await outcomeOf(await rename(key, "no-uuid", "Mine"))).toBe("404 NOT_FOUND");
-  expect(await outcomeOf(await rename(key, factorId, "two\nlines"))).toBe("400 VALIDATION_ERROR");
+  for (const name of ["two\nlines", "  ", "\u3164"]) {
+    expect(await outcomeOf(await rename(key, factorId, name))).toBe("400 VALIDATION_ERROR");
+  }
   const renamed = await rename(key, factorId, "Old phone");
   expect(await renamed.json()).toMatchObject({ data: { factor: { id: factorId, name: "Old phone" } } });
 });
