@@ -250,6 +250,7 @@ export const TEXTS = {
     compared: (version: string, problem: string) =>
       `Version ${version} cannot be compared, because its YAML has errors. ${sentence(problem)}`,
     noFactor: "You have no second factor. Add one with POST /api/v1/auth/factors/totp.",
+    noPasskey: "You have no passkey. If you have another second factor, use a code instead.",
     webhookUrl: (reason: string) =>
       `Events cannot be delivered to this URL: ${reason}. Use a public https address.`,
   },

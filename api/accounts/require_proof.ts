@@ -65,6 +65,14 @@ export async function requirePassword(
   return user;
 }
 
+/** Returns the error for a user who asks for a passkey's options and has none. */
+export function noPasskey(): ApiError {
+  return new ApiError("UNPROCESSABLE_ENTITY", {
+    message: TEXTS.UNPROCESSABLE_ENTITY.noPasskey,
+    details: { reason: "no passkey" },
+  });
+}
+
 /** Returns the error for a user who has no second factor to use or renew. */
 export function noFactor(): ApiError {
   return new ApiError("UNPROCESSABLE_ENTITY", {

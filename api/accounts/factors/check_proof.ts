@@ -50,7 +50,7 @@ export const PROOF_FIELDS = {
 export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
   if (code !== undefined && passkey === undefined) return { code };
   if (passkey !== undefined && code === undefined) return { passkey };
-  throw invalidField("code", "give either a code or a passkey response");
+  throw invalidField("code", "or passkey is required, and not both");
 }
 
 export type ProofVerdict =

@@ -13,7 +13,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { lockCaller, noFactor } from "../require_proof.ts";
+import { lockCaller, noFactor, noPasskey } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
 import { checkProof, mailProofOutcome, PROOF_FIELDS, parseProof, proofError } from "./check_proof.ts";
 import { PASSKEY_MAX_BYTES, WebAuthnJson } from "./factor_schemas.ts";
@@ -42,7 +42,7 @@ export const beginVerification = operation(
       // Otherwise this and a verification could wait for each other.
       await lockCaller(tx, caller);
       const passkeys = await lockPasskeys(tx, userId);
-      if (passkeys.length === 0) throw noFactor();
+      if (passkeys.length === 0) throw noPasskey();
       const { options, challengeHash } = await passkeyRequest(config, passkeys);
       const challenge = { userId, sessionId: credential.id, purpose: "verify", challengeHash } as const;
       return { options, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: MINUTES }) };

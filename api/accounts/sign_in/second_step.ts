@@ -32,7 +32,7 @@ import {
 } from "../factors/check_proof.ts";
 import { PASSKEY_MAX_BYTES, WebAuthnJson } from "../factors/factor_schemas.ts";
 import { passkeyRequest } from "../factors/passkeys.ts";
-import { noFactor } from "../require_proof.ts";
+import { noPasskey } from "../require_proof.ts";
 import { SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 
@@ -90,7 +90,7 @@ export const beginSecondStep = operation(
       // First the sign-in, as its second step does: otherwise the two could wait for each other.
       if (!(await lockPendingSignIn(tx, signIn.id))) throw signInExpired();
       const passkeys = await lockPasskeys(tx, signIn.user.id);
-      if (passkeys.length === 0) throw noFactor();
+      if (passkeys.length === 0) throw noPasskey();
       const { options, challengeHash } = await passkeyRequest(config, passkeys);
       await updateChallengeHash(tx, { id: signIn.id, challengeHash });
       return options;

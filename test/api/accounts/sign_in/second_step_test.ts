@@ -305,10 +305,13 @@ describe("with a passkey", () => {
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
     const path = "/api/v1/auth/login/second-factor/options";
-    const ask = async (loginToken: string) =>
-      outcomeOf(await api.request(path, { method: "POST", body: { loginToken } }));
-    expect(await ask((await tokenOf(api, account)).loginToken)).toBe("422 UNPROCESSABLE_ENTITY");
-    expect(await ask("ull_unknown")).toBe(WRONG);
+    const ask = (loginToken: string) => api.request(path, { method: "POST", body: { loginToken } });
+    const refused = await ask((await tokenOf(api, account)).loginToken);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      422,
+      { error: { code: "UNPROCESSABLE_ENTITY", details: { reason: "no passkey" } } },
+    ]);
+    expect(await outcomeOf(await ask("ull_unknown"))).toBe(WRONG);
   });
 });
 
