@@ -109,11 +109,11 @@ async function findProject(
   const { caller, request, project: name } = access;
   const { userId } = caller;
   if (isUuid(name)) {
-    const project = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
-    const found = requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
+    const byId = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
+    if (!byId) return findNamedLikeId(sql, access);
     // The id needs no organization, but a header that names none of the caller's is refused as everywhere.
     if (request.headers.has("x-org-slug")) await resolveOrg(sql, caller, request);
-    return found;
+    return byId;
   }
   const { orgId, slug } = await resolveOrg(sql, caller, request);
   if (isLongerThan(name, MAX_PROJECT_NAME_LENGTH) || name.includes("\0")) {
@@ -121,6 +121,20 @@ async function findProject(
   }
   const project = await findVisibleProjectByName(sql, { name, userId, orgId });
   return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
+}
+
+/** Finds a project whose name has the form of an id. An organization that the caller may not use has none. */
+async function findNamedLikeId(
+  sql: Sql,
+  { caller, request, project: name }: { caller: Caller; request: Request; project: string },
+): Promise<VisibleProjectRow> {
+  const org = await resolveOrg(sql, caller, request).catch((error: unknown) => {
+    if (error instanceof ApiError) return null;
+    throw error;
+  });
+  const project =
+    org && (await findVisibleProjectByName(sql, { name, userId: caller.userId, orgId: org.orgId }));
+  return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.id(name)));
 }
 
 function notFound(message: string): ApiError {

@@ -46,8 +46,8 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id, slug or name; null if there is none. The slug of one project may be
- * the name of another: `living` and `restorable` say which one to take, else it is the one with the slug. `isPastRestore` is
+ * Finds and locks a project of an organization by its id, slug or name; null if there is none. The id counts first. The slug of
+ * one project may be the name of another: `living` and `restorable` say which one to take, else it is the one with the slug. `isPastRestore` is
  * true once its days to be restored are over. Call inside a transaction.
  */
 export async function lockProject(
@@ -59,13 +59,15 @@ export async function lockProject(
     restorable: tx`deleted_at is null, is_past_restore,`,
     slug: tx``,
   };
+  // A name may have the form of an id.
+  const hasId = isUuid(project) ? tx`id = ${project}` : tx`id is null`;
   return firstRow(tx<(ProjectRow & { isPastRestore: boolean })[]>`
     select ${tx(COLUMNS)},
       coalesce(deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS}), false) as is_past_restore
     from projects
     where org_id = ${orgId}
-      and ${isUuid(project) ? tx`id = ${project}` : tx`(slug = ${project} or name = ${project})`}
-    order by ${preferred[prefer]} slug = ${project} desc
+      and (${hasId} or slug = ${project} or name = ${project})
+    order by ${hasId} desc, ${preferred[prefer]} slug = ${project} desc
     limit 1
     for update`);
 }

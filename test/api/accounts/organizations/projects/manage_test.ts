@@ -156,6 +156,27 @@ test("of two projects with a slug and name in common, each request finds the one
   expect((await call("POST", "/till/restore")).data?.project.slug).toBe("new");
 });
 
+test("a project whose name has the form of an id is found by it, after the project that has the id", async () => {
+  await using place = await openPlace();
+  const { api, org, key, call } = place;
+  const name = "ABCDEF00-0000-4000-8000-00000000ABCD";
+  await call("POST", "", { name, slug: "named" });
+  const exported = async (project: string, slug: string) => {
+    const headers = { "x-org-slug": slug };
+    const response = await api.request(`/api/v1/export/projects/${project}/issues`, { key, headers });
+    await response.body?.cancel();
+    return response.status;
+  };
+  expect([await exported(name, org.slug), await exported(name, "no-such-organization")]).toEqual([200, 404]);
+  expect((await call("PATCH", `/${name}`, {})).data?.project.slug).toBe("named");
+  const { data } = await call("POST", "", { name: "Till" });
+  const id = data?.project.id ?? "";
+  await call("PATCH", "/named", { name: id });
+  expect((await call("PATCH", `/${id}`, {})).data?.project.slug).toBe("till");
+  expect((await call("DELETE", `/${id}`)).data?.project.slug).toBe("till");
+  expect((await call("DELETE", `/${id}`)).status).toBe(404);
+});
+
 test("a deleted project is out of exports, keeps its names, and comes back as it was", async () => {
   await using place = await openPlace();
   const { api, org, user, key, call } = place;
