@@ -101,7 +101,12 @@ test("copyRows() leaves the connection usable after every end", async () => {
   await expectUsable(pool, db);
   const abort = new AbortController();
   const sleeping = consume("select to_json(pg_sleep(60)::text)", 0, abort.signal);
-  setTimeout(() => abort.abort(), 50);
+  await waitFor(async () => {
+    const [found] =
+      await db.admin`select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`;
+    return found !== undefined;
+  });
+  abort.abort();
   expect(await sleeping).toBe("57014");
   await expectUsable(pool, db);
   expect(await consume(ENDLESS, 0, AbortSignal.abort()).catch((error) => error.name)).toBe("AbortError");

@@ -47,9 +47,13 @@ test("100 readers that do not read hold little memory, and others are served", a
   );
   Bun.gc(true);
   const before = process.memoryUsage.rss();
-  const sockets = await Promise.all(Array.from({ length: READERS }, () => ask(server, "")));
-  await waitFor(() => statuses(server).length === READERS + 1);
-  Bun.gc(true);
+  const sockets: Socket[] = [];
+  while (sockets.length < READERS) {
+    sockets.push(...(await Promise.all(Array.from({ length: READERS / 10 }, () => ask(server, "")))));
+    await waitFor(() => statuses(server).length === sockets.length + 1);
+    // What the test's allocator keeps is taken again by the next ones.
+    Bun.gc(true);
+  }
   // Without a limit it would be 100 times the body.
   expect(process.memoryUsage.rss() - before).toBeLessThan((READERS * BODY_BYTES) / 3);
   // The share of one address is one response.
