@@ -47,8 +47,8 @@ export async function findProjectByName(
 
 /**
  * Finds and locks a project of an organization by its id, slug or name; null if there is none. The id counts first. The slug of
- * one project may be the name of another: `living` and `restorable` say which one to take, else it is the one with the slug. `isPastRestore` is
- * true once its days to be restored are over. Call inside a transaction.
+ * one project may be the name of another: `living` and `restorable` say which one to take, else it is the one with the slug.
+ * `isPastRestore` is true once its days to be restored are over. Call inside a transaction.
  */
 export async function lockProject(
   tx: Sql,
