@@ -25,8 +25,8 @@ const MAX_FILES_AGAIN = 15;
 const WORKERS = availableParallelism() + 2;
 
 /**
- * Each takes a minute or more, most of which it waits. In a run of all files, they begin first, one after the other on a worker of
- * their own: in random order, the last of them would wait alone at the end.
+ * Each takes a minute or more and mostly waits. A run of all files begins with them, one after the other on a worker of their
+ * own: in random order, the last of them would wait alone at the end.
  */
 const LONG_FILES = [
   "test/citus/distribute_test.ts",

@@ -21,7 +21,7 @@ export function nameProblem(text: string): string | null {
   return lengthProblem(text, NAME_MAX_LENGTH) ?? lineProblem(text) ?? visibleProblem(text);
 }
 
-/** The same for the name of an API key or a second factor. */
+/** The same for the name of an API key or a second factor. A line break is reported even if there is nothing else. */
 export function labelProblem(text: string): string | null {
   return lineProblem(text) ?? nameProblem(text);
 }

@@ -1,4 +1,4 @@
-/** Finds the organization or user that a flag names, and throws AdminError if there is none. */
+/** Finds the organization or user that a flag names. Throws AdminError if there is none. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
 import { findLeadingMember, findMemberRole } from "../../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId, findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
