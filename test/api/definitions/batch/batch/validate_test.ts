@@ -152,7 +152,9 @@ test("problems of the YAML have lines and columns", async () => {
     errors: [{ code: "PAYLOAD_TOO_LARGE", details: { maxSize: 153_600 } }],
   });
   const workflow = await validate(api, person, { yaml: bareYaml("workflow", "a") });
-  expect(workflow["errors"]).toMatchObject([{ code: "UNPROCESSABLE_ENTITY", path: "workflow", line: 1, column: 1 }]);
+  expect(workflow["errors"]).toMatchObject([
+    { code: "UNPROCESSABLE_ENTITY", path: "workflow", line: 1, column: 1 },
+  ]);
 });
 
 test("unknown models and tools are warnings with their line and a suggestion, of publishing too", async () => {
