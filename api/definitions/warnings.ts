@@ -2,7 +2,7 @@
 import { shorten } from "../../shared/characters.ts";
 import { TOOLS } from "../../shared/definitions/language/agent_keys.ts";
 import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
-import { type DefinitionReference, writtenName } from "../../shared/definitions/references.ts";
+import { writtenName } from "../../shared/definitions/references.ts";
 import { isRange, RANGE_FORMS } from "../../shared/definitions/version_range.ts";
 import { OTHER_ORG_ADVICE, TEXTS } from "../../shared/error_texts.ts";
 import { modelName } from "../../shared/models/model_name.ts";
@@ -100,22 +100,41 @@ async function findReferences(
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
   const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
   return new Map(
-    [...byVersion].map(([definitionId, references]) => {
+    naming.map(({ row, document }) => {
+      const references = byVersion.get(row.id) ?? [];
       const unresolved = references.filter(({ target }) => !target);
-      const hidden = (shownByVersion.get(definitionId) ?? []).filter(({ target }) => !target);
+      const foreign = references.filter(({ reference }) => strangers.has(reference));
+      const hidden = (shownByVersion.get(row.id) ?? []).filter(({ target }) => !target);
       const warnings = distinct([
-        ...unresolved.map(({ reference }) => unresolvedReference(reference)),
-        ...references.filter(({ reference }) => strangers.has(reference)).map(foreignReference),
-        ...hidden.map(({ reference }) => referenceNotPublic(reference)),
+        ...unresolved.map(placed(document, unresolvedReference)),
+        ...foreign.map(placed(document, foreignReference)),
+        ...hidden.map(placed(document, referenceNotPublic)),
       ]);
-      return [definitionId, { references, warnings }];
+      return [row.id, { references, warnings }];
     }),
   );
 }
 
-/** Keeps the first of equal warnings: a document may name a definition in many places. */
+/** Returns `toWarning` with the place of the reference in the document. */
+function placed(
+  { references }: WrittenDocument,
+  toWarning: (resolved: ResolvedReference<VersionReferenceRow>) => Warning,
+): typeof toWarning {
+  return (resolved) => {
+    const place = references[resolved.reference.position];
+    const warning = toWarning(resolved);
+    return place ? { ...warning, path: place.path, line: place.line, column: place.column } : warning;
+  };
+}
+
+/** Keeps the first of warnings that say the same: a document may name a definition in many places. */
 function distinct(warnings: readonly Warning[]): Warning[] {
-  return [...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values()];
+  const first = new Map<string, Warning>();
+  for (const warning of warnings) {
+    const key = `${warning.code} ${warning.message}`;
+    if (!first.has(key)) first.set(key, warning);
+  }
+  return [...first.values()];
 }
 
 /** Returns the bare references that newly bind to organizations that the author is no member of. */
@@ -139,7 +158,7 @@ function translationWarnings({ failures, positions }: WrittenDocument): Warning[
   });
 }
 
-function unresolvedReference(reference: DefinitionReference): Warning {
+function unresolvedReference({ reference }: ResolvedReference<VersionReferenceRow>): Warning {
   const { type, range } = reference;
   const name = writtenName(reference);
   return {
@@ -163,7 +182,7 @@ function foreignReference({ reference, target }: ResolvedReference<VersionRefere
   };
 }
 
-function referenceNotPublic(reference: DefinitionReference): Warning {
+function referenceNotPublic({ reference }: ResolvedReference<VersionReferenceRow>): Warning {
   const { type } = reference;
   const name = writtenName(reference);
   return {

@@ -25,6 +25,11 @@ export interface PlacedName extends TextPosition {
   path: string;
 }
 
+/** A reference, with the place of its text. */
+interface PlacedReference extends DefinitionReference, TextPosition {
+  path: string;
+}
+
 /** A bug of ours that a document has met, without any text of the document: it may be private. */
 export interface DocumentFault {
   part: "translator" | "safety scan";
@@ -40,7 +45,7 @@ export interface ReadDocument {
   version: string;
   /** All stored columns except the text. */
   content: Omit<DefinitionContent, "yaml">;
-  references: DefinitionReference[];
+  references: PlacedReference[];
   /** Everything that keeps the document from being rendered. */
   failures: FailedTranslation[];
   faults: DocumentFault[];
@@ -94,7 +99,9 @@ export function readDocument(options: {
       name,
       version,
       content: { hash: hashDefinition(source.root), ...fields, ...runtime },
-      references: listReferences(source),
+      references: listReferences(source).map(({ path, ...reference }) => {
+        return { ...reference, path: formatPath(path), ...locate(path) };
+      }),
       failures,
       faults,
       keyWarnings: checkKeys(source, document),

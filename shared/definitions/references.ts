@@ -1,6 +1,7 @@
 /** References between definitions: `name@range` in documents. */
 import { isAccountSlug } from "../slugs.ts";
 import type { DefinitionType } from "../vocabulary.ts";
+import type { PathStep } from "../yaml/problems.ts";
 import { scalarText } from "../yaml/scalars.ts";
 import { walkKeys } from "./language/walk_keys.ts";
 import { isDefinitionName } from "./name.ts";
@@ -37,18 +38,23 @@ export function writtenName({ orgSlug, name }: Pick<DefinitionReference, "orgSlu
   return orgSlug === null ? name : `@${orgSlug}/${name}`;
 }
 
+/** A reference, and the path of its text in the document. */
+interface WrittenReference extends DefinitionReference {
+  path: PathStep[];
+}
+
 /**
  * Returns the references of a document in document order, without duplicates of one place. Text that is no valid reference
  * is included as an unresolvable one; lists and maps are left to the translator.
  */
-export function listReferences(source: Pick<DefinitionSource, "type" | "body">): DefinitionReference[] {
-  const found = new Map<string, DefinitionReference>();
-  for (const { text: value, context, type, inTree } of listEdges(source)) {
+export function listReferences(source: Pick<DefinitionSource, "type" | "body">): WrittenReference[] {
+  const found = new Map<string, WrittenReference>();
+  for (const { text: value, context, type, inTree, path } of listEdges(source)) {
     const text = scalarText(value);
     if (text === null) continue;
     const reference = { type, ...splitReference(text), context, inTree };
     const key = JSON.stringify(reference);
-    if (!found.has(key)) found.set(key, reference);
+    if (!found.has(key)) found.set(key, { ...reference, path: [source.type, ...path] });
   }
   return [...found.values()];
 }

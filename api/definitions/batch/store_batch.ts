@@ -100,7 +100,7 @@ async function runBatch(
 function requireNoErrors(items: readonly SubmittedItem[]): void {
   const errors = items.flatMap(({ index, document, errors: found }) => {
     const name = document ? { type: document.type, name: document.name } : {};
-    return found.map(({ details = {}, ...error }) => ({ index, ...name, ...error, details }));
+    return found.map((error) => ({ index, ...name, ...error }));
   });
   const [first] = errors;
   if (!first) return;

@@ -189,11 +189,17 @@ test("signs of misuse and unresolved references are warnings", async () => {
       code: "UNRESOLVED_REFERENCE",
       message: 'No published agent matches the reference "helper@^2.0.0".',
       details: { type: "agent", name: "helper", range: "^2.0.0" },
+      path: "agent.interface.dependencies.requires[1]",
+      line: 9,
+      column: 49,
     },
     {
       code: "UNRESOLVED_REFERENCE",
       message: 'No published agent matches the reference "nobody@latest".',
       details: { type: "agent", name: "nobody", range: "latest" },
+      path: "agent.interface.dependencies.requires[2]",
+      line: 9,
+      column: 66,
     },
     {
       code: "SAFETY_SIGNAL",

@@ -171,6 +171,9 @@ test("a fork returns its own warnings: no rendering, unresolved references, sign
     code: "UNRESOLVED_REFERENCE",
     message: `No published agent matches the reference "${name}@${range}".`,
     details: { type: "agent", name, range },
+    path: expect.stringContaining("agent.interface.dependencies.requires["),
+    line: expect.any(Number),
+    column: expect.any(Number),
   });
   const signal = {
     code: "SAFETY_SIGNAL",

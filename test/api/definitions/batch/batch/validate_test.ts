@@ -35,6 +35,9 @@ test("a valid document is reported with everything that storing it would say, an
         code: "UNRESOLVED_REFERENCE",
         message: 'No published agent matches the reference "gone@^1.0.0".',
         details: { type: "agent", name: "gone", range: "^1.0.0" },
+        path: "agent.interface.dependencies.requires[1]",
+        line: 9,
+        column: 47,
       },
     ],
     references: [
