@@ -14,7 +14,7 @@ import {
 import { scalarNumber } from "../yaml/scalars.ts";
 import { type DefinitionFields, readFields } from "./interface_fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
-import { isVersion } from "./versions.ts";
+import { isVersion, MAX_VERSION_LENGTH } from "./versions.ts";
 
 /** Maximum size of a document in bytes of UTF-8. Check a client's text before parsing it. */
 export const MAX_DEFINITION_BYTES = 153_600;
@@ -162,9 +162,12 @@ function readVersion(value: unknown, addProblem: (message: string) => void): str
   if (typeof value === "string" && isVersion(value)) return value;
   if (value === undefined || value === null) addProblem('version is missing. Example: version: "1.0.0"');
   else if (scalarNumber(value) !== null)
-    addProblem('version is a number: quote it and write three parts, as in version: "1.0.0"');
+    addProblem('version is not MAJOR.MINOR.PATCH. Write three numbers and quote it, as in version: "1.0.0"');
   else if (typeof value !== "string")
     addProblem(`version must be text, but is ${kindOf(value)}. Example: version: "1.0.0"`);
-  else addProblem(`version ${quoteValue(value)} is not MAJOR.MINOR.PATCH, as in "1.0.0".`);
+  else
+    addProblem(
+      `version ${quoteValue(value)} is not MAJOR.MINOR.PATCH, as in "1.0.0": three numbers without leading zeros, at most ${MAX_VERSION_LENGTH} characters`,
+    );
   return "";
 }

@@ -156,7 +156,7 @@ const EXAMPLE_REPORT = {
   errors: [
     {
       code: "UNPROCESSABLE_ENTITY",
-      message: 'version is a number: quote it and write three parts, as in version: "1.0.0"',
+      message: 'version is not MAJOR.MINOR.PATCH. Write three numbers and quote it, as in version: "1.0.0"',
       path: "agent.interface.version",
       line: 4,
       column: 14,

@@ -107,14 +107,14 @@ test.each<[yaml: string, ...problems: string[]]>([
   ],
   [MINIMAL.replace("name: a", "name: 7"), "agent.interface.name 3:11 name must be text, but is a number"],
   [MINIMAL.replace("name: a", `name: ${"a".repeat(101)}`), "name must have at most 100 characters"],
-  [
-    MINIMAL.replace('"1.0.0"', "1.0"),
-    'agent.interface.version 4:14 version is a number: quote it and write three parts, as in version: "1.0.0"',
-  ],
+  ...["1", "1.0", '"1.0"'].map((version): [string, string] => [
+    MINIMAL.replace('"1.0.0"', version),
+    'agent.interface.version 4:14 version is not MAJOR.MINOR.PATCH. Write three numbers and quote it, as in version: "1.0.0"',
+  ]),
   [MINIMAL.replace('"1.0.0"', "1.0.0-beta"), 'version "1.0.0-beta" is not MAJOR.MINOR.PATCH'],
   [MINIMAL.replace('"1.0.0"', "v1.0.0"), "is not MAJOR.MINOR.PATCH"],
   [MINIMAL.replace('"1.0.0"', "01.0.0"), "is not MAJOR.MINOR.PATCH"],
-  [MINIMAL.replace('"1.0.0"', "1000000.1000000.1000000"), "is not MAJOR.MINOR.PATCH"],
+  [MINIMAL.replace('"1.0.0"', "1000000.1000000.1000000"), "at most 20 characters"],
   [MINIMAL.replace('"1.0.0"', "[1, 0, 0]"), "version must be text, but is a list"],
   [
     agent("domain: Software"),
@@ -128,7 +128,7 @@ test.each<[yaml: string, ...problems: string[]]>([
   ],
   [
     agent("domain: Sea\nagentType: x").replace('"1.0.0"', "1"),
-    "agent.interface.version 4:14 version is a number",
+    "agent.interface.version 4:14 version is not MAJOR.MINOR.PATCH",
     "agent.interface.domain 5:13",
     "agent.interface.agentType 6:16",
   ],
