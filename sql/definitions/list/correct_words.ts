@@ -23,7 +23,9 @@ export async function correctWords(
   words: readonly SearchWord[],
 ): Promise<SearchWord[] | null> {
   const unknown = await findUnknown(sql, scope, words);
-  const isHopeless = unknown.some(({ word }) => word.length < MIN_LETTERS || word.length > MAX_LETTERS);
+  const isHopeless = unknown.some(
+    ({ word, isStopWord }) => isStopWord || word.length < MIN_LETTERS || word.length > MAX_LETTERS,
+  );
   if (unknown.length === 0 || unknown.length > MAX_CORRECTED || isHopeless) return null;
   const corrected = new Map<SearchWord, SearchWord>();
   for (const word of unknown) {

@@ -15,6 +15,8 @@ export interface SearchWord {
   word: string;
   /** Its own stem, or those of the words that a misspelled one is corrected to. */
   stems: readonly string[];
+  /** Texts are indexed without stop words; names have them. */
+  isStopWord: boolean;
   isCorrected: boolean;
 }
 
@@ -48,7 +50,12 @@ export async function readSearchWords(sql: Sql, scope: ListScope, search: string
   const others = rows.filter(({ isStopWord }) => !isStopWord);
   const words = (others.length > 0 ? others : rows).slice(0, MAX_WORDS);
   return {
-    words: words.map(({ word, stem }) => ({ word, stems: [stem], isCorrected: false })),
+    words: words.map(({ word, stem, isStopWord }) => ({
+      word,
+      stems: [stem],
+      isStopWord,
+      isCorrected: false,
+    })),
     text: rows[0]?.text ?? "",
     names: rows[0]?.names ?? [],
   };
