@@ -82,14 +82,14 @@ export function unlimitedTransaction(sql: Sql) {
 
 /**
  * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
- * parallel, but PostgreSQL's default costs prevent it, and it does not consider small tables. Count rows before this call:
- * counting gains nothing from workers. Call inside a transaction.
+ * parallel, but PostgreSQL's default cost of a row that a worker hands over prevents it. The cost of starting workers stays:
+ * copies of a few hundred rows take longer with them. Count rows before this call: counting gains nothing from workers. Call
+ * inside a transaction.
  */
 export async function preferParallelCopies(sql: Sql): Promise<void> {
   await sql`
     select
       set_config('max_parallel_workers_per_gather', '2', true),
-      set_config('parallel_setup_cost', '0', true),
       set_config('parallel_tuple_cost', '0', true)`;
 }
 

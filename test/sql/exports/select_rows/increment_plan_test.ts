@@ -1,7 +1,7 @@
 /** The work that an increment causes in the transaction of an export. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
-import { openExportSnapshot } from "../../../../sql/connection/snapshot.ts";
+import { openExportSnapshot, preferParallelCopies } from "../../../../sql/connection/snapshot.ts";
 import { rowsQuery } from "../../../../sql/exports/dataset_file.ts";
 import { deletedQuery } from "../../../../sql/exports/deleted_rows.ts";
 import { countQuery, type Increment } from "../../../../sql/exports/select_rows.ts";
@@ -77,4 +77,28 @@ test("an increment compares no row with every change", async () => {
   for (const [name, rows] of Object.entries(handled)) {
     expect([name, rows > CHANGED && rows < 12 * ISSUES]).toEqual([name, true]);
   }
+});
+
+test("no worker is started for a few rows", async () => {
+  await using app = await openTestApp();
+  const { sql } = app.db;
+  const increment: Increment = {
+    trackerSchema: "public",
+    projectId: crypto.randomUUID(),
+    since: "2026-01-01T00:00:00.000Z",
+    asOf: "2026-01-02T00:00:00.000Z",
+    visibility: toVisibility({}),
+    filters: NO_FILTERS,
+  };
+  const queries = [
+    deletedQuery(increment, "ndjson"),
+    ...Object.values(EXPORT_DATASETS).map((dataset) => rowsQuery(dataset, increment, "ndjson")),
+  ];
+  const snapshot = await openExportSnapshot(sql, { control: sql, signal: new AbortController().signal });
+  await snapshot.run(preferParallelCopies);
+  for (const query of queries) {
+    const plan = await snapshot.run((tx) => tx.unsafe(`explain ${query}`));
+    expect(JSON.stringify(plan)).not.toContain("Gather");
+  }
+  await snapshot.close();
 });
