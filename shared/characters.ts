@@ -13,6 +13,17 @@ export function countCharacters(text: string): number {
   return [...text].length;
 }
 
+/** More marks on one letter than any language has. Unicode's Stream-Safe Text Format allows as many (UAX 15, D4). */
+const EXCESS_MARKS = /(\p{Mark}{30})\p{Mark}+/gu;
+
+/**
+ * Normalizes a text in linear time. The engine takes a second for 10,000 marks that follow each other, so only the first 30
+ * of them stay.
+ */
+export function normalizeText(text: string, form: "NFKC" | "NFKD"): string {
+  return text.replace(EXCESS_MARKS, "$1").normalize(form);
+}
+
 /** Returns the first `max` UTF-16 units of a longer text, with an ellipsis, for messages. */
 export function shorten(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text;

@@ -1,4 +1,5 @@
 /** Slugs of users, organizations and projects. */
+import { normalizeText } from "./characters.ts";
 import { isUuid } from "./uuid.ts";
 
 const MAX_LENGTH = 60;
@@ -17,8 +18,7 @@ export function isProjectSlug(text: string): boolean {
 
 /** `Café Menu (v2)` → `cafe-menu-v2`; a UUID, and a name without any letter or digit of ASCII, becomes `project`. */
 export function toSlug(name: string): string {
-  const slug = name
-    .normalize("NFKD")
+  const slug = normalizeText(name, "NFKD")
     .replace(/\p{Mark}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")

@@ -1,7 +1,7 @@
 /** Passwords: which ones are accepted, and the only form in which they are stored. */
 import { Type } from "@sinclair/typebox";
 import { dictionary } from "@zxcvbn-ts/language-common";
-import { countCharacters, isLongerThan } from "../../shared/characters.ts";
+import { countCharacters, isLongerThan, normalizeText } from "../../shared/characters.ts";
 
 export const PASSWORD_MIN_LENGTH = 8;
 /** Long enough for any passphrase; bounds the work that hashing one can cause. */
@@ -53,7 +53,7 @@ function isPart(part: string, text: string): boolean {
 }
 
 function plain(text: string): string {
-  return text.normalize("NFKC").toLowerCase().trim();
+  return normalizeText(text, "NFKC").toLowerCase().trim();
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What people may write about a user or an organization: limits, fields of a body, and why a value is refused. */
 import { domainToASCII } from "node:url";
 import { Type } from "@sinclair/typebox";
-import { isLongerThan } from "../../shared/characters.ts";
+import { isLongerThan, normalizeText } from "../../shared/characters.ts";
 import { NullableText } from "../../shared/schemas.ts";
 import { isAccountSlug, isProjectSlug } from "../../shared/slugs.ts";
 import { invalidInput, type Problem } from "../http/validation_problems.ts";
@@ -50,9 +50,11 @@ export function aboutProblem(text: string): string | null {
 
 /** The same for a link: other schemes than http and https would run in the browser of the person who follows it. */
 export function websiteProblem(text: string): string | null {
-  const url = URL.parse(text);
-  if (url?.protocol !== "https:" && url?.protocol !== "http:") return "must be an http or https URL";
-  return lengthProblem(text, WEBSITE_MAX_LENGTH);
+  // Parsing a long host takes long.
+  const tooLong = lengthProblem(text, WEBSITE_MAX_LENGTH);
+  if (tooLong !== null) return tooLong;
+  const { protocol } = URL.parse(text) ?? {};
+  return protocol === "https:" || protocol === "http:" ? null : "must be an http or https URL";
 }
 
 /** The same for the email address of an account, which may be older than the rules of `emailProblem`. */
@@ -62,18 +64,20 @@ export function knownEmailProblem(text: string): string | null {
 
 /** The same for another email address. A mailbox has one spelling except for case, because limits count spellings. */
 export function emailProblem(text: string): string | null {
+  // So does looking at a long domain.
+  if (isLongerThan(text, EMAIL_MAX_LENGTH)) return lengthProblem(text, EMAIL_MAX_LENGTH);
   const [, local = "", domain = ""] = EMAIL.exec(text) ?? [];
   const ascii = domainToASCII(domain);
   const isMalformed =
     ascii === "" ||
     domain.split(".").includes("") ||
-    local.normalize("NFKC") !== local ||
+    normalizeText(local, "NFKC") !== local ||
     QUOTED_OR_INVISIBLE.test(text);
   if (isMalformed) return NO_EMAIL;
   if (!/^[!-~]+$/.test(domain) || ascii !== domain.toLowerCase()) {
     return `must have its domain in ASCII, as in ${local}@${ascii}`;
   }
-  return lengthProblem(text, EMAIL_MAX_LENGTH);
+  return null;
 }
 
 const NO_EMAIL = "must be an email address";

@@ -1,4 +1,5 @@
 /** Folds texts for the safety scan: lookalike letters become ASCII, invisible characters are removed. */
+import { normalizeText } from "../../shared/characters.ts";
 
 /**
  * Lookalikes by the ASCII character they resemble. A selection from Unicode's confusables.txt
@@ -69,8 +70,8 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}|[\u202A-\u202E\u2066-\u2069]
 export function foldText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   if (/^[\x00-\x7F]*$/.test(text)) return text;
-  return text
-    .replace(INVISIBLE, "")
-    .normalize("NFKC")
-    .replace(LOOKALIKE, (character) => FOLDED.get(character) ?? character);
+  return normalizeText(text.replace(INVISIBLE, ""), "NFKC").replace(
+    LOOKALIKE,
+    (character) => FOLDED.get(character) ?? character,
+  );
 }

@@ -1,4 +1,5 @@
 /** Makes file names from user input. */
+import { normalizeText } from "../characters.ts";
 
 const MAX_NAME_LENGTH = 80;
 /** Names that Windows keeps for devices, with or without an extension. */
@@ -9,8 +10,7 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
  * hidden, or a device name. Letters lose their accents: `Café` is `Cafe`.
  */
 export function sanitizeProjectName(name: string): string {
-  const sanitized = name
-    .normalize("NFKD")
+  const sanitized = normalizeText(name, "NFKD")
     .replace(/\p{M}/gu, "")
     .replace(/[^A-Za-z0-9._-]/gu, "-")
     .replace(/-{2,}/g, "-")

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { emailProblem } from "../../../api/accounts/profile_fields.ts";
+import { emailProblem, websiteProblem } from "../../../api/accounts/profile_fields.ts";
 
 test.each([
   "ann@b.example",
@@ -43,3 +43,11 @@ test.each([
     `must have its domain in ASCII, as in ${email.slice(0, email.indexOf("@"))}@${domain}`,
   ),
 );
+
+test("a text that is too long is not looked at any further", () => {
+  // Looking at their letters would take minutes.
+  const marks = "\u0315".repeat(50_000) + "\u0327".repeat(50_000);
+  for (const email of [`a${marks}@x.io`, `a@x${marks}.io`])
+    expect(emailProblem(email)).toBe("must have at most 320 characters");
+  expect(websiteProblem(`https://x${marks}.io`)).toBe("must have at most 2000 characters");
+});
