@@ -34,6 +34,12 @@ export async function listProjects(sql: Sql, orgId: string): Promise<ProjectRow[
     order by created_at desc, id`;
 }
 
+/** Lists the slugs of all projects of an organization, also of deleted ones. */
+export async function listProjectSlugs(sql: Sql, orgId: string): Promise<string[]> {
+  const rows = await sql<{ slug: string }[]>`select slug from projects where org_id = ${orgId}`;
+  return rows.map(({ slug }) => slug);
+}
+
 /** Finds a project of an organization by its name, also a deleted one; null if there is none. */
 export async function findProjectByName(
   sql: Sql,

@@ -7,6 +7,7 @@ import { lockOrg } from "../../../sql/accounts/orgs.ts";
 import {
   countProjects,
   insertProject,
+  listProjectSlugs,
   listProjectsNamed,
   lockProject,
   type ProjectRow,
@@ -51,14 +52,19 @@ export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectR
   await requireRoomForProject(tx, org);
   const attempt = `create project "${name}"`;
   await requireFree(tx, { org, attempt, name, slug: slug ?? toSlug(name), isSlugChosen: slug !== undefined });
+  const taken = new Set<string>();
   for (const candidate of slug === undefined ? slugCandidates(name) : [slug]) {
+    if (taken.has(candidate)) continue;
     const row = { ...(id === undefined ? {} : { id }), orgId: org.id, name, slug: candidate, ownerId };
     const project = await insertProject(tx, row).catch((error: unknown) => {
       throw toNameTaken(error, { org, attempt, name, slug: candidate });
     });
-    if (!project) continue;
-    await auditProject(tx, { org, actor, project, action: "project.create" });
-    return project;
+    if (project) {
+      await auditProject(tx, { org, actor, project, action: "project.create" });
+      return project;
+    }
+    // Thousands of names may make the same slug: all that have no letter of ASCII.
+    for (const other of await listProjectSlugs(tx, org.id)) taken.add(other);
   }
   throw nameTaken({ org, attempt, name, slug: slug ?? "" }, "slug");
 }

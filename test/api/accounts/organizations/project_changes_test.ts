@@ -61,6 +61,22 @@ test("the same name at once: one gets it, and the others get other slugs or a cl
   expect(slugs.map(({ slug }) => slug)).toEqual(["pay", "pay-2", "pay-3"]);
 });
 
+test("a name without a letter of ASCII gets the first free number, however many there are", async () => {
+  await using place = await openPlace();
+  const { api, org, key, user } = place;
+  const path = `${org.slug}/projects`;
+  await api.db.sql`
+    insert into projects (org_id, owner_id, name, slug)
+    select ${org.id}, ${user.id}, n::text, 'project' || case when n > 1 then '-' || n else '' end
+    from generate_series(1, 3000) as n
+    where n <> 2000`;
+  expect(await post(api, key, path, { name: "検索" })).toBe("201");
+  expect(await post(api, key, path, { name: "Поиск" })).toBe("201");
+  const rows = await api.db
+    .sql`select slug from projects where name in ('検索', 'Поиск') order by created_at`;
+  expect(rows.map(({ slug }) => slug as string)).toEqual(["project-2000", "project-3001"]);
+});
+
 test("a change whose audit entry cannot be written is rolled back", async () => {
   await using place = await openPlace();
   const { api, org, key, user } = place;
