@@ -1,4 +1,5 @@
 /** What the functions that write account mails get and return, and who gets a notice. */
+import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findMembership } from "../../sql/accounts/organization_members.ts";
 import { findUser, type UserRow } from "../../sql/accounts/users.ts";
@@ -32,17 +33,17 @@ type AccountMailContent = MailContent & {
 export type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;
 
 /**
- * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the user is no
- * longer the member or owner whom the notice is for.
+ * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the user no longer has
+ * the role that the notice is for; null is no member.
  */
 export async function findNoticeRecipient(
   sql: Sql,
   { userId, orgId }: AccountMailRow,
-  { mustBe }: { mustBe: "owner" | "member" | null },
+  { role }: { role?: OrgRole | null } = {},
 ): Promise<UserRow | null> {
   const user = userId === null ? null : await findUser(sql, userId);
   if (!user || user.disabledAt !== null) return null;
-  if (mustBe === null) return user;
+  if (role === undefined) return user;
   const membership = orgId === null ? null : await findMembership(sql, { userId: user.id, orgId });
-  return membership && (mustBe === "member" || membership.role === "owner") ? user : null;
+  return (membership?.role ?? null) === role ? user : null;
 }

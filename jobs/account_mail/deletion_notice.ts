@@ -1,4 +1,7 @@
 /** Mails to owners about the end of their organization. */
+import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
+import { findOrgById } from "../../sql/accounts/orgs.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { inWords, type MailContent, orgUrl, subjectName } from "../compose_mail.ts";
 import { requireOriginal } from "../require_original.ts";
 import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope.ts";
@@ -51,12 +54,19 @@ function who({ by }: Notice): { name: string } | string {
   return by === null ? "An operator" : { name: by };
 }
 
+/** Mails are sent in no order, and people believe the last one they get. */
+async function isStillTrue(sql: Sql, { orgId }: AccountMailRow, notice: Notice): Promise<boolean> {
+  if (notice.about === "deleted") return true;
+  const org = orgId === null ? null : await findOrgById(sql, orgId);
+  return org !== null && org.deletesAt === (notice.deletesAt ?? null);
+}
+
 export const writeDeletionNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
   await requireOriginal(sql);
   // When it is gone, it has no owners.
-  const user = await findNoticeRecipient(sql, mail, { mustBe: null });
-  if (!user) return null;
+  const user = await findNoticeRecipient(sql, mail);
   const notice = mail.details as unknown as Notice;
+  if (!user || !(await isStillTrue(sql, mail, notice))) return null;
   const write = NOTICES[notice.about];
   if (!write) throw new Error(`Cannot write a notice: this release does not know "${notice.about}"`);
   const { notes = [], ...said } = write(notice, orgUrl(publicUrl, notice.slug));

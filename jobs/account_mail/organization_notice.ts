@@ -1,4 +1,5 @@
 /** Mails about what has happened in an organization: to its owners, and to the member whom it concerns. */
+import type { OrgRole } from "../../shared/vocabulary.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { inWords, type MailText, orgUrl, subjectName } from "../compose_mail.ts";
 import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope.ts";
@@ -9,7 +10,7 @@ interface News {
   /** Null for an operator. */
   actor: string | null;
   from: string | null;
-  to: string | null;
+  to: OrgRole | null;
   /** Omitted in rows of old releases. */
   invitedBy?: string | null;
 }
@@ -17,7 +18,7 @@ interface News {
 /** Tells an owner about a change of owners or admins. */
 export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
-  const owner = await findNoticeRecipient(sql, mail, { mustBe: "owner" });
+  const owner = await findNoticeRecipient(sql, mail, { role: "owner" });
   if (!org || !owner) return null;
   const news = mail.details as unknown as News;
   const { member, actor, from, to, invitedBy = null } = news;
@@ -59,7 +60,8 @@ function describe({ member, actor, from, to }: News, orgName: string): MailText 
 export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   const { actor, from, to } = mail.details as unknown as News;
-  const user = await findNoticeRecipient(sql, mail, { mustBe: to === null ? null : "member" });
+  // Mails are sent in no order: one about an earlier change could be the last that arrives.
+  const user = await findNoticeRecipient(sql, mail, { role: to });
   if (!org || !user) return null;
   const organization = { name: org.name };
   const by = { name: actor ?? "An operator of this service" };

@@ -223,7 +223,8 @@ test("disabled owners get no mail, and a flood of changes sends ten an hour to e
   await scene.deliver();
   const counts = Map.groupBy(server.received, ({ to }) => String(to));
   expect(counts.get(owner.user.email)).toHaveLength(10);
-  expect(counts.get(ann.user.email)).toHaveLength(10);
+  // Five of the ten are no longer true.
+  expect(counts.get(ann.user.email)).toHaveLength(5);
   expect(counts.size).toBe(2);
 });
 
