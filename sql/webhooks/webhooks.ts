@@ -102,8 +102,8 @@ async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
   const isPending = sql`webhook_id = ${webhookId} and status = 'pending'`;
   await sql`
     update webhook_deliveries
-    set next_attempt_at = now()
-    where ${isPending} and next_attempt_at > now()`;
+    set next_attempt_at = least(next_attempt_at, now()), first_attempt_at = null
+    where ${isPending} and (next_attempt_at > now() or first_attempt_at is not null)`;
   await sql`
     update webhooks
     set failures = 0, paused_until = null,
