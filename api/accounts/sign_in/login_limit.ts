@@ -50,8 +50,8 @@ interface LoginLimitDeps {
 
 export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
   const limit = config.rateLimitLoginPerMinute;
-  /** Until when a subject is refused without asking the database. */
-  const rejectedUntil = new LRUCache<string, number>({ max: MAX_REFUSED });
+  /** From when until when a subject is refused without asking the database. */
+  const refused = new LRUCache<string, { from: number; until: number }>({ max: MAX_REFUSED });
 
   function rejectAttempt(context: RequestContext, resetAt: number): never {
     // This limit's numbers, and not those of requests in general, say why the response is 429.
@@ -61,15 +61,17 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   function rejectFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
-    const until = now() + waitMs;
-    rejectedUntil.set(keyOf(subject), until);
+    const from = now();
+    const until = from + waitMs;
+    refused.set(keyOf(subject), { from, until });
     return rejectAttempt(context, until);
   }
 
   async function takeOf(context: RequestContext, subjects: readonly LoginSubject[]): Promise<void> {
     for (const subject of subjects) {
-      const until = rejectedUntil.get(keyOf(subject)) ?? 0;
-      if (until > now()) rejectAttempt(context, until);
+      const { from, until } = refused.get(keyOf(subject)) ?? { from: 0, until: 0 };
+      // A clock that was set back would prolong the wait.
+      if (from <= now() && now() < until) rejectAttempt(context, until);
     }
     await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
     for (const subject of subjects) {

@@ -133,6 +133,16 @@ describe("the limit of attempts to sign in", () => {
     for (const status of [401, 429]) expect((await login(api, await wrongPair(api))).status).toBe(status);
   });
 
+  test("a clock that is set back prolongs no wait", async () => {
+    let nowMs = Date.now();
+    await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 1 }, now: () => nowMs });
+    expect((await login(api, nobody())).status).toBe(401);
+    expect((await login(api, nobody())).status).toBe(429);
+    nowMs -= 3 * 3_600_000;
+    await api.db.sql`delete from login_attempts`;
+    expect((await login(api, nobody())).status).toBe(401);
+  });
+
   test("rows older than a minute are deleted", async () => {
     await using api = await openTimed(100);
     for (let round = 0; round < 4; round += 1) {
