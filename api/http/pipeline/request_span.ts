@@ -18,7 +18,7 @@ export function startRequestSpan(
     parent: { traceparent: headers.get("traceparent"), tracestate: headers.get("tracestate") },
     attributes: {
       "http.request.method": isKnown ? context.method : "_OTHER",
-      "url.scheme": URL.parse(request.url)?.protocol.slice(0, -1) ?? "http",
+      "url.scheme": request.url.startsWith("https:") ? "https" : "http",
       "ulr.request_id": context.ownRequestId,
       ...(route === null ? {} : { "http.route": route }),
     },
