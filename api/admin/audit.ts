@@ -135,7 +135,11 @@ function problemAtEnd(head: AuditHead, expected: AuditHead, witness: AuditHead |
  */
 async function verifyChain(tx: Sql, witness: AuditHead | null): Promise<AuditHead & { entries: number }> {
   const chain = await findAuditChain(tx);
-  let head: AuditHead = { position: chain.deletedPosition, hash: chain.deletedHash };
+  const start: AuditHead = { position: chain.deletedPosition, hash: chain.deletedHash };
+  if (witness?.position === start.position && witness.hash !== start.hash) {
+    throw broken(`position ${start.position} does not have the hash in --head: the chain was rewritten`);
+  }
+  let head = start;
   let rows: ChainedEntryRow[];
   do {
     rows = await listChainedEntries(tx, { after: head.position, limit: BATCH });
@@ -147,7 +151,12 @@ async function verifyChain(tx: Sql, witness: AuditHead | null): Promise<AuditHea
   } while (rows.length === BATCH);
   const problem = problemAtEnd(head, { position: chain.sealedPosition, hash: chain.sealedHash }, witness);
   if (problem) throw broken(problem);
-  return { ...head, entries: head.position - chain.deletedPosition };
+  if (witness && witness.position < start.position) {
+    throw new AdminError(
+      `Cannot check --head: position ${witness.position} is older than what the log keeps. Use a head from position ${start.position} on.`,
+    );
+  }
+  return { ...head, entries: head.position - start.position };
 }
 
 function broken(problem: string): AdminError {

@@ -183,6 +183,33 @@ test("a chain rewritten up to its newest entry is detected with a head stored el
   expect(await problemOf(db, "--head", kept)).toContain("the chain was rewritten");
 });
 
+test("audit verify --head compares the head that retention deleted last, and fails for an older one", async () => {
+  await using db = await openTestDatabase();
+  await addEntries(db.sql, 3);
+  await sealAuditLog(db.sql, 10);
+  const heads = await db.sql<{ head: string }[]>`
+    select position || ':' || encode(hash, 'hex') as head from audit_log order by position`;
+  const [first = "", second = "", third = ""] = heads.map(({ head }) => head);
+  await tamper(db, async (tx) => {
+    await tx`update audit_log set occurred_at = now() - interval '401 days' where position <= 2`;
+  });
+  expect(await deleteOldAuditEntries(db.sql, { days: 400, limit: 10 })).toBe(2);
+  for (const head of [second, third]) {
+    expect(await verify(db, "--head", head)).toMatchObject({ entries: 1, head: { position: 3 } });
+  }
+  const zeros = "0".repeat(64);
+  expect(await problemOf(db, "--head", `2:${zeros}`)).toBe(
+    "The audit log is broken: position 2 does not have the hash in --head: the chain was rewritten",
+  );
+  for (const head of [first, `1:${zeros}`]) {
+    const { exitCode, out, err } = await runCommand(db.url, ["audit", "verify", "--head", head]);
+    expect([exitCode, out]).toEqual([1, ""]);
+    expect(err).toContain("position 1 is older than what the log keeps. Use a head from position 2 on.");
+  }
+  await tamper(db, async (tx) => tx`delete from audit_log where position = 3`);
+  expect(await problemOf(db, "--head", first)).toContain("entries are missing at the end");
+});
+
 test("retention deletes entries of 400 days from the beginning of the chain, and the rest still verifies", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 5);
