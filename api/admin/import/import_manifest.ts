@@ -17,9 +17,9 @@ const File = Type.Object({
   bytes: Type.Optional(Natural),
   sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
 });
-/** A project in either manifest. */
+/** A project in either manifest; `projectProblem` has the rules of its id and name. */
 const Contents = Type.Object({
-  project: Type.Object({ id: Type.String(), name: Type.String({ minLength: 1, maxLength: 200 }) }),
+  project: Type.Object({ id: Type.String(), name: Type.String() }),
   rowCounts: RowCounts,
   files: Type.Optional(Type.Record(Type.String(), File)),
 });

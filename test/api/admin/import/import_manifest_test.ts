@@ -28,6 +28,13 @@ test("planImport() takes a manifest with row counts only", () => {
   });
 });
 
+test("planImport() takes project names of up to 200 characters, an emoji counted once", () => {
+  const named = (name: string) => reasonFor({ ...bundle, project: { id: ID, name } });
+  expect(named("😀".repeat(200))).toBe("none");
+  expect(named("😀".repeat(201))).toContain("must have at most 200 characters");
+  expect(named("")).toContain("must not be empty");
+});
+
 test("planImport() looks for a project's entries in its directory", () => {
   const { schemaVersion, ...part } = bundle;
   const manifest = { schemaVersion, projects: [{ ...part, directory: "P__0f8fad5b" }] };
