@@ -13,6 +13,7 @@ import {
   findDemoState,
 } from "../../../sql/demo/demo_state.ts";
 import { lockSession } from "../../../sql/locks.ts";
+import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
 import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command/command.ts";
 import { withThousands } from "../command/format_output.ts";
 import { requireOrg } from "../command/lookups.ts";
@@ -169,7 +170,9 @@ export const seedDemoCommand = defineCommand({
       placeholder: "N",
       about: "loads every project N times, which multiplies the issues and their related rows",
     },
-    "if-empty": { about: "does nothing if the database has an organization" },
+    "if-empty": {
+      about: "does nothing if the database has an organization, or if TRACKER_SCHEMA names another schema",
+    },
     "credentials-file": {
       placeholder: "FILE",
       about: "also writes the credentials to this file, with mode 0600",
@@ -179,6 +182,11 @@ export const seedDemoCommand = defineCommand({
     const scale = values.scale === undefined ? 1 : Number(values.scale);
     if (!Number.isInteger(scale) || scale < 1 || scale > MAX_SCALE) {
       throw new UsageError(`--scale must be a whole number from 1 to ${MAX_SCALE}`);
+    }
+    const { trackerSchema } = context.config;
+    if (values["if-empty"] && trackerSchema !== OWN_TRACKER_SCHEMA) {
+      const text = `No demo is loaded: TRACKER_SCHEMA is "${trackerSchema}", so exports would not have its rows.`;
+      return { json: { created: false }, text };
     }
     requireOwnTracker(context.config, "demo seed");
     // Concurrent runs take turns; the second has nothing to do.

@@ -161,6 +161,18 @@ test("demo seed --if-empty does not change a database in use", async () => {
   expect(row?.["count"]).toBe(1);
 });
 
+test("demo seed --if-empty does nothing while TRACKER_SCHEMA names another schema, so that `bun run start` can go on", async () => {
+  await using db = await openTestDatabase();
+  const words = ["demo", "seed", "--if-empty"];
+  expect(await runCommand(db.url, words, { TRACKER_SCHEMA: "acme_exports" })).toEqual({
+    exitCode: 0,
+    out: 'No demo is loaded: TRACKER_SCHEMA is "acme_exports", so exports would not have its rows.\n',
+    err: "",
+  });
+  const [row] = await db.sql`select count(*) from organizations`;
+  expect(row?.["count"]).toBe(0);
+});
+
 test("demo seed goes on where a seed was cut off", async () => {
   await using db = await openTestDatabase();
   await seedSmallDemo(db.sql);
