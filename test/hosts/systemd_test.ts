@@ -53,6 +53,48 @@ async function succeed(machine: SystemdMachine, script: string): Promise<string>
   throw new Error(`Cannot run ${script}: ${stderr}${stdout}${journal.stdout}`);
 }
 
+/** Prints its arguments and stdin. */
+const ECHO = `const stdin = await Bun.stdin.text();
+console.log(JSON.stringify([...Bun.argv.slice(2), stdin]));
+process.exit(7);
+`;
+
+test("ulr-admin passes arguments, stdin and the exit code on, and stops its unit when it is interrupted", async () => {
+  await using opened = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), "ulr-admin-"));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  await runCommand(["chmod", "755", directory]);
+  const release = join(directory, "ulr");
+  await Bun.write(join(release, "api/admin/main.ts"), ECHO);
+  const machine = opened.use(await startSystemd({ prefix: [] }, [release]));
+  await succeed(machine, "install -d /etc/ulr; touch /etc/ulr/ulr.env");
+  await succeed(machine, `install ${join(ROOT, "deploy/systemd/ulr-admin")} /usr/local/bin/`);
+
+  const words = ["a$$b", `\${HOME}`, "$HOME", "$", "100%h", "it's", "", "two\nlines\n"];
+  const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  const echo = await machine.paste(`ulr-admin ${quoted}`, "typed\n");
+  expect([echo.exitCode, echo.stderr]).toEqual([7, ""]);
+  expect(JSON.parse(echo.stdout)).toEqual([...words, "typed\n"]);
+
+  // Ctrl-C and a lost terminal reach every process of the group, `kill` only one.
+  for (const [signal, target, exitCode] of [
+    ["INT", "-$pid", 130],
+    ["HUP", "-$pid", 129],
+    ["TERM", "$pid", 143],
+  ] as const) {
+    const { stdout } = await machine.run(`
+      command='/usr/local/bin/bun api/admin/main.ts wait'
+      setsid env --default-signal=INT ulr-admin wait < <(exec sleep 60 2> /dev/null) &
+      pid=$!
+      until pgrep --exact --full "$command" > /dev/null; do sleep 0.1; done
+      kill -${signal} -- ${target}
+      wait $pid || echo $?
+      pgrep --exact --full "$command" || true
+      systemctl list-units --all --no-legend 'ulr-admin-*'`);
+    expect([signal, stdout]).toEqual([signal, `${exitCode}\n`]);
+  }
+});
+
 /** Two release folders: the image's files and deploy/, and the same with one more migration. */
 async function makeReleases(directory: string): Promise<{ old: string; newer: string }> {
   await using install = await installForProduction();
