@@ -287,6 +287,14 @@ function needsDatabase(root: string, rest: readonly string[]): boolean {
   return false;
 }
 
+/** Aborts when nobody reads the output any more, as after `2>&1 | head`. */
+function whenUnread(): AbortSignal {
+  const unread = new AbortController();
+  const abort = () => unread.abort(new Error("Cannot go on: nobody reads the output"));
+  for (const output of [process.stdout, process.stderr]) output.on("error", abort);
+  return unread.signal;
+}
+
 /** Runs the tests, or those that the arguments choose; returns the exit code. */
 export async function runTests(command: Command): Promise<number> {
   if (command.args.includes("--help")) {
@@ -302,7 +310,7 @@ export async function runTests(command: Command): Promise<number> {
   ];
   const hasDatabase = needsDatabase(command.root, rest);
   await using server = await untilAborted(openTestServer(command, { hasDatabase }), command.stop);
-  const run = { ...command, server };
+  const run = { ...command, server, stop: AbortSignal.any([command.stop, whenUnread()]) };
   const ignored = missing.flatMap(({ files }) => files.map((file) => `--path-ignore-patterns=${file}`));
   const first = await runChosen(run, ignored, rest);
   const counted: LeftOut[] = [];

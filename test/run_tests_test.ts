@@ -2,12 +2,20 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommand } from "./helpers/process/command.ts";
 
+const MAIN = join(import.meta.dir, "main.ts");
+
 test("a name that no test file has fails before a database is started", async () => {
-  const main = join(import.meta.dir, "main.ts");
-  const run = await runCommand([process.execPath, main, "test/api", "nosuchfile"]);
+  const run = await runCommand([process.execPath, MAIN, "test/api", "nosuchfile"]);
   expect(run).toEqual({
     exitCode: 1,
     stdout: "",
     stderr: 'Cannot run "nosuchfile": no test file has this in its path.\n',
   });
+});
+
+test("a run whose reader has left ends before its tests do", async () => {
+  const files = "test/shared/slugs_test.ts test/deploy/local/supervisor_test.ts";
+  const script = `"$0" "$1" ${files} 2>&1 | head -1 > /dev/null; exit \${PIPESTATUS[0]}`;
+  const run = await runCommand(["bash", "-c", script, process.execPath, MAIN]);
+  expect(run.exitCode).toBe(1);
 });
