@@ -16,7 +16,7 @@ const FIELDS = ["name", "bio", "websiteUrl"] as const;
 const NOTICES = {
   saved: "Profile saved.",
   email:
-    "We sent a link to your new address. It works for 24 hours. Your address does not change until you confirm it.",
+    "We email a link to the new address, unless three were sent within an hour. It works for 24 hours. Your address does not change until you confirm it.",
   password: "Password changed. Your other sessions have ended; your API keys stay valid.",
 };
 
