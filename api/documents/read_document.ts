@@ -67,6 +67,8 @@ export type DocumentReading =
   /** The document is valid but has a name other than the expected one. */
   | ({ ok: false; otherName: string } & TextPosition);
 
+/** Each is stored, and resolved whenever the definition is. A few aliases make tens of thousands of a small text. */
+const MAX_REFERENCES = 5_000;
 /** Each unknown name is compared with the whole catalog. */
 const MAX_NAMES = 10;
 
@@ -87,6 +89,12 @@ export function readDocument(options: {
   const { type, name, version, fields } = source;
   if (options.name !== null && name !== options.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
+  const references = listReferences(source);
+  const excess = options.isStored ? undefined : references[MAX_REFERENCES];
+  if (excess !== undefined) {
+    const message = `A document may have at most ${MAX_REFERENCES.toLocaleString("en")} references to definitions.`;
+    return { ok: false, problems: [{ path: formatPath(excess.path), message, ...locate(excess.path) }] };
+  }
   const faults: DocumentFault[] = [];
   const { failures, ...runtime } = render(source, faults);
   const found = scan(source, faults);
@@ -99,7 +107,7 @@ export function readDocument(options: {
       name,
       version,
       content: { hash: hashDefinition(source.root), ...fields, ...runtime },
-      references: listReferences(source).map(({ path, ...reference }) => {
+      references: references.map(({ path, ...reference }) => {
         return { ...reference, path: formatPath(path), ...locate(path) };
       }),
       failures,

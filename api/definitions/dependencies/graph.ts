@@ -50,11 +50,15 @@ export function expandDependencies(
   const opened = new Set<string>();
   let deepest = 0;
   let truncated = false;
-  // Places are added while they are walked: each level after the one above it.
+  const needed = new Map<string, readonly DependencyEdge[]>();
+  // Places are added while they are walked: each level after the one above it. So nothing more fits once one does not.
   for (const place of places) {
+    if (truncated) break;
     if (opened.has(place.tree.id) && isBelowItself(place)) continue;
     opened.add(place.tree.id);
-    for (const { to, context } of listNeeded(map, place.tree.id)) {
+    const edges = needed.get(place.tree.id) ?? listNeeded(map, place.tree.id);
+    needed.set(place.tree.id, edges);
+    for (const { to, context } of edges) {
       const depth = place.depth + 1;
       if (depth > maxDepth || places.length > maxNodes) {
         truncated = true;

@@ -1,7 +1,7 @@
 /** Compares a document with the table of its keys, and warns of what an author may have meant otherwise. */
 import { shorten } from "../../characters.ts";
 import { isRecord } from "../../plain_values.ts";
-import { suggestNames } from "../../suggestions.ts";
+import { createSuggester, type Suggest, suggestNames } from "../../suggestions.ts";
 import type { DefinitionType } from "../../vocabulary.ts";
 import type { YamlDocument } from "../../yaml/document.ts";
 import { formatPath, kindOf, quoteValue } from "../../yaml/problems.ts";
@@ -25,6 +25,8 @@ export interface KeyWarning {
 
 /** Further warnings are dropped. */
 const MAX_WARNINGS = 50;
+/** Further unknown keys are not looked at. Those that resemble no known one need no warning, and a document has thousands. */
+const MAX_UNKNOWN_KEYS = 200;
 /** Of a key in a message. */
 const MAX_SHOWN = 60;
 /** Coding agents choose by the description: a shorter one says too little, and hosts cut a longer one. */
@@ -50,9 +52,12 @@ export function checkKeys(
   for (const key of Object.keys(source.root)) {
     if (key !== source.type && key !== "meta") add([key], () => keyBeside(key, source.type));
   }
+  let unknownKeys = 0;
   walkKeys(source, (place) => {
-    const path = [source.type, ...place.path];
     const { key } = place;
+    if (!key) unknownKeys += 1;
+    if (unknownKeys > MAX_UNKNOWN_KEYS && !key) return;
+    const path = [source.type, ...place.path];
     add(path, () =>
       key ? checkValue({ ...place, key }, () => nodeAt(path)) : unknownKey(place, source.type),
     );
@@ -78,15 +83,23 @@ function unknownKey(place: KeyPlace, type: DefinitionType): Finding | null {
 
 /** Returns a similar key of the same map, or the same key in a block of the definition. */
 function suggestKey(key: string, { path, around }: KeyPlace, type: DefinitionType): string | null {
-  const { keys, isOpen } = around.key;
-  const names = Object.keys(keys);
-  const unused = names.filter((name) => !Object.hasOwn(around.value, name));
-  const options = isOpen ? { minSimilarity: TYPO_SIMILARITY } : {};
-  const [similar] = [...suggestNames(key, unused, options), ...suggestNames(key, names, options)];
+  const found = suggesterOf(around.key)(key);
+  const similar = found.find((name) => !Object.hasOwn(around.value, name)) ?? found[0];
   if (similar !== undefined || path.length > 2) return similar ?? null;
   const blocks = Object.entries(LANGUAGES[type].keys);
   const [block] = blocks.find(([, inner]) => inner.kind === "map" && Object.hasOwn(inner.keys, key)) ?? [];
   return block === undefined ? null : formatPath([type, block, key]);
+}
+
+/** One for each map of the languages: making one takes longer than using it. */
+const suggesters = new WeakMap<Key, Suggest>();
+
+function suggesterOf(key: Key): Suggest {
+  const made =
+    suggesters.get(key) ??
+    createSuggester(Object.keys(key.keys), key.isOpen ? { minSimilarity: TYPO_SIMILARITY } : {});
+  suggesters.set(key, made);
+  return made;
 }
 
 type KnownPlace = KeyPlace & { key: Key };

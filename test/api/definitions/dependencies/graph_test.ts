@@ -148,6 +148,23 @@ test("expandDependencies() holds its limits on layers that multiply, and on a ch
   }
 });
 
+test("expandDependencies() looks once at what a definition needs, in however many places it stands", () => {
+  const { nodes, edges } = mapOf({
+    a: Array.from({ length: 60 }, (_, n) => `b${n}`),
+    ...Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`b${n}`, ["c"]])),
+    c: ["d"],
+  });
+  const asked: string[] = [];
+  const counting = new Map(edges);
+  counting.get = (id) => {
+    asked.push(id);
+    return edges.get(id);
+  };
+  const { graph } = expandDependencies({ nodes, edges: counting }, { rootId: "a" });
+  expect(graph.dependencies).toHaveLength(60);
+  expect(asked).toHaveLength(new Set(asked).size);
+});
+
 test("expandDependencies() finds what can be reached, each once, whatever the graph", () => {
   const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
   fc.assert(

@@ -250,3 +250,12 @@ test.each(DEFINITION_TYPES)("every key of a %s has a meaning, and an example tha
   expect(wrong).toEqual([]);
   expect(count).toBeGreaterThan(50);
 });
+
+test("of thousands of unknown keys, the first 200 are compared with the known ones", () => {
+  const lines = (count: number) => {
+    const own = Array.from({ length: count }, (_, n) => `zz${n}: 1`);
+    return `tone: {${own.join(", ")}}\nmissions: {opener: x}`;
+  };
+  expect(placesOf("agent", lines(199))).toEqual(["UNKNOWN_KEY missions 4"]);
+  expect(placesOf("agent", lines(200))).toEqual([]);
+});
