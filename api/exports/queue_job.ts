@@ -187,12 +187,15 @@ interface QueuedExport {
  * hour, and the errors of `requireTracker` and `settleCutoff`.
  */
 async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<QueuedExport> {
-  const active = await findActiveExportJob(deps.sql, newJob.orgId);
+  const { asOf: requested, since } = newJob.options;
+  // Times that cannot be are refused, whether or not a job is active.
+  const hasTimes = requested !== null || since !== null;
+  const active = hasTimes ? null : await findActiveExportJob(deps.sql, newJob.orgId);
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
   // Outside the transaction: an open transaction holds back the watermark.
   const nodes = await listNodes(deps.sql, deps.nodes);
-  const asOf = await settleCutoff(deps, { asOf: newJob.options.asOf, since: newJob.options.since, nodes });
+  const asOf = await settleCutoff(deps, { asOf: requested, since, nodes });
   return deps.sql.begin(async (tx) => {
     await lockOrg(tx, newJob.orgId);
     const actor = auditActor(newJob.request, newJob.caller);

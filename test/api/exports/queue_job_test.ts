@@ -114,10 +114,11 @@ test("POST /export/jobs names the parameters in which the active job differs fro
   const same = [first, { ...first, as_of: active.asOf, include_resolved: true }];
   for (const body of same) expect(await again(body)).toEqual({});
   const earlier = new Date(Date.now() - 7_200_000).toISOString();
+  const between = new Date(Date.now() - 1_800_000).toISOString();
   const others: [object, string][] = [
     [{ ...first, format: "parquet" }, "format is csv, not parquet"],
     [{ ...first, since: earlier }, `since is ${since}, not ${earlier}`],
-    [{ ...first, as_of: earlier }, `as_of is ${active.asOf}, not ${earlier}`],
+    [{ ...first, as_of: between }, `as_of is ${active.asOf}, not ${between}`],
     [{ ...first, include_archived: true }, "include_archived is false, not true"],
     [{ ...first, include_superseded: true }, "include_superseded is false, not true"],
     [{ ...first, include_resolved: false }, "include_resolved is true, not false"],
@@ -195,6 +196,17 @@ describe("POST /export/jobs refuses", () => {
       ]);
     }
     expect(await app.db.sql`select id from export_jobs`).toEqual([] as never);
+  });
+
+  test("times that cannot be, also while a job is active", async () => {
+    await using app = await openTestApp();
+    const person = await app.make.person();
+    expect((await postJob(app, person, {})).status).toBe(201);
+    for (const body of [{ as_of: "2999-01-01T00:00:00Z" }, { since: "2020-01-01T00:00:00Z" }]) {
+      const response = await postJob(app, person, body);
+      expect([body, response.status]).toEqual([body, 400]);
+    }
+    expect(await app.db.sql`select from export_jobs`).toHaveLength(1);
   });
 
   test("the caller whose key is revoked while the request waits", async () => {
