@@ -50,15 +50,12 @@ export function expandDependencies(
   const opened = new Set<string>();
   let deepest = 0;
   let truncated = false;
-  const needed = new Map<string, readonly DependencyEdge[]>();
+  const listNeeded = needsOf(map);
   // Places are added while they are walked: each level after the one above it. So nothing more fits once one does not.
   for (const place of places) {
-    if (truncated) break;
-    if (opened.has(place.tree.id) && isBelowItself(place)) continue;
+    if (truncated || (opened.has(place.tree.id) && isBelowItself(place))) continue;
     opened.add(place.tree.id);
-    const edges = needed.get(place.tree.id) ?? listNeeded(map, place.tree.id);
-    needed.set(place.tree.id, edges);
-    for (const { to, context } of edges) {
+    for (const { to, context } of listNeeded(place.tree.id)) {
       const depth = place.depth + 1;
       if (depth > maxDepth || places.length > maxNodes) {
         truncated = true;
@@ -82,13 +79,22 @@ function isBelowItself(place: Place): boolean {
   return false;
 }
 
-/** Named twice in one document, it counts where it is named first. */
-function listNeeded({ edges }: DependencyMap, id: string): DependencyEdge[] {
-  const first = new Map<string, DependencyEdge>();
-  for (const edge of edges.get(id) ?? []) {
-    if (!first.has(edge.to)) first.set(edge.to, edge);
-  }
-  return [...first.values()];
+/**
+ * Returns what a definition needs, worked out once for all its places. Named twice in one document, it counts where it is named
+ * first.
+ */
+function needsOf({ edges }: DependencyMap): (id: string) => Iterable<DependencyEdge> {
+  const kept = new Map<string, ReadonlyMap<string, DependencyEdge>>();
+  return (id) => {
+    const found = kept.get(id);
+    if (found) return found.values();
+    const first = new Map<string, DependencyEdge>();
+    for (const edge of edges.get(id) ?? []) {
+      if (!first.has(edge.to)) first.set(edge.to, edge);
+    }
+    kept.set(id, first);
+    return first.values();
+  };
 }
 
 function requireNode({ nodes }: DependencyMap, id: string): DependencyNode {
