@@ -84,7 +84,12 @@ async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
       query: { window: WINDOW, include: "byTime", timeBucket: "day" },
     }),
     page.call(listVersions, { params: apiParams(line), query: { limit: SHOWN_VERSIONS } }),
-    org && page.call(getForkable, { params: apiParams(address), org: org.slug }),
+    // An organization that requires a second factor gets no fork, and hides its own definitions only.
+    org &&
+      nullIf(
+        ["SECOND_FACTOR_REQUIRED", "ORG_ACCESS_DENIED"],
+        page.call(getForkable, { params: apiParams(address), org: org.slug }),
+      ),
   ]);
   return {
     session,

@@ -66,6 +66,21 @@ test("a page can be kept by caches while it is public, and by none for those who
   }
 });
 
+test("a member without the second factor that the organization requires reads what is public", async () => {
+  await publishAgent(api, publisher, { name: "open", visibility: "public" });
+  const member = await makePublisher();
+  await publishAgent(api, member, { name: "own", visibility: "private" });
+  await api.db.sql`update organizations set require_second_factor = true where id = ${member.org.id}`;
+  for (const tab of TABS) {
+    const { status } = await openPage(api, `${pathOf("open")}${tab}`, member.token);
+    expect([tab, status]).toEqual([tab, 200]);
+  }
+  expect(await textOf(pathOf("open"), member.token)).not.toContain("Fork to");
+  expect(await textOf(pathOf("open"), publisher.token)).toContain("Fork to");
+  const own = await openPage(api, `/definitions/agent/@${member.org.slug}/own`, member.token);
+  expect(own.status).toBe(404);
+});
+
 test("a repeated organization is not multiplied by the links of the page", async () => {
   const orgs = Array.from({ length: 1500 }, (_, index) => `org=a${index}`).join("&");
   const response = await openPage(api, `/definitions?${orgs}`);
