@@ -65,6 +65,30 @@ test.each<[DefinitionType, name: string, bodyWith: (value: string) => unknown]>(
   expect(rendered(type, bodyWith("{{ vault.key }}"))).toContain("{{ vault.key }}");
 });
 
+test.each([
+  "STRIPE_SECRET_KEY",
+  "AWS_SECRET_ACCESS_KEY",
+  "secretKey",
+  "SECRET_KEY_BASE",
+  "ENCRYPTION_KEY",
+  "RAILS_MASTER_KEY",
+  "auth-key",
+])("an environment variable called %s is not rendered, nor a field of that name", (name) => {
+  const listed = pipelineWith({ environment: { variables: [{ name, value: "XYZZY" }] } });
+  const field = pipelineWith({ environment: { [name]: "XYZZY" } });
+  for (const body of [listed, field]) {
+    expect(rendered("pipeline", body)).not.toContain("XYZZY");
+    expect(rendered("pipeline", body)).toContain("secret, not shown");
+  }
+});
+
+test("keys that are no secrets are rendered", () => {
+  for (const name of ["PUBLIC_KEY", "sort_key", "SECRET_KEYRING_PATH", "monkey"]) {
+    const variables = [{ name, value: "XYZZY" }];
+    expect(rendered("pipeline", pipelineWith({ environment: { variables } }))).toContain("XYZZY");
+  }
+});
+
 test("a default whose name promises nothing is shown, also an empty one", () => {
   const inputs = [
     { name: "lens", default: "wide" },
