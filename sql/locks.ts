@@ -24,7 +24,7 @@ export type LockName = keyof typeof LOCKS;
 
 /** The lock of one row, email address or network. Its number is a 64-bit hash of both. */
 interface RowLock {
-  name: "account_mail" | "account_mail_network" | "export_mail" | "project_import";
+  name: "account_mail" | "account_mail_network" | "definition_quotas" | "export_mail" | "project_import";
   id: string;
 }
 

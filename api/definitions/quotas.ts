@@ -3,15 +3,18 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
-import { lockOrg } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { countDefinitionQuotas, type DefinitionQuotas } from "../../sql/definitions/quotas.ts";
+import { lockTransaction } from "../../sql/locks.ts";
 
 /** Quotas of a paid tier. */
 export const DEFINITION_QUOTAS: DefinitionQuotas = { drafts: 1_000, lines: 10_000, yamlBytes: 500_000_000 };
 
-/** More than concurrent writers add. With this much left, writers need not wait for each other. */
-const MARGIN: DefinitionQuotas = { drafts: 50, lines: 50, yamlBytes: 10_000_000 };
+/**
+ * More than a batch and concurrent writers of single documents add. With this much left, writers of single documents need not
+ * wait for others.
+ */
+const MARGIN: DefinitionQuotas = { drafts: 250, lines: 250, yamlBytes: 10_000_000 };
 
 type Org = Pick<MembershipRow, "orgId" | "slug" | "tier">;
 
@@ -22,14 +25,22 @@ function limitsOf(tier: SubscriptionTier): DefinitionQuotas {
 }
 
 /**
- * Counts the used quotas of an organization. Near a limit, it also locks the organization until the transaction ends, so that
- * writers take turns and none exceeds it. Call it before any other lock, or two writers may wait for each other.
+ * Counts the used quotas of an organization. Near a limit, it also locks them (`lockQuotas`), so that writers take turns and
+ * none exceeds it. Call it before any other lock, or two writers may wait for each other.
  */
 export async function countUsedQuotas(sql: Sql, org: Org): Promise<DefinitionQuotas> {
   const used = await countDefinitionQuotas(sql, org.orgId);
   if (exceeded(used, { limits: limitsOf(org.tier), added: MARGIN }) === null) return used;
-  await lockOrg(sql, org.orgId);
+  await lockQuotas(sql, org);
   return countDefinitionQuotas(sql, org.orgId);
+}
+
+/**
+ * Locks the quotas of an organization until the transaction ends. A batch does so before it counts, however much is left. Not
+ * the organization itself: its keys, members and exports need not wait for a batch. Call inside a transaction.
+ */
+export async function lockQuotas(tx: Sql, { orgId }: Pick<Org, "orgId">): Promise<void> {
+  await lockTransaction(tx, { name: "definition_quotas", id: orgId });
 }
 
 /** Throws QUOTA_EXCEEDED if adding this much to `used` exceeds a quota. */

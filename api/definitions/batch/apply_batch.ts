@@ -16,6 +16,7 @@ import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
 import { checkPublished, lockDependencies, storePublished } from "../publish.ts";
+import { lockQuotas } from "../quotas.ts";
 import type { Warning } from "../schemas.ts";
 import { type CheckedVersion, checkVersions } from "../warnings.ts";
 import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order_and_cycles.ts";
@@ -56,6 +57,7 @@ export async function applyBatch(
   const added = documents.map(({ type, name, content }) => {
     return { type, name, yamlBytes: Buffer.byteLength(content.yaml) };
   });
+  if (!isDryRun && read.length > 1) await lockQuotas(tx, writer.org);
   await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
   const { sorted, cycles } = await sortBatch(batch);
   if (rejectsCycles) noteDraftCycles(read, cycles);

@@ -163,11 +163,11 @@ export async function forkVersion(
   const { document } = edited;
   // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
   return runWrite(sql, writer, async (tx) => {
+    await requireQuota(tx, writer.org, added);
     // It may have been quarantined, archived or deleted while the document was written.
     const held = await holdDefinition(tx, { id: original.id, viewer: writer.viewer });
     if (!held) throw definitionNotFound(original, "version");
     await requireForkable(tx, held, writer.viewer);
-    await requireQuota(tx, writer.org, added);
     const lineId = await insertForkLine(tx, { ...key, forkedFromId: original.id });
     await requireStillWriter(tx, writer);
     if (lineId === null) throw nameTaken();

@@ -11,6 +11,8 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 function own({ key, org }: Person): Caller {
   return { key, org };
@@ -97,6 +99,32 @@ test.each([
     expect(await create(api, personal, "elsewhere")).toEqual([201]);
   },
 );
+
+test("batches that are submitted at the same time stay within the quota together, with other writers", async () => {
+  await using api = await openTestApp({ config: { databasePoolMax: 10 } });
+  const owner = await api.make.person({ tier: "free" });
+  await createAgent(api, own(owner), { name: "base" });
+  const submit = async (version: string) => {
+    const added = Array.from({ length: 97 }, (_, n) => agentYaml(`new-${n}`, version));
+    const definitions = [agentYaml("base", version), ...added].map((yaml) => ({ yaml }));
+    const response = await write(api, "/batch", own(owner), { body: { definitions } });
+    return response.status === 201 ? [201] : errorOf(response);
+  };
+  // All three are under way before any adds a version.
+  const { running } = await api.db.owner.begin(async (tx) => {
+    await tx`select from definition_lines where name = 'base' for no key update`;
+    const batches = ["2.0.0", "3.0.0"].map(submit);
+    await waitFor(async () => (await listWaiting(api.db.admin)).length === 2);
+    const single = create(api, own(owner), "base", "4.0.0");
+    await waitFor(async () => (await listWaiting(api.db.admin)).length === 3);
+    return { running: Promise.all([single, ...batches]) };
+  });
+  const [single, ...batches] = await running;
+  expect(single).toEqual([201]);
+  expect(batches.toSorted()).toMatchObject([[201], [409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }]]);
+  const [count] = await api.db.sql<[{ drafts: number }]>`select count(*)::int as drafts from definitions`;
+  expect(count.drafts).toBe(100);
+});
 
 test.each([
   ["free", 1_000],
