@@ -155,7 +155,8 @@ async function placeDrafts(
     // Comparing thousands of versions takes milliseconds.
     await yieldEventLoop();
   }
-  return placed;
+  // With all versions of the batch: the change type does not depend on the order in the request.
+  return placed.map((one) => ({ ...one, versions: stored.get(one.draft.lineId) ?? [] }));
 }
 
 /** Throws VERSION_EXISTS if another document of the batch has taken the version. `first` is the index of that. */

@@ -4,6 +4,7 @@ import { lockTransaction } from "../../../../sql/locks.ts";
 import {
   agentNeeding,
   agentYaml,
+  ask,
   createAgent,
   errorOf,
   publishAgent,
@@ -111,3 +112,28 @@ test("a batch that waits for a line for ten seconds is refused, and stores nothi
   expect([...stored]).toEqual([{ name: "held", version: "1.0.0" }]);
   expect((await write(api, "/batch", person, { headers: YAML, body })).status).toBe(201);
 });
+
+test.each([
+  [["1.0.0", "1.1.0", "2.0.0", "2.0.1"]],
+  [["2.0.1", "2.0.0", "1.1.0", "1.0.0"]],
+  [["1.1.0", "2.0.1", "1.0.0", "2.0.0"]],
+])(
+  "the change types of versions of one name do not depend on their order in the batch: %p",
+  async (versions) => {
+    await using api = await openTestApp();
+    const person = await api.make.person();
+    const body = versions.map((version) => agentYaml("reviewer", version)).join("---\n");
+    expect((await write(api, "/batch?publish=true", person, { headers: YAML, body })).status).toBe(201);
+    const response = await ask(api, "/agent/reviewer/versions", person);
+    expect(await response.json()).toMatchObject({
+      data: {
+        versions: [
+          { version: "2.0.1", changeType: "patch" },
+          { version: "2.0.0", changeType: "major" },
+          { version: "1.1.0", changeType: "minor" },
+          { version: "1.0.0", changeType: "major" },
+        ],
+      },
+    });
+  },
+);
