@@ -175,8 +175,8 @@ export const getDependents = operation(
     summary: "List the dependents of a definition",
     description:
       "Lists the versions that depend directly on this version or, for a name without a version, on any version of the " +
-      "definition. Versions that you would not find in a list are left out. At most 5,000 are shown, and of more than 1,000 " +
-      "different ranges only those of most organizations count.",
+      "definition. Versions that you would not find in a list are left out. At most 5,000 are shown. Of more than 1,000 " +
+      "different ranges, only 1,000 count, the same number for each author.",
     params: VersionOrId,
     response: {
       200: data(

@@ -11,19 +11,25 @@ export const MAX_REFERENCED_RANGES = 1_000;
 
 /**
  * Returns the distinct ranges with which versions that the viewer finds in lists refer to this line: at most
- * `MAX_REFERENCED_RANGES`, those of most organizations first, so that the ranges of one cannot replace those of all others.
+ * `MAX_REFERENCED_RANGES`. Authors take turns, each with the ranges of most of their versions first, so that one user's ranges
+ * cannot replace those of others, in however many organizations they are.
  */
 export async function listReferencedRanges(
   sql: Sql,
   { target, viewer }: { target: DefinitionLineKey; viewer: DefinitionViewer },
 ): Promise<string[]> {
   const rows = await sql<{ range: string }[]>`
-    select r.range
-    from definition_references as r
-    join definitions as d on d.id = r.definition_id
-    where ${isDependent(sql, { target, viewer })} and char_length(r.range) <= ${MAX_RANGE_LENGTH}
-    group by r.range
-    order by count(distinct d.org_id) desc, count(*) desc, r.range
+    with named as (
+      select r.range, row_number() over (partition by d.author_id order by count(*) desc, r.range) as place
+      from definition_references as r
+      join definitions as d on d.id = r.definition_id
+      where ${isDependent(sql, { target, viewer })} and char_length(r.range) <= ${MAX_RANGE_LENGTH}
+      group by r.range, d.author_id
+    )
+    select n.range
+    from named as n
+    group by n.range
+    order by min(n.place), count(*) desc, n.range
     limit ${MAX_REFERENCED_RANGES}`;
   return rows.map(({ range }) => range);
 }

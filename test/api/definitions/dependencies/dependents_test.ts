@@ -266,6 +266,24 @@ test("a document with thousands of ranges hides no dependents of others, and a s
   expect(after).toMatchObject({ totalCount: 3, truncated: true });
 });
 
+test("a user with many organizations hides no dependents of others", async () => {
+  await using api = await openTestApp();
+  const [owner, flooder, user] = [await api.make.person(), await api.make.person(), await api.make.person()];
+  const open = { status: "published", visibility: "public" } as const;
+  await makeDefinition(api.db.sql, owner, { name: "helper", ...open });
+  const helped = await makeDefinition(api.db.sql, user, { name: "helped", ...open });
+  await addReferences(api, helped.id, owner, ["~1.0.0", "^1.0.0"]);
+  const ranges = Array.from({ length: MAX_REFERENCED_RANGES }, (_, patch) => `<1.0.${patch + 1}`);
+  for (const org of [flooder.org, flooder.personalOrg]) {
+    for (const name of ["flood", "more"]) {
+      const flood = await makeDefinition(api.db.sql, { ...flooder, org }, { name, ...open });
+      await addReferences(api, flood.id, owner, ranges);
+    }
+  }
+  const { dependents } = await dependentsOf(api, "/agent/helper");
+  expect(dependents.map(({ name }) => name)).toEqual(["flood", "flood", "helped", "more", "more"]);
+});
+
 /** Adds references to an agent "helper" of an organization to a version, in SQL. */
 async function addReferences(api: TestApp, definitionId: string, { org }: Person, ranges: readonly string[]) {
   await api.db.sql`
