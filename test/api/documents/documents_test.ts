@@ -93,6 +93,28 @@ test("fifty concurrent callers share one task, and later ones hit the cache", as
   expect(await compare(null)).toBe(texts[0] ?? "");
 });
 
+test("real documents of up to 4,096 characters do not wait for the thread, but dense ones do", async () => {
+  const opened = openDocuments();
+  await opened.close();
+  const { read } = opened.forCaller("user");
+  const real = readDemoDefinitions().filter(({ yaml }) => yaml.length <= 4_096);
+  expect(real.length).toBeGreaterThan(10);
+  for (const { type, yaml } of real)
+    expect(await read({ type, name: null, yaml })).toMatchObject({ ok: true });
+  const dense = [
+    `k: [${"[],".repeat(1_200)}]`,
+    `k:\n${`    ${"- ".repeat(50)}x\n`.repeat(30)}`,
+    Array.from({ length: 300 }, (_, n) => `k${n}: 1`).join("\n  "),
+    `k: {${Array.from({ length: 700 }, (_, n) => n).join()}}`,
+  ];
+  for (const block of dense) {
+    const yaml = agentYaml("dense").replace("agent:\n", `agent:\n  ${block}\n`);
+    expect(yaml.length).toBeLessThanOrEqual(4_096);
+    const refused = [503, "SERVICE_UNAVAILABLE", "2"];
+    expect(await read({ type: "agent", name: null, yaml }).catch(errorOf)).toEqual(refused);
+  }
+});
+
 test("the cache is bounded and keeps recent results", async () => {
   const [first, second, third] = ["1.0.0", "1.0.1", "1.0.2"].map((version) => ({
     type: "agent" as const,
