@@ -51,6 +51,8 @@ const DEFAULTS: Required<Omit<DocumentsOptions, "log">> = {
 const MAX_INLINE_MARKS = 400;
 /** Every value of a YAML text begins with one of these, or follows one. */
 const MARKS = /[[{,:?\n-]/g;
+/** Aliases of an anchor make 20,000 values of a kilobyte. */
+const ANCHOR = /(?:^|[\s,[{:-])&[^\s&]/m;
 
 export function openDocuments(options: DocumentsOptions = {}) {
   const { log, inlineLength, keptBytes, maxWaiting } = { ...DEFAULTS, ...options };
@@ -122,7 +124,8 @@ function keyOf({ name, given }: DocumentTask): string {
 }
 
 function isSmall(text: string, maxLength: number): boolean {
-  return text.length <= maxLength && (text.match(MARKS)?.length ?? 0) <= MAX_INLINE_MARKS;
+  if (text.length > maxLength || ANCHOR.test(text)) return false;
+  return (text.match(MARKS)?.length ?? 0) <= MAX_INLINE_MARKS;
 }
 
 function textOf({ given }: DocumentTask): string {

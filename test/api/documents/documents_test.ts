@@ -106,6 +106,7 @@ test("real documents of up to 4,096 characters do not wait for the thread, but d
     `k:\n${`    ${"- ".repeat(50)}x\n`.repeat(30)}`,
     Array.from({ length: 300 }, (_, n) => `k${n}: 1`).join("\n  "),
     `k: {${Array.from({ length: 700 }, (_, n) => n).join()}}`,
+    "k: &values [1, 2]\n  l: [*values, *values]",
   ];
   for (const block of dense) {
     const yaml = agentYaml("dense").replace("agent:\n", `agent:\n  ${block}\n`);
