@@ -35,11 +35,12 @@ export interface SentForm {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns the fields that every form of a user's start page has. */
+/** Returns the fields that every form of a user's start page has, and the id of a request that is sent once. */
 async function hiddenFieldsOf(api: TestApp, token: string): Promise<Record<string, string>> {
   const page = await (await openPage(api, "/", token)).text();
   const [, org] = /name="org" value="([^"]+)"/.exec(page) ?? [];
-  return { form_token: formTokenIn(page), ...(org === undefined ? {} : { org }) };
+  const request_id = crypto.randomUUID();
+  return { form_token: formTokenIn(page), request_id, ...(org === undefined ? {} : { org }) };
 }
 
 /** Sends a form as our pages do. Without a form token, its hidden fields are those of the start page. */

@@ -1,7 +1,7 @@
 /** Pages that say what an action will do before it is done: one form with one button. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormSession, problemSummary, tokenField } from "../../forms.ts";
+import { type FormSession, onceField, problemSummary, tokenField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
 import { renderNotice } from "../../notice.ts";
@@ -40,7 +40,7 @@ function renderForm(session: FormSession, { target, effects, fields, button = nu
   const back = html`<a class="button" href="${definitionPath(target)}">${button === null ? "Back" : "Cancel"}</a>`;
   if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
   return html`<form method="post" class="card stack">
-  ${tokenField(session)}
+  ${tokenField(session)}${onceField()}
   ${effects}
   ${fields}
   <p class="actions"><button type="submit" class="primary">${button}</button> ${back}</p>

@@ -3,7 +3,7 @@ import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
 import { getForkable } from "../../../definitions/forks/forks.ts";
 import { definitionPath } from "../../addresses.ts";
-import { inputField } from "../../forms.ts";
+import { idempotencyKeyOf, inputField } from "../../forms.ts";
 import { type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
@@ -42,7 +42,8 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
 
 export async function submitFork(page: SignedInPage, target: PageAddress): Promise<PageResult> {
   const org = requireCurrentOrg(page);
-  const input = { params: apiParams(target), org: org.slug, body: bodyOf(page) };
+  const idempotencyKey = idempotencyKeyOf(page.form);
+  const input = { params: apiParams(target), org: org.slug, body: bodyOf(page), idempotencyKey };
   const { definition, warnings } = (await page.call(forkDefinition, input)).data;
   const made = { organization: org.slug, ...definition };
   return seeOtherWith(definitionPath(made, "edit"), "forked", warnings);

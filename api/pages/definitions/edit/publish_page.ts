@@ -5,7 +5,7 @@ import { publishDefinition } from "../../../definitions/publish.ts";
 import { diffVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
-import { UNSAVED_SCRIPT } from "../../forms.ts";
+import { idempotencyKeyOf, UNSAVED_SCRIPT } from "../../forms.ts";
 import { type Content, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { countOf } from "../../parts.ts";
@@ -41,7 +41,8 @@ export async function showPublish(page: SignedInPage, target: VersionPageAddress
 /** Publishes the draft as it was shown; shows it again if it has changed since. */
 export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { expectedUpdatedAt: page.form.get("expectedUpdatedAt") ?? "" };
-  await page.call(publishDefinition, { params: apiParams(target), body });
+  const idempotencyKey = idempotencyKeyOf(page.form);
+  await page.call(publishDefinition, { params: apiParams(target), body, idempotencyKey });
   return seeOtherWith(definitionPath(target), "published");
 }
 

@@ -4,7 +4,7 @@ import { getDependents } from "../../../definitions/dependencies.ts";
 import { archiveDefinition, deleteDefinition, deprecateDefinition } from "../../../definitions/retire.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
-import { inputField, textField } from "../../forms.ts";
+import { idempotencyKeyOf, inputField, textField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOther, seeOtherWith } from "../../page.ts";
 import { countOf } from "../../parts.ts";
@@ -94,8 +94,9 @@ async function doAction(
   }
   const successor = (form.get("successor") ?? "").trim();
   const deprecation = { reason: form.get("reason") ?? "", ...(successor === "" ? {} : { successor }) };
-  if (action === "deprecate") await call(deprecateDefinition, { params, body: deprecation });
-  else await call(archiveDefinition, { params, body: {} });
+  const input = { params, idempotencyKey: idempotencyKeyOf(form) };
+  if (action === "deprecate") await call(deprecateDefinition, { ...input, body: deprecation });
+  else await call(archiveDefinition, { ...input, body: {} });
   return seeOtherWith(definitionPath(target), `${action}d`);
 }
 

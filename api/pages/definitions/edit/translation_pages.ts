@@ -3,6 +3,7 @@ import { getTranslatorVersion, retranslateDefinition } from "../../../definition
 import { upgradeDefinition } from "../../../definitions/upgrade.ts";
 import { definitionPath } from "../../addresses.ts";
 import type { ResponseOf } from "../../api_client.ts";
+import { idempotencyKeyOf } from "../../forms.ts";
 import { html } from "../../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../../page.ts";
 import { loadDefinition, renderTranslationError } from "../definition_frame.ts";
@@ -35,7 +36,8 @@ export async function showRetranslate(page: SignedInPage, target: VersionPageAdd
 /** Renders the Markdown again, in place or as a new draft. */
 export async function submitRetranslate(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { createNewVersion: page.form.get("createNewVersion") === "true" };
-  const { data, warnings } = await page.call(retranslateDefinition, { params: apiParams(target), body });
+  const input = { params: apiParams(target), body, idempotencyKey: idempotencyKeyOf(page.form) };
+  const { data, warnings } = await page.call(retranslateDefinition, input);
   const shown = { ...target, version: data.newVersion ?? target.version };
   return seeOtherWith(definitionPath(shown), noticeOf(data), warnings);
 }
@@ -73,7 +75,8 @@ ${yamlField({ problems }, yaml)}`;
 /** Adds the next major version with the document. */
 export async function submitUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { yaml: page.form.get("yaml") ?? "" };
-  const { data, warnings } = await page.call(upgradeDefinition, { params: apiParams(target), body });
+  const input = { params: apiParams(target), body, idempotencyKey: idempotencyKeyOf(page.form) };
+  const { data, warnings } = await page.call(upgradeDefinition, input);
   const made = { ...target, version: data.version };
   return seeOtherWith(definitionPath(made, "edit"), "saved", warnings);
 }

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { ask, createAgent, definitionOf, publishAgent } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../helpers/pages/page_scene.ts";
 
 async function openFork() {
   const api = await openTestApp();
@@ -30,6 +31,17 @@ test("a public definition is forked into the current organization, under another
     displayName: "Mine",
     visibility: "unlisted",
   });
+});
+
+test("the same form sent twice forks once, and leads to the fork both times", async () => {
+  const { api, token, path } = await openFork();
+  await using _ = api;
+  const fields = { ...hiddenFields(await (await openPage(api, path, token)).text(), "<h1>"), name: "mine" };
+  for (const time of ["first", "second"]) {
+    const sent = await sendForm(api, path, fields, { token });
+    expect([time, sent.status]).toEqual([time, 303]);
+    expect(sent.headers.get("location")).toEndWith("/mine@1.0.0/edit");
+  }
 });
 
 test("in the organization of the source, no name is proposed: its own is taken", async () => {

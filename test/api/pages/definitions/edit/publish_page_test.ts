@@ -9,6 +9,7 @@ import {
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../helpers/pages/page_scene.ts";
 import { waitFor } from "../../../../helpers/wait_for.ts";
 
 async function openPublisher() {
@@ -75,6 +76,17 @@ test("a draft that would depend on itself cannot be published, and the page says
   expect(page).not.toContain("</button>\n <a");
   const sent = await sendForm(api, path, { expectedUpdatedAt: "" }, { token });
   expect([409, 422]).toContain(sent.status);
+});
+
+test("the same form sent twice says both times that the draft is published", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await createAgent(api, person, { name: "reviewer" });
+  const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
+  for (const time of ["first", "second"]) {
+    const sent = await sendForm(api, path, hidden, { token });
+    expect([time, sent.status]).toEqual([time, 303]);
+  }
 });
 
 test("a published version is not published again", async () => {

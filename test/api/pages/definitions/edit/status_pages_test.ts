@@ -10,6 +10,7 @@ import {
 import { makeReferencesSlow } from "../../../../helpers/definitions/slow_references.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../helpers/pages/page_scene.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -37,6 +38,22 @@ test("a published version is deprecated with a successor, then archived, each af
   expect((await sendForm(api, `${base}/archive`, {}, { token })).status).toBe(303);
   const archived = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
   expect(archived.status).toBe("archived");
+});
+
+test("the same form sent twice says both times that it is done", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  for (const [action, fields] of [
+    ["deprecate", { reason: "Too slow" }],
+    ["archive", {}],
+  ] as const) {
+    const hidden = hiddenFields(await (await openPage(api, `${base}/${action}`, token)).text(), "<h1>");
+    for (const time of ["first", "second"]) {
+      const sent = await sendForm(api, `${base}/${action}`, { ...hidden, ...fields }, { token });
+      expect([action, time, sent.status]).toEqual([action, time, 303]);
+    }
+  }
 });
 
 test("a successor that can be none is a problem of its field, and the reason stays", async () => {

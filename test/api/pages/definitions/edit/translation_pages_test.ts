@@ -10,6 +10,7 @@ import {
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../helpers/pages/page_scene.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -49,6 +50,29 @@ test("rendering again says whether anything changed", async () => {
   expect(added.headers.get("location")).toEndWith("/reviewer@1.0.1");
   const replaced = await sendForm(api, `${base}/retranslate`, {}, { token });
   expect(await noticeAfter(api, replaced, token)).toBe("The Markdown was rendered again.");
+});
+
+test("the same form sent twice adds one draft", async () => {
+  const { api, person, token, base } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  await write(api, "/agent/bare", person, { body: { yaml: bareYaml("agent", "bare") } });
+  await api.db.admin`update definitions set runtime_md = 'old' where name = 'reviewer'`;
+  for (const [path, fields, made] of [
+    [`${base}/retranslate`, { createNewVersion: "true" }, "/reviewer@1.0.1"],
+    [`${base.replace("reviewer", "bare")}/upgrade`, { yaml: agentYaml("bare") }, "/bare@2.0.0/edit"],
+  ] as const) {
+    const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
+    for (const time of ["first", "second"]) {
+      const sent = await sendForm(api, path, { ...hidden, ...fields }, { token });
+      expect([time, sent.status, sent.headers.get("location")]).toEqual([
+        time,
+        303,
+        expect.stringMatching(new RegExp(`${made}$`)),
+      ]);
+    }
+  }
+  expect(await api.db.sql`select from definitions`).toHaveLength(4);
 });
 
 test("a definition with Markdown cannot be upgraded; the page leads to what can be done", async () => {
