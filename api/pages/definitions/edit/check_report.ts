@@ -1,5 +1,6 @@
 /** What a check of a document has found: errors, warnings, the version, dependents that would break. */
 import semver from "semver";
+import type { ErrorCode } from "../../../../shared/errors.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { definitionPath } from "../../addresses.ts";
 import { type Content, type Html, html } from "../../html.ts";
@@ -7,7 +8,7 @@ import { countOf } from "../../parts.ts";
 import { renderProblems } from "./document_problems.ts";
 
 /** Problems of the draft itself: a check tries to add it once more. */
-const OWN_DRAFT_CODES = ["VERSION_EXISTS", "QUOTA_EXCEEDED"];
+export const OWN_DRAFT_CODES: readonly ErrorCode[] = ["VERSION_EXISTS", "QUOTA_EXCEEDED"];
 
 /** Returns a report without the problems that are due to the draft `own` being stored already. */
 export function withoutOwnDraft(report: Report, own: string | null): Report {

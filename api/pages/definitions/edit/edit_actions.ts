@@ -8,6 +8,8 @@ import { createDefinition } from "../../../definitions/create.ts";
 import { readerWork, readWritten } from "../../../definitions/document.ts";
 import { updateDefinition } from "../../../definitions/update.ts";
 import { definitionPath } from "../../addresses.ts";
+import { nullIf } from "../../api_client.ts";
+import { idempotencyKeyOf } from "../../forms.ts";
 import { type SignedInPage, seeOtherWith } from "../../page.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
@@ -61,6 +63,7 @@ export async function createNewDraft(
   const { data } = await page.call(createDefinitions, {
     org: organization,
     body: { definitions: [{ yaml, visibility }] },
+    idempotencyKey: idempotencyKeyOf(page.form),
   });
   const [stored] = data.definitions;
   // Without an id, it would be the report of a check.
@@ -84,11 +87,16 @@ export async function createNextDraft(
   const { provenance } = base;
   const columns = await columnsOf(page, base, yaml);
   const params = apiParams({ ...target, version: null });
-  const { data } = await page.call(createDefinition, { params, body: { yaml, visibility, provenance } });
+  const body = { yaml, visibility, provenance };
+  const idempotencyKey = idempotencyKeyOf(page.form);
+  const { data } = await page.call(createDefinition, { params, body, idempotencyKey });
   const made = { ...target, version: data.version };
-  const { subdomain, tags } = data;
-  if (columns && !isDeepStrictEqual(columns, { subdomain: subdomain ?? "", tags }))
-    await page.call(updateDefinition, { params: apiParams(made), body: columns });
+  const { subdomain, tags, updatedAt: expectedUpdatedAt } = data;
+  if (columns && !isDeepStrictEqual(columns, { subdomain: subdomain ?? "", tags })) {
+    const input = { params: apiParams(made), body: { ...columns, expectedUpdatedAt } };
+    // If the form is sent twice, the other request has set them, and somebody may have changed them since.
+    await nullIf(["EDIT_CONFLICT"], page.call(updateDefinition, input));
+  }
   return made;
 }
 

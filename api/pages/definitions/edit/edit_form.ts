@@ -10,6 +10,7 @@ import {
   type Field,
   type FormProblems,
   inputField,
+  onceField,
   selectField,
   textField,
   tokenField,
@@ -71,7 +72,7 @@ ${problems && renderSaveProblems(problems, fields.yaml)}
 ${stored && renderConflict(stored, fields)}
 ${report && renderReport(report, { yaml: fields.yaml, own })}
 <form method="post" class="card stack">
-  ${tokenField(session)}
+  ${tokenField(session)}${onceField()}
   <input type="hidden" name="expectedUpdatedAt" value="${fields.expectedUpdatedAt}">
   ${own !== null && html`<input type="hidden" name="savedSummary" value="${fields.savedSummary}">`}
   ${choosesType ? renderType(fields.type, problems) : html`<input type="hidden" name="type" value="${fields.type}">`}

@@ -6,10 +6,12 @@ import type { Report } from "../../../definitions/batch/schemas.ts";
 import { notFound } from "../../../http/not_found.ts";
 import { requireAllowed } from "../../../http/require_allowed.ts";
 import { withQuery } from "../../addresses.ts";
+import { nullIf } from "../../api_client.ts";
 import { type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
 import type { PageResult, SignedInPage } from "../../page.ts";
 import { findOwnOrg, type PageOrg } from "../../page_session.ts";
+import { OWN_DRAFT_CODES, withoutOwnDraft } from "./check_report.ts";
 import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_actions.ts";
 import { type EditFields, editPage, NO_EDIT } from "./edit_form.ts";
 import { templateOf } from "./templates.ts";
@@ -29,8 +31,13 @@ export async function submitNew(page: SignedInPage): Promise<PageResult> {
   const organization = org.slug;
   const report = await checkDocument(page, { organization, name: null, fields, own: null });
   const isCheck = page.form.get("action") === "check";
-  // A batch, which saves, takes the type from the document.
-  if (!isCheck && report.valid) return seeSaved(page, await createNewDraft(page, { organization, fields }));
+  if (!isCheck && withoutOwnDraft(report, report.version.given).valid) {
+    // A batch, which saves, takes the type from the document.
+    const saving = createNewDraft(page, { organization, fields });
+    // If the version exists, this form may have been sent twice and have saved it.
+    const saved = await (report.valid ? saving : nullIf(OWN_DRAFT_CODES, saving));
+    if (saved) return seeSaved(page, saved);
+  }
   return { ...renderNew(page, org, { fields, report }), status: isCheck ? 200 : 422 };
 }
 

@@ -9,6 +9,7 @@ import {
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../helpers/pages/page_scene.ts";
 import { waitFor } from "../../../../helpers/wait_for.ts";
 
 async function openPublisher() {
@@ -115,6 +116,18 @@ test("of two people who edit one draft, the second gets both texts and can then 
   const again = { ...fields, expectedUpdatedAt: hiddenIn(page, "expectedUpdatedAt") };
   expect((await sendForm(api, path("@1.0.0"), again, { token })).status).toBe(303);
   expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).yaml).toBe(yaml);
+});
+
+test("the form of a next version, sent twice, adds one draft and leads to it both times", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await publishAgent(api, person, { name: "reviewer" });
+  const hidden = hiddenFields(await (await openPage(api, path("@1.0.0"), token)).text(), "<h1>");
+  const fields = { ...hidden, yaml: agentYaml("reviewer", "1.1.0"), visibility: "private", action: "save" };
+  for (const time of ["first", "second"]) {
+    const sent = await sendForm(api, path("@1.0.0"), fields, { token });
+    expect([time, sent.status, sent.headers.get("location")]).toEqual([time, 303, path("@1.1.0")]);
+  }
 });
 
 test("a draft that was published in the meantime stays unchanged, and the input is kept", async () => {

@@ -10,6 +10,7 @@ import {
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../helpers/pages/page_scene.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -33,6 +34,22 @@ test("a document is checked without being stored, then saved as a draft", async 
   const stored = await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person));
   expect(stored).toMatchObject({ yaml: fields.yaml, status: "draft", visibility: "public" });
   expect(await noticeAfter(api, saved, token)).toBe("The draft is saved.");
+});
+
+test("the same form sent twice saves one draft, and leads to it both times", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
+  const fields = { ...hidden, yaml: agentYaml("reviewer"), action: "save" };
+  for (const time of ["first", "second"]) {
+    const sent = await sendForm(api, path, fields, { token });
+    expect([time, sent.status, sent.headers.get("location")]).toEqual([
+      time,
+      303,
+      `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit`,
+    ]);
+  }
+  expect(await api.db.sql`select from definitions`).toHaveLength(1);
 });
 
 test("errors are listed with line, column and context, and the input is kept", async () => {

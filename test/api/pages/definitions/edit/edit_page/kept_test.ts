@@ -13,6 +13,7 @@ import {
 } from "../../../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../../../helpers/http/app.ts";
 import { openPage, sendForm } from "../../../../../helpers/pages/forms.ts";
+import { hiddenFields } from "../../../../../helpers/pages/page_scene.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -51,6 +52,23 @@ test("a workflow keeps subdomain and tags, unless the YAML changes its own", asy
   const changed = yaml("1.0.1", "tags: [second]\n    subdomain: delivery");
   expect((await save("workflow/checks@1.0.1", changed, next)).status).toBe(303);
   expect(await read("workflow/checks@1.0.1")).toMatchObject({ subdomain: "delivery", tags: ["second"] });
+});
+
+test("the form of a workflow's next version, sent again, keeps tags that were changed meanwhile", async () => {
+  const { api, person, token, read } = await openPublisher();
+  await using _ = api;
+  const yaml = (version: string) => bareYaml("workflow", "checks", version);
+  await write(api, "/workflow/checks", person, { body: { yaml: yaml("1.0.0") } });
+  await write(api, "/workflow/checks@1.0.0", person, { method: "PUT", body: { tags: ["by hand"] } });
+  await write(api, "/workflow/checks@1.0.0/publish", person);
+  const path = `/definitions/workflow/@${person.org.slug}/checks@1.0.0/edit`;
+  const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
+  const send = () => sendForm(api, path, { ...hidden, yaml: yaml("1.0.1"), action: "save" }, { token });
+  expect((await send()).status).toBe(303);
+  expect(await read("workflow/checks@1.0.1")).toMatchObject({ tags: ["by hand"] });
+  await write(api, "/workflow/checks@1.0.1", person, { method: "PUT", body: { tags: ["later"] } });
+  expect((await send()).headers.get("location")).toEndWith("/checks@1.0.1/edit");
+  expect(await read("workflow/checks@1.0.1")).toMatchObject({ tags: ["later"] });
 });
 
 test("the next version has the provenance of the version it starts from", async () => {
