@@ -1,5 +1,6 @@
 /** The calls of the API behind the edit form. */
 import { isDeepStrictEqual } from "node:util";
+import { ApiError } from "../../../../shared/errors.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { createDefinitions, validateDefinition } from "../../../definitions/batch/batch.ts";
@@ -7,10 +8,12 @@ import type { Report } from "../../../definitions/batch/schemas.ts";
 import { createDefinition } from "../../../definitions/create.ts";
 import { readerWork, readWritten } from "../../../definitions/document.ts";
 import { updateDefinition } from "../../../definitions/update.ts";
+import { listVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
 import { nullIf } from "../../api_client.ts";
 import { idempotencyKeyOf } from "../../forms.ts";
 import { type SignedInPage, seeOtherWith } from "../../page.ts";
+import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { withoutOwnDraft } from "./check_report.ts";
 import type { EditFields } from "./edit_form.ts";
@@ -109,8 +112,32 @@ export async function saveDraft(
   // What was not typed stays as it is stored.
   const summary = changeSummary === savedSummary ? {} : { changeSummary };
   const body = { yaml, visibility, expectedUpdatedAt, ...summary, ...(await columnsOf(page, base, yaml)) };
-  await page.call(updateDefinition, { params: apiParams(target), body });
+  try {
+    await page.call(updateDefinition, { params: apiParams(target), body });
+  } catch (error) {
+    // The form was sent twice: the draft has changed because the other request has saved the same.
+    const isConflict = error instanceof ApiError && error.code === "EDIT_CONFLICT";
+    if (!isConflict || !(await isSaved(page, target, { yaml, visibility, ...summary }))) throw error;
+  }
   return target;
+}
+
+/** Returns true if a draft has these values. */
+async function isSaved(
+  page: SignedInPage,
+  target: VersionPageAddress,
+  sent: { yaml: string; visibility: string; changeSummary?: string },
+): Promise<boolean> {
+  const { yaml, visibility } = await loadDefinition(page, target, { withTexts: true });
+  if (yaml !== sent.yaml || visibility !== sent.visibility) return false;
+  return sent.changeSummary === undefined || sent.changeSummary === (await loadSummary(page, target));
+}
+
+/** Returns the summary of a version's changes; an empty text without one. */
+export async function loadSummary(page: SignedInPage, target: VersionPageAddress): Promise<string> {
+  const params = apiParams({ ...target, version: null });
+  const { versions } = (await page.call(listVersions, { params, query: { limit: 100 } })).data;
+  return versions.find(({ version }) => version === target.version)?.changeSummary ?? "";
 }
 
 /**

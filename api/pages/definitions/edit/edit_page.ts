@@ -1,6 +1,6 @@
 /** …/edit: the document of a draft, or of the next version of what is published. */
 import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
-import type { Definition, Version } from "../../../../sql/definitions/fields.ts";
+import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { listVersions } from "../../../definitions/versions.ts";
 import { definitionPath } from "../../addresses.ts";
@@ -10,7 +10,14 @@ import { type PageResult, type SignedInPage, seeOther } from "../../page.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { NOTICES, renderBreadcrumb } from "./action_page.ts";
-import { checkDocument, createNextDraft, readEditFields, saveDraft, seeSaved } from "./edit_actions.ts";
+import {
+  checkDocument,
+  createNextDraft,
+  loadSummary,
+  readEditFields,
+  saveDraft,
+  seeSaved,
+} from "./edit_actions.ts";
 import { type EditFields, editPage, NO_EDIT } from "./edit_form.ts";
 import { withVersion } from "./templates.ts";
 
@@ -18,7 +25,8 @@ import { withVersion } from "./templates.ts";
 export async function showEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
   const { version, ...line } = address;
   if (version === null) {
-    const [highest] = await loadVersions(page, address);
+    const [highest] = (await page.call(listVersions, { params: apiParams(address), query: { limit: 1 } }))
+      .data.versions;
     return seeOther(definitionPath({ ...line, version: highest?.version ?? null }, "edit") + page.url.search);
   }
   const target = { ...line, version };
@@ -54,22 +62,18 @@ function editedVersion({ version }: VersionPageAddress, { expectedUpdatedAt }: E
   return expectedUpdatedAt === "" ? null : version;
 }
 
-async function loadVersions(page: SignedInPage, target: PageAddress): Promise<readonly Version[]> {
-  return (await page.call(listVersions, { params: apiParams(target), query: { limit: 100 } })).data.versions;
-}
-
 async function startFields(
   page: SignedInPage,
-  { organization, ...line }: VersionPageAddress,
+  target: VersionPageAddress,
   definition: Definition,
 ): Promise<EditFields> {
   const { type, name, yaml, visibility, status, updatedAt, version } = definition;
   const same = { ...NO_EDIT, type, visibility };
   if (status === "draft") {
-    const versions = await loadVersions(page, { ...line, organization, version: null });
-    const changeSummary = versions.find((one) => one.version === version)?.changeSummary ?? "";
+    const changeSummary = await loadSummary(page, target);
     return { ...same, yaml, changeSummary, savedSummary: changeSummary, expectedUpdatedAt: updatedAt };
   }
+  const { organization } = target;
   const report = await checkDocument(page, { organization, name, fields: definition, own: null });
   const next = report.version.nextAvailable ?? version;
   return { ...same, yaml: withVersion(yaml, version, next) };

@@ -118,6 +118,21 @@ test("of two people who edit one draft, the second gets both texts and can then 
   expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).yaml).toBe(yaml);
 });
 
+test("a draft whose form is sent twice is saved, and is no conflict", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
+  await waitFor(() => new Date().toISOString() > updatedAt);
+  const hidden = hiddenFields(await (await openPage(api, path("@1.0.0"), token)).text(), "<h1>");
+  const yaml = `# mine\n${agentYaml("reviewer")}`;
+  const fields = { ...hidden, yaml, visibility: "private", changeSummary: "A comment", action: "save" };
+  const statusOf = async (more: object) =>
+    (await sendForm(api, path("@1.0.0"), { ...fields, ...more }, { token })).status;
+  for (const time of ["first", "second"]) expect([time, await statusOf({})]).toEqual([time, 303]);
+  for (const other of [{ yaml: `${yaml}# more\n` }, { visibility: "public" }, { changeSummary: "Another" }])
+    expect([other, await statusOf(other)]).toEqual([other, 409]);
+});
+
 test("the form of a next version, sent twice, adds one draft and leads to it both times", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
