@@ -68,7 +68,7 @@ export async function showMembers(page: SignedInPage, { slug }: { slug: string }
     notices: NOTICES,
     body: html`${isAlone && html`<p class="notice">You are the only member. Invite the people you work with.</p>`}
 ${renderMembers(page, slug, { members: data.members, isManager })}
-${isManager && renderInvitations(page.session, invitations)}
+${isManager && renderInvitations(page.session, org, invitations)}
 ${isManager && renderInviteForm(page, org)}`,
   });
 }
@@ -102,16 +102,13 @@ function renderMembers(
 </section>`;
 }
 
-/** Renders the pending invitations, with a button to send each one again and one to revoke it. */
-function renderInvitations(session: FormSession, invitations: readonly Invitation[]): Html {
-  const rows = invitations.map(({ id, email, role, invitedBy, expiresAt }): Content[] => [
-    html`${email}<div class="actions">
-    <form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button type="submit">Send again<span class="visually-hidden"> to ${email}</span></button></form>
-    <form method="post">${tokenField(session)}<button type="submit" name="revoke" value="${id}" class="danger">Revoke<span class="visually-hidden"> the invitation of ${email}</span></button></form>
-  </div>`,
-    role,
-    invitedBy,
-    renderInstant(expiresAt),
+/** Renders the pending invitations, with buttons for those that the user may send again and revoke. */
+function renderInvitations(session: FormSession, org: PageOrg, invitations: readonly Invitation[]): Html {
+  const rows = invitations.map((invitation): Content[] => [
+    html`${invitation.email}${mayManageMembers(org.role, invitation.role).ok && renderButtons(session, invitation)}`,
+    invitation.role,
+    invitation.invitedBy,
+    renderInstant(invitation.expiresAt),
   ]);
   const content =
     rows.length === 0
@@ -121,6 +118,13 @@ function renderInvitations(session: FormSession, invitations: readonly Invitatio
   <h2 id="invitations-title">Pending invitations <small>${formatCount(rows.length)}</small></h2>
   ${content}
 </section>`;
+}
+
+function renderButtons(session: FormSession, { id, email, role }: Invitation): Html {
+  return html`<div class="actions">
+    <form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button type="submit">Send again<span class="visually-hidden"> to ${email}</span></button></form>
+    <form method="post">${tokenField(session)}<button type="submit" name="revoke" value="${id}" class="danger">Revoke<span class="visually-hidden"> the invitation of ${email}</span></button></form>
+  </div>`;
 }
 
 function renderInviteForm(page: SignedInPage, org: PageOrg): Html {

@@ -122,6 +122,27 @@ test("admins offer no owner role; publishers see neither invitations nor forms, 
   expect(Object.keys(await rolesOf(scene))).not.toContain(publisher.user.id);
 });
 
+test("admins see the invitation of an owner without buttons", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  const admin = await scene.visitor("admin");
+  const invitedBy = owner.user.id;
+  const ids: Record<string, string> = {};
+  for (const role of ["owner", "admin"] as const)
+    ids[role] = (
+      await makeInvitation(api, { orgId: org.id, email: `${role}@example.com`, role, invitedBy })
+    ).id;
+  const shown = async ({ token }: Visitor) => {
+    const page = await readPage(api, membersPath(scene), token);
+    expect(page).toContain("owner@example.com");
+    return [...page.matchAll(/name="revoke" value="([^"]+)"|to (\w+)@example.com<\/span>/g)]
+      .map(([, id, role]) => id ?? ids[role ?? ""])
+      .toSorted();
+  };
+  expect(await shown(admin)).toEqual([ids["admin"], ids["admin"]]);
+  expect(new Set(await shown(owner))).toEqual(new Set(Object.values(ids)));
+});
+
 test("an owner changes a role and removes the member after a confirmation", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
