@@ -6,7 +6,7 @@ import { notFound } from "../../http/not_found.ts";
 import { orgPath } from "../addresses.ts";
 import { confirmPage } from "../confirm.ts";
 import { tokenField } from "../forms.ts";
-import { html } from "../html.ts";
+import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { type Member, roleChoice } from "./members.ts";
@@ -44,11 +44,8 @@ async function loadMember(
 
 export async function showMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { member, org } = await loadMember(page, address);
-  const { slug, userId } = address;
-  const { username, name, role } = member;
-  const isSelf = userId === page.session.user.id;
-  const mayChange = mayManageMembers(org.role, role).ok;
-  const removal = html`<a class="button danger" href="${orgPath(slug, "members", userId, "remove")}">${isSelf ? "Leave organization" : "Remove member"}</a>`;
+  const { slug } = address;
+  const { username, name } = member;
   return orgPage(page, {
     slug,
     tab: "members",
@@ -56,16 +53,23 @@ export async function showMember(page: SignedInPage, address: MemberAddress): Pr
     body: html`<p class="crumbs"><a href="${orgPath(slug, "members")}">Members</a></p>
 <section class="card form-card" aria-labelledby="member-title">
   <h2 id="member-title">${name ?? username} <small>${username}</small></h2>
-  ${
-    mayChange
-      ? html`<form method="post">${tokenField(page.session)}
-  ${roleChoice(page, org, role)}
-  <div class="actions"><button type="submit" class="primary">Save role</button> ${removal}</div>
-  </form>`
-      : html`<p>The role is ${role}. Only an owner${role === "owner" ? "" : " or admin"} can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`
-  }
+  ${renderRole(page, member, org)}
 </section>`,
   });
+}
+
+/** Renders the role and what the user may do about it. */
+function renderRole(page: SignedInPage, { userId, role }: Member, org: PageOrg): Html {
+  if (org.isPersonal && role === "owner")
+    return html`<p>The role is owner. The owner of a personal organization can neither leave nor get another role.</p>`;
+  const isSelf = userId === page.session.user.id;
+  const removal = html`<a class="button danger" href="${orgPath(org.slug, "members", userId, "remove")}">${isSelf ? "Leave organization" : "Remove member"}</a>`;
+  if (!mayManageMembers(org.role, role).ok)
+    return html`<p>The role is ${role}. Only an owner${role === "owner" ? "" : " or admin"} can change it.</p>${isSelf && html`<div class="actions">${removal}</div>`}`;
+  return html`<form method="post">${tokenField(page.session)}
+  ${roleChoice(page, org, role)}
+  <div class="actions"><button type="submit" class="primary">Save role</button> ${removal}</div>
+  </form>`;
 }
 
 export async function confirmRemoval(page: SignedInPage, address: MemberAddress): Promise<PageResult> {

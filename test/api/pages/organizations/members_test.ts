@@ -143,6 +143,16 @@ test("admins see the invitation of an owner without buttons", async () => {
   expect(new Set(await shown(owner))).toEqual(new Set(Object.values(ids)));
 });
 
+test("the owner of a personal organization is offered no other role and cannot leave", async () => {
+  await using scene = await openPageScene();
+  const { api, owner } = scene;
+  const path = `/orgs/${owner.user.username}/members/${owner.user.id}`;
+  const page = await readPage(api, path, owner.token);
+  expect(page).toContain("The owner of a personal organization can neither leave nor get another role.");
+  for (const offered of ["Save role", "Leave organization", `${path}/remove`])
+    expect(page).not.toContain(offered);
+});
+
 test("an owner changes a role and removes the member after a confirmation", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
