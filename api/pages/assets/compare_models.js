@@ -16,7 +16,7 @@ function countTicked(form) {
     (box) => box instanceof HTMLInputElement,
   );
   /** @type {Set<string>} */
-  const ticked = new Set(readKept(TICKED));
+  let ticked = new Set(readKept(TICKED));
   show();
 
   form.addEventListener("change", ({ target }) => {
@@ -31,7 +31,11 @@ function countTicked(form) {
     form.querySelector("button")?.focus();
   });
   // Browsers restore boxes after the page has loaded.
-  addEventListener("pageshow", show);
+  addEventListener("pageshow", ({ persisted }) => {
+    // The page has kept its variables while other pages changed what is ticked.
+    if (persisted) ticked = new Set(readKept(TICKED) ?? ticked);
+    show();
+  });
 
   function show() {
     keep(TICKED, [...ticked]);
