@@ -13,8 +13,16 @@ const PAGE_ADVICE: Partial<Record<ErrorCode, string>> = {
   UNPROCESSABLE_ENTITY: "Add one under Settings, Second factor.",
 };
 
+/** Of errors that name a header, which the form has sent. */
+const PAGE_TEXTS: Partial<Record<ErrorCode, string>> = {
+  IDEMPOTENCY_IN_PROGRESS:
+    "This form was sent before and is still being processed. Check the result before you send it again.",
+  IDEMPOTENCY_KEY_REUSED:
+    "This form was sent before, with other values. Check what was saved, then send it again.",
+};
+
 export function explainError({ code, message, headers }: ApiError): string {
-  const text = message
+  const text = (PAGE_TEXTS[code] ?? message)
     .replace(OTHER_ORG_ADVICE, "You can choose another organization at the top of the page.")
     .replace(WAIT_ADVICE, describeWait(Number(headers["Retry-After"])));
   const sentences = text.split(BETWEEN_SENTENCES);

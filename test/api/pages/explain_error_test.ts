@@ -33,6 +33,16 @@ test.each<[ErrorCode, ApiErrorOptions, string]>([
     { message: TEXTS.RATE_LIMITED.invitations(30), retryAfter: 1500 },
     "You have sent 30 invitations within an hour, the maximum. Try again in 25 minutes.",
   ],
+  [
+    "IDEMPOTENCY_IN_PROGRESS",
+    { retryAfter: 1 },
+    "This form was sent before and is still being processed. Check the result before you send it again.",
+  ],
+  [
+    "IDEMPOTENCY_KEY_REUSED",
+    {},
+    "This form was sent before, with other values. Check what was saved, then send it again.",
+  ],
   ["RATE_LIMITED", { retryAfter: 1 }, "Too many requests. Try again in 1 second."],
 ])("%s is explained to people", (code, options, expected) => {
   expect(explainError(new ApiError(code, options))).toBe(expected);

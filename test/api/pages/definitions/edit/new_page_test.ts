@@ -52,6 +52,20 @@ test("the same form sent twice saves one draft, and leads to it both times", asy
   expect(await api.db.sql`select from definitions`).toHaveLength(1);
 });
 
+test("a form that is sent again with another document says so, keeps it, and can then be saved", async () => {
+  const { api, token, path } = await openPublisher();
+  await using _ = api;
+  const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
+  const send = (name: string, sent: Record<string, string>) =>
+    sendForm(api, path, { ...sent, yaml: agentYaml(name), action: "save" }, { token });
+  expect((await send("reviewer", hidden)).status).toBe(303);
+  const refused = await send("other", hidden);
+  const page = await refused.text();
+  expect([refused.status, page.includes("name: other")]).toEqual([422, true]);
+  expect(page).toContain("This form was sent before, with other values.");
+  expect((await send("other", hiddenFields(page, "<h1>"))).status).toBe(303);
+});
+
 test("errors are listed with line, column and context, and the input is kept", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
