@@ -35,9 +35,12 @@ export function onceField(): Html {
   return hiddenField("request_id", crypto.randomUUID());
 }
 
-/** Returns the Idempotency-Key of a form; an empty one, which the API rejects, if no header can hold it. */
+/**
+ * Returns the Idempotency-Key of a form; an empty one, which the API rejects, if no header can hold it. A form that an older
+ * release has sent may have none: then it is a new one.
+ */
 export function idempotencyKeyOf(form: URLSearchParams): string {
-  const key = form.get("request_id") ?? "";
+  const key = form.get("request_id") ?? crypto.randomUUID();
   return /^[ -~]*$/.test(key) ? key : "";
 }
 
