@@ -229,7 +229,7 @@ test("a copy of the database deletes no organization, and mails nothing about de
   await ensureInstallation(api.db.sql);
   // Notices that were queued as the backup was made.
   const { id: userId, email } = owner.user;
-  const [details, orgId] = [{ about: "restored", name: "Acme", slug: "acme", by: null }, owner.org.id];
+  const [details, orgId] = [{ about: "deleted", name: "Acme", slug: "acme", by: null }, owner.org.id];
   await queueMail(api, { kind: "deletion_notice", email, userId, orgId, details });
   await restoreElsewhere(api.db);
   await endNow(api, owner);
@@ -249,7 +249,7 @@ test("a copy of the database deletes no organization, and mails nothing about de
   await api.db.sql`update pgboss.job set state = 'retry', completed_on = null where state = 'cancelled'`;
   await runner.accountMails();
   expect(await subjects()).toEqual(
-    ["Acme will not be deleted", "Choose a new password", `${owner.org.name} has been deleted`].sort(),
+    ["Acme has been deleted", "Choose a new password", `${owner.org.name} has been deleted`].sort(),
   );
 });
 
