@@ -68,7 +68,7 @@ export type DocumentReading =
   | ({ ok: false; otherName: string } & TextPosition);
 
 /** Each is stored, and resolved whenever the definition is. A few aliases make tens of thousands of a small text. */
-const MAX_REFERENCES = 5_000;
+export const MAX_DOCUMENT_REFERENCES = 5_000;
 /** Each unknown name is compared with the whole catalog. */
 const MAX_NAMES = 10;
 
@@ -90,9 +90,9 @@ export function readDocument(options: {
   if (options.name !== null && name !== options.name)
     return { ok: false, otherName: name, ...locate([type, "interface", "name"]) };
   const references = listReferences(source);
-  const excess = options.isStored ? undefined : references[MAX_REFERENCES];
+  const excess = options.isStored ? undefined : references[MAX_DOCUMENT_REFERENCES];
   if (excess !== undefined) {
-    const message = `A document may have at most ${MAX_REFERENCES.toLocaleString("en")} references to definitions.`;
+    const message = `A document may have at most ${MAX_DOCUMENT_REFERENCES.toLocaleString("en")} references to definitions.`;
     return { ok: false, problems: [{ path: formatPath(excess.path), message, ...locate(excess.path) }] };
   }
   const faults: DocumentFault[] = [];

@@ -11,6 +11,7 @@ import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/definition_turns.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
+import { MAX_DOCUMENT_REFERENCES } from "../../api/documents/read_document.ts";
 import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
@@ -103,6 +104,7 @@ test("fixed limits are those of the code", async () => {
     "YAML document": `${count(MAX_DEFINITION_BYTES)} bytes`,
     "YAML nesting": `${YAML_LIMITS.depth} levels`,
     "YAML keys and values": count(YAML_LIMITS.nodes),
+    "References in a new document": count(MAX_DOCUMENT_REFERENCES),
     "YAML aliases expanded": count(YAML_LIMITS.aliasExpansions),
     "Name of a definition": `${MAX_DEFINITION_NAME_LENGTH} characters`,
     Version: `${MAX_VERSION_LENGTH} characters, each number ${MAX_VERSION_DIGITS} digits`,
