@@ -287,10 +287,10 @@ function needsDatabase(root: string, rest: readonly string[]): boolean {
   return false;
 }
 
-/** Aborts when nobody reads the output any more, as after `2>&1 | head`. */
+/** Returns a signal that is aborted once the reader of the output is gone, as with `2>&1 | head`. */
 function whenUnread(): AbortSignal {
   const unread = new AbortController();
-  const abort = () => unread.abort(new Error("Cannot go on: nobody reads the output"));
+  const abort = () => unread.abort(new Error("Cannot go on: the reader of the output is gone"));
   for (const output of [process.stdout, process.stderr]) output.on("error", abort);
   return unread.signal;
 }

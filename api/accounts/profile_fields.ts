@@ -64,7 +64,7 @@ export function knownEmailProblem(text: string): string | null {
 
 /** The same for another email address. A mailbox has one spelling except for case, because limits count spellings. */
 export function emailProblem(text: string): string | null {
-  // So does looking at a long domain.
+  // Looking at a long domain takes long, too.
   if (isLongerThan(text, EMAIL_MAX_LENGTH)) return lengthProblem(text, EMAIL_MAX_LENGTH);
   const [, local = "", domain = ""] = EMAIL.exec(text) ?? [];
   const ascii = domainToASCII(domain);

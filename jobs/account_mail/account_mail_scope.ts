@@ -34,7 +34,7 @@ export type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailC
 
 /**
  * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the user no longer has
- * the role that the notice is for; null is no member.
+ * the role that the notice is about. A role of null means no member.
  */
 export async function findNoticeRecipient(
   sql: Sql,
