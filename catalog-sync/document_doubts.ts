@@ -5,7 +5,7 @@ import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./map_catalog.ts";
 import { createSkipTest, type StoredCatalog } from "./plan.ts";
 
-/** Fewer models than this are too few to judge by their share. */
+/** Fewer models than this are too few to judge by their share: of all models, only half of them is too much to lose. */
 const MIN_MODELS = 10;
 /** Of all models, and of a provider's. */
 const MAX_SHARE = 0.1;
@@ -40,7 +40,9 @@ export function findDoubts(
   const findIn = (models: readonly ModelRow[], maxShare: number, provider: string | null): Doubt[] =>
     tests.flatMap(({ code, action, test }) => {
       const count = models.filter(test).length;
-      if (models.length < MIN_MODELS || count <= maxShare * models.length) return [];
+      const isHalved = provider === null && mapped.models.length < models.length / 2;
+      if (models.length < MIN_MODELS && !isHalved) return [];
+      if (count <= maxShare * models.length) return [];
       const extent = `${count} of ${models.length}`;
       const reason = `it would ${action} ${extent} models`;
       return provider === null

@@ -1,14 +1,15 @@
 /** Limits of a YAML text. Tokens are counted before anything is built from them. */
 import { CST } from "yaml";
 
-/** Limits of one document with its aliases expanded. The outermost map has depth 1. */
-export const YAML_LIMITS = { nodes: 20_000, depth: 64, aliasExpansions: 50 } as const;
-/** For a document of 150 KiB. Line breaks inside block scalars and quotes do not count. */
-const MAX_LINES = 20_000;
+/**
+ * Limits of one document of at most 150 KiB, with its aliases expanded. The outermost map has depth 1. Lines of texts in blocks
+ * and quotes do not count.
+ */
+export const YAML_LIMITS = { nodes: 20_000, depth: 64, aliasExpansions: 50, lines: 20_000 } as const;
 
 export const TOO_DEEP = `The document is nested deeper than ${YAML_LIMITS.depth} levels. Make this part flatter.`;
 export const TOO_MANY_NODES = `The document has more than ${YAML_LIMITS.nodes} keys and values. Make it smaller.`;
-const TOO_MANY_LINES = `The document has more than ${MAX_LINES} lines. Remove empty lines.`;
+const TOO_MANY_LINES = `The document has more than ${YAML_LIMITS.lines} lines. Remove empty lines.`;
 export const TOO_MANY_ALIASES = `The document expands more than ${YAML_LIMITS.aliasExpansions} aliases. Write the text out.`;
 
 /** Returns the minimum number of nodes for a token of a kind. */
@@ -41,7 +42,7 @@ export function openTokenMeter(): (token: string) => string | null {
     isScalarText = type === "scalar";
     const counted = (nodes.get(type) ?? 0) + minNodes(type);
     nodes.set(type, counted);
-    if (type === "newline") return counted > MAX_LINES ? TOO_MANY_LINES : null;
+    if (type === "newline") return counted > YAML_LIMITS.lines ? TOO_MANY_LINES : null;
     // Each alias is expanded at least once.
     if (type === "alias" && counted > YAML_LIMITS.aliasExpansions) return TOO_MANY_ALIASES;
     return counted > YAML_LIMITS.nodes ? TOO_MANY_NODES : null;

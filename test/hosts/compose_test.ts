@@ -116,15 +116,25 @@ test("the scripts make passwords, roles and a database with which migrations, pr
       DATABASE_URL_FILE: join(secrets, "database_url"),
       ARTIFACT_URL: pathToFileURL(join(directory, "artifacts")).href,
     };
-    const paste = async (heading: string) => {
+    const paste = async (heading: string, more: Record<string, string> = {}) => {
       const script = `cd ${directory}\n${IN_CONTAINERS}${await readCommands(heading)}`;
-      expect(await runCommand(["bash", "-c", script], { env })).toMatchObject({ exitCode: 0 });
+      return runCommand(["bash", "-c", script], { env: { ...env, ...more } });
     };
-    await paste("Back up with Compose");
+    expect(await paste("Back up with Compose")).toMatchObject({ exitCode: 0 });
+    const dump = Bun.file(join(directory, "ulr.dump"));
+    const bytes = await dump.bytes();
+    // Neither a dump that fails nor one that was cut off takes anything away.
+    expect((await paste("Back up with Compose", { PGPORT: "1" })).exitCode).not.toBe(0);
+    expect(await dump.bytes()).toEqual(bytes);
     expect(
       await runService("jobs", place, [...create.slice(0, 4), "later", "--name", "Later"]),
     ).toMatchObject({ exitCode: 0 });
-    await paste("Restore with Compose");
+    await Bun.write(dump, bytes.subarray(0, bytes.length / 2));
+    expect((await paste("Restore with Compose")).exitCode).not.toBe(0);
+    const kept = await runService("api-1", place, list);
+    expect(JSON.parse(kept.stdout).organizations).toMatchObject([{ slug: "later" }, { slug: "acme" }]);
+    await Bun.write(dump, bytes);
+    expect(await paste("Restore with Compose")).toMatchObject({ exitCode: 0 });
     const restored = await runService("api-1", place, list);
     expect(JSON.parse(restored.stdout).organizations).toMatchObject([{ slug: "acme" }]);
     expect(await runService("migrate", place, ["api/admin/main.ts", "migrate"])).toMatchObject({

@@ -104,6 +104,7 @@ test("fixed limits are those of the code", async () => {
     "YAML document": `${count(MAX_DEFINITION_BYTES)} bytes`,
     "YAML nesting": `${YAML_LIMITS.depth} levels`,
     "YAML keys and values": count(YAML_LIMITS.nodes),
+    "Lines of YAML outside texts": count(YAML_LIMITS.lines),
     "References in a new document": count(MAX_DOCUMENT_REFERENCES),
     "YAML aliases expanded": count(YAML_LIMITS.aliasExpansions),
     "Name of a definition": `${MAX_DEFINITION_NAME_LENGTH} characters`,

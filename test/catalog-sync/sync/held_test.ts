@@ -268,14 +268,17 @@ for (const [what, after, error] of [
   });
 }
 
-test("a tenth of the models, and half of a provider's, may go at once; of few models any number", async () => {
+test("a tenth of the models, and half of a provider's, may go at once; of few models half", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(10, 40));
   expect(await syncFrom(sql, documentOf(5, 40))).toMatchObject({ counts: { gone: 5 } });
   await syncFrom(sql, documentOf(1, 0), { force: true });
-  await syncFrom(sql, documentOf(4, 5));
-  expect(await syncFrom(sql, documentOf(1, 0))).toMatchObject({ counts: { gone: 8 } });
+  await syncFrom(sql, documentOf(4, 4));
+  const waits = { outcome: "refused", error: expect.stringContaining("it would remove 5 of 8 models.") };
+  expect(await syncFrom(sql, documentOf(0, 3))).toMatchObject(waits);
+  expect(await syncFrom(sql, documentOf(0, 4))).toMatchObject({ counts: { gone: 4 } });
+  expect(await syncFrom(sql, documentOf(4, 0))).toMatchObject({ counts: { gone: 4, inserted: 0 } });
 });
 
 test("other doubts, those of another source, and those before a good sync confirm nothing", async () => {
