@@ -37,17 +37,25 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** `dark-mode` is Swagger UI's own class. The browser keeps the key in its storage, so that it survives a reload. */
+/**
+ * `dark-mode` is Swagger UI's own class. The browser keeps the key in its storage, so that it survives a reload. References are
+ * resolved by Swagger UI's rules for OpenAPI 3.0: by those for 3.1, it goes through the whole document for each operation that it
+ * shows, and takes seconds for it.
+ */
 const START_SCRIPT = `const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", follow);
 follow();
+const resolveAs30 = ({ fn: { resolveSubtree } }) => ({
+  fn: { resolveSubtree: (spec, ...rest) => resolveSubtree({ ...spec, openapi: "3.0.4" }, ...rest) },
+});
 SwaggerUIBundle({
   url: "/swagger/json",
   dom_id: "#swagger-ui",
   deepLinking: true,
   validatorUrl: null,
   persistAuthorization: true,
+  plugins: [resolveAs30],
 });
 `;
 
