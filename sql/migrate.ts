@@ -3,11 +3,13 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { pause } from "../shared/process/with_timeout.ts";
 import {
+  DEADLOCK_DETECTED,
   hasSqlState,
   LOCK_NOT_AVAILABLE,
   onlyValue,
   openSession,
   type Pool,
+  SERIALIZATION_FAILURE,
   type Sql,
 } from "./connection/pool.ts";
 import { rehashDefinitions } from "./definitions/rehash.ts";
@@ -39,6 +41,8 @@ export interface LockPatience {
   attempts: number;
 }
 
+/** What a file that other writers were in the way of has failed with. */
+const BUSY = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, SERIALIZATION_FAILURE];
 const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost; run it again to go on";
 
 /** Two and a half minutes in total; other sessions wait at most 2 s at a time. */
@@ -155,7 +159,7 @@ async function plan(connection: Sql, known: readonly Migration[]): Promise<Schem
   }
 }
 
-/** Applies one file, with more attempts if it does not get its locks. */
+/** Applies one file, with more attempts if other sessions are in its way. */
 async function applyPatiently(migrator: Migrator, migration: Migration): Promise<void> {
   const { connection, pool, pid, patience, onNotice } = migrator;
   if ((await findPid(connection)) !== pid) throw new MigrationError(CONNECTION_LOST);
@@ -165,7 +169,7 @@ async function applyPatiently(migrator: Migrator, migration: Migration): Promise
       await (migration.hasTransaction ? applyWhole : applyAlone)(migrator, migration);
       return;
     } catch (error) {
-      if (!hasSqlState(error, LOCK_NOT_AVAILABLE)) {
+      if (!hasSqlState(error, ...BUSY)) {
         throw await toMigrationError(connection, `apply "${migration.name}"`, error);
       }
       if (attempt === patience.attempts) throw lockError(migration, patience, watch);

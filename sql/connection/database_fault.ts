@@ -1,7 +1,7 @@
 /** Which errors of the database pass, what to run again after them, and how a process describes them. */
 import { pause } from "../../shared/process/with_timeout.ts";
 import { NodeUnavailable } from "./nodes.ts";
-import { hasSqlState, isConnectionError, LOCK_NOT_AVAILABLE } from "./pool.ts";
+import { DEADLOCK_DETECTED, hasSqlState, isConnectionError, LOCK_NOT_AVAILABLE } from "./pool.ts";
 
 const PAUSE_MS = 1000;
 
@@ -45,7 +45,6 @@ export function describeConnectionFailure(error: unknown): string | null {
   return isConnectionError(error) ? `Cannot reach the database: ${text}` : null;
 }
 
-const DEADLOCK_DETECTED = "40P01";
 const MAX_TRIES = 3;
 
 /**

@@ -289,6 +289,9 @@ export function violates(error: unknown, constraint: string): boolean {
 export const QUERY_CANCELED = "57014";
 /** SQLSTATE after `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = "55P03";
+export const DEADLOCK_DETECTED = "40P01";
+/** SQLSTATE of a statement that waited for a row, which was then moved to another partition. */
+export const SERIALIZATION_FAILURE = "40001";
 
 /** Returns true if `error` comes from PostgreSQL and has one of these SQLSTATEs. */
 export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {
