@@ -6,6 +6,8 @@ import { ApiError } from "../../shared/errors.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { data, listOf } from "../../shared/schemas.ts";
 import { EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
+import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { findCursorKey, listEvents as listPage, settleEvents } from "../../sql/events/event_feed.ts";
 import { readScope } from "../definitions/find_visible.ts";
 import type { Caller } from "../http/caller.ts";
@@ -68,7 +70,7 @@ export const listEvents = operation(
     const position = after === null ? 0 : decodeCursor(key, after);
     if (position === null) throw invalidCursor();
     const { viewer, orgId } = await readScope(sql, { caller, request });
-    await settleEvents(sql);
+    await settleIfWritable(sql);
     const types = (type.length > 0 ? type : EVENT_TYPES).filter((name) => maySee(name, caller));
     const page = await listPage(sql, { viewer, orgId, types, after: position, limit });
     if (after !== null && position > page.settledPosition) throw invalidCursor();
@@ -82,6 +84,15 @@ export const listEvents = operation(
     return reply(200, { data: { events: page.rows.map(({ position: _, ...event }) => event), nextCursor } });
   },
 );
+
+/** Settling writes. When the database takes no writes, readers still get what is settled, and the rest later. */
+async function settleIfWritable(sql: Sql): Promise<void> {
+  try {
+    await settleEvents(sql);
+  } catch (error) {
+    if (!isDatabaseFault(error)) throw error;
+  }
+}
 
 /** Export jobs, and so their events, are closed to automation and system keys. */
 function maySee(type: EventType, caller: Caller | null): boolean {

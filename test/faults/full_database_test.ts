@@ -2,25 +2,33 @@
 import { expect, test } from "bun:test";
 import { chownSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { agentYaml } from "../helpers/definitions/definitions.ts";
+import { agentYaml, publishAgent } from "../helpers/definitions/definitions.ts";
 import { exportDataset, makeExportProject } from "../helpers/exports/export_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
-import { openTestDatabase } from "../helpers/postgres/database.ts";
+import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { OwnServer } from "../helpers/postgres/own_server.ts";
-import { mountSmallDisk } from "../helpers/process/small_disk.ts";
+import { mountSmallDisk, type SmallDisk } from "../helpers/process/small_disk.ts";
+
+/** Moves the rows of a table, without its indexes, to a small disk. */
+async function moveTo(
+  disk: SmallDisk,
+  { table, server, db }: { table: string; server: OwnServer; db: TestDatabase },
+) {
+  const place = join(disk.directory, "tablespace");
+  mkdirSync(place);
+  const { uid, gid } = statSync(join(server.directory, "postgres"));
+  chownSync(place, uid, gid);
+  await db.admin.unsafe(`create tablespace small location '${place}'`);
+  await db.admin.unsafe(`alter table ${table} set tablespace small`);
+}
 
 test("writes are 503 with Retry-After while PostgreSQL has no room, and reads and exports go on", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();
-  const place = join(disk.directory, "tablespace");
-  mkdirSync(place);
-  const { uid, gid } = statSync(join(server.directory, "postgres"));
-  chownSync(place, uid, gid);
   await using app = await openTestApp({ database: await openTestDatabase(url) });
   const made = await makeExportProject(app);
-  await app.db.admin.unsafe(`create tablespace small location '${place}'`);
-  await app.db.admin.unsafe("alter table definitions set tablespace small");
+  await moveTo(disk, { table: "definitions", server, db: app.db });
   const create = (name: string) =>
     app.request(`/api/v1/definitions/agent/${name}`, {
       method: "POST",
@@ -45,4 +53,33 @@ test("writes are 503 with Retry-After while PostgreSQL has no room, and reads an
   expect([exported.status, (await exported.text()).length > 0]).toEqual([200, true]);
   disk.free();
   expect((await create("last")).status).toBe(201);
+});
+
+test("GET /events goes on with what it has shown before, and with the rest once there is room", async () => {
+  await using disk = mountSmallDisk(16);
+  await using server = new OwnServer();
+  const url = await server.start();
+  await using app = await openTestApp({ database: await openTestDatabase(url) });
+  await publishAgent(app, await app.make.person(), { name: "reviewer", visibility: "public" });
+  const listEvents = () => app.request("/api/v1/events");
+  const countEvents = async () =>
+    ((await (await listEvents()).json()) as { data: { events: unknown[] } }).data.events.length;
+  expect(await countEvents()).toBe(1);
+  await moveTo(disk, { table: "events", server, db: app.db });
+  disk.fill();
+  // Until the table's allocated pages are full, so that no event has room for its position.
+  let copies = 0;
+  const copy = () =>
+    app.db.sql`
+      insert into events (type, is_public, org_id, definition_id, data)
+      select type, is_public, org_id, definition_id, data from events limit 1`.then(
+      () => true,
+      () => false,
+    );
+  while (copies < 1000 && (await copy())) copies += 1;
+  expect(copies).toBeGreaterThan(0);
+  expect((await listEvents()).status).toBe(200);
+  expect(await countEvents()).toBe(1);
+  disk.free();
+  expect(await countEvents()).toBe(Math.min(50, 1 + copies));
 });
