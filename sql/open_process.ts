@@ -14,6 +14,7 @@ import type { Tracing } from "../shared/tracing/tracing.ts";
 import { describeConnectionFailure } from "./connection/database_fault.ts";
 import {
   requireDirectConnection,
+  requireSameBehindPooler,
   requireSameDatabase,
   warnIfClearText,
 } from "./connection/direct_connection.ts";
@@ -80,7 +81,7 @@ export async function openProcess(
     await requireUsableDatabase({ sql, direct: requests.isPooled ? exportSql : sql }, (event, message) =>
       log.warn({ event }, message),
     );
-    if (url !== config.databaseUrl) await requireSameBehindPooler(config.databaseUrl, sql, applicationName);
+    if (url !== config.databaseUrl) await requireSameIfReachable(config.databaseUrl, sql);
     void replica?.warnIfClearText();
     await requireTracker(sql, config.trackerSchema);
     await needs.check?.(sql, log);
@@ -102,14 +103,11 @@ export async function openProcess(
 }
 
 /** For a process that needs no pooler: one that cannot be reached does not keep it from starting. */
-async function requireSameBehindPooler(url: string, direct: Pool, applicationName: string): Promise<void> {
-  const pooled = openPool(url, { applicationName, max: 1, isPooled: true });
+async function requireSameIfReachable(url: string, direct: Pool): Promise<void> {
   try {
-    await requireSameDatabase(pooled, direct);
+    await requireSameBehindPooler(url, direct);
   } catch (error) {
     if (!isConnectionError(error)) throw error;
-  } finally {
-    await pooled.end({ timeout: 1 });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Checks where connections lead: to PostgreSQL itself and not a pooler, to one database, and over TLS. */
 
-import { hasSqlState, onlyValue, type Sql } from "./pool.ts";
+import { POOLED_API_APPLICATION } from "./application_names.ts";
+import { hasSqlState, onlyValue, openPool, type Sql } from "./pool.ts";
 
 const PROTOCOL_VIOLATION = "08P01";
 
@@ -36,6 +37,19 @@ export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<voi
   throw new Error(
     "DATABASE_URL and DATABASE_DIRECT_URL lead to different databases; set both to the same one",
   );
+}
+
+/**
+ * Throws if `url`, which may be a pooler, leads to another database than `direct`. A session of the pooler may keep the name of
+ * the connection for clients without one, so the connection has a name that a tracker's transaction may have.
+ */
+export async function requireSameBehindPooler(url: string, direct: Sql): Promise<void> {
+  const pooled = openPool(url, { applicationName: POOLED_API_APPLICATION, max: 1, isPooled: true });
+  try {
+    await requireSameDatabase(pooled, direct);
+  } finally {
+    await pooled.end({ timeout: 1 });
+  }
 }
 
 async function findIdentity(sql: Sql): Promise<string> {

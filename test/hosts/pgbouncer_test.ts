@@ -4,7 +4,9 @@ import { createHash } from "node:crypto";
 import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import postgres from "postgres";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
+import { OWN_APPLICATION_NAMES } from "../../sql/connection/application_names.ts";
 import { openPool } from "../../sql/connection/pool.ts";
 import { makeAccount, type SignedIn } from "../helpers/accounts/accounts.ts";
 import { runCommand as runAdminCommand } from "../helpers/accounts/admin.ts";
@@ -205,6 +207,20 @@ test("operators' commands go past the pooler", async () => {
   await using pooler = await startPgBouncer(db.url);
   const { exitCode } = await runAdminCommand(pooler.url, ["migrate"], { DATABASE_DIRECT_URL: db.url });
   expect(exitCode).toBe(0);
+});
+
+test("a runner leaves no name in the pooler's sessions that would hide another client's transaction", async () => {
+  await using db = await openTestDatabase();
+  await using service = await openService(db);
+  await using _runner = await startRunner(service.env);
+  // Like many drivers, this one sends no application name, so it may have that of the session's earlier client.
+  const tracker = postgres(service.env.DATABASE_URL, {
+    prepare: false,
+    connection: { application_name: "" },
+  });
+  const [row] = await tracker`select current_setting('application_name') as name`;
+  await tracker.end();
+  expect(OWN_APPLICATION_NAMES).not.toContain(row?.["name"]);
 });
 
 test("two URLs that lead to different databases are refused", async () => {
