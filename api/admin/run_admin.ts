@@ -5,7 +5,11 @@ import { readConfig } from "../../shared/process/config.ts";
 import { describeUnknownVariables } from "../../shared/process/unknown_variables.ts";
 import { ADMIN_APPLICATION } from "../../sql/connection/application_names.ts";
 import { describeConnectionFailure } from "../../sql/connection/database_fault.ts";
-import { requireDirectConnection, warnIfClearText } from "../../sql/connection/direct_connection.ts";
+import {
+  requireDirectConnection,
+  requireSameBehindPooler,
+  warnIfClearText,
+} from "../../sql/connection/direct_connection.ts";
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { requireCompatibleSchema, SchemaError } from "../../sql/schema_state.ts";
 import type { Problem } from "../http/validation_problems.ts";
@@ -67,6 +71,7 @@ async function runCommand(
       terminal.err(`${text}\n`);
     };
     await requireDirectConnection(sql);
+    if (config.databaseUrl !== config.databaseDirectUrl) await requireNamedDatabase(config.databaseUrl, sql);
     await warnIfClearText(sql, warn);
     if (line.command.needsMigrations) await requireSchema(sql, line.command, warn);
     const context: CommandContext = {
@@ -84,6 +89,23 @@ async function runCommand(
   } finally {
     progress.clear();
     await sql.end({ timeout: 2 });
+  }
+}
+
+/**
+ * Commands use `DATABASE_DIRECT_URL` alone, but a person who types a command names its database by `DATABASE_URL`. So it must be
+ * reachable: a name without a database is no reason to change another database.
+ */
+async function requireNamedDatabase(url: string, direct: Pool): Promise<void> {
+  try {
+    await requireSameBehindPooler(url, direct);
+  } catch (error) {
+    const unavailable = describeConnectionFailure(error);
+    if (unavailable === null) throw error;
+    throw new AdminError(
+      `Cannot check that DATABASE_URL and DATABASE_DIRECT_URL lead to the same database. DATABASE_URL: ${unavailable}. Correct it, or set both to the same URL`,
+      "DATABASE_UNAVAILABLE",
+    );
   }
 }
 

@@ -138,6 +138,38 @@ test("a database that is away is one line on stderr", async () => {
   expect(JSON.parse(out)).toEqual({ error: { code: "DATABASE_UNAVAILABLE", message: err.trimEnd() } });
 });
 
+test("two URLs of different databases are refused by every command, before anything is done", async () => {
+  await using db = await openTestDatabase();
+  await using copy = await openTestDatabase();
+  for (const words of [USER, ["audit", "verify"], ["migrate"], ["migrate", "--status"]]) {
+    const { exitCode, err } = await runCommand(copy.ownerUrl, words, { DATABASE_DIRECT_URL: db.ownerUrl });
+    const reason =
+      "DATABASE_URL and DATABASE_DIRECT_URL lead to different databases; set both to the same one";
+    expect([exitCode, err]).toEqual([1, `Cannot complete the command: ${reason}\n`]);
+  }
+  expect(await db.sql`select from users`).toHaveLength(0);
+});
+
+test("a DATABASE_URL without a database is refused, even if DATABASE_DIRECT_URL has one", async () => {
+  await using db = await openTestDatabase();
+  const missing = new URL(db.url);
+  missing.pathname = "/missing";
+  for (const url of [NOWHERE, missing.href]) {
+    const { exitCode, err } = await runCommand(url, USER, { DATABASE_DIRECT_URL: db.url });
+    expect(exitCode).toBe(1);
+    expect(err).toMatch(
+      /^Cannot check that DATABASE_URL and DATABASE_DIRECT_URL lead to the same database\. DATABASE_URL: Cannot .+\. Correct it, or set both to the same URL\n$/,
+    );
+  }
+  expect(await db.sql`select from users`).toHaveLength(0);
+});
+
+test("the two URLs may have different roles", async () => {
+  await using db = await openTestDatabase();
+  const { exitCode, out } = await runCommand(db.url, ["migrate"], { DATABASE_DIRECT_URL: db.ownerUrl });
+  expect([exitCode, out]).toEqual([0, "Already up to date.\n"]);
+});
+
 test("a database that is behind is refused by every command but migrate", async () => {
   await using db = await openTestDatabase();
   await db.owner`create schema aside`;
