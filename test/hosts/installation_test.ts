@@ -238,6 +238,7 @@ async function restoreBeside(): Promise<void> {
   await using runner = await startRunner(processEnv("APP_URL"));
   const id = await exportOrg(api);
   await succeed("Growth");
+  await succeed("Expire exports early");
   await succeed("Back up");
   expect(await succeed("Restore")).toContain("No problems found.");
 

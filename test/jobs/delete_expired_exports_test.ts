@@ -71,6 +71,25 @@ test("72 hours after it became ready an export is gone, its row says so, and a s
   ]);
 });
 
+test("the command of docs/operating.md expires exports early, and the sweep deletes their files", async () => {
+  await using app = await openTestApp();
+  await using runner = await openTestRunner(app);
+  const [old, young] = [await makeReady(app, runner), await makeReady(app, runner)];
+  await ageExportJob(app, old.id, 25);
+  await ageExportJob(app, young.id, 23);
+  const page = await Bun.file(new URL("../../docs/operating.md", import.meta.url)).text();
+  const [, section = ""] = page.split("\n### Expire exports early\n");
+  const [, statement = ""] = /--command "([^"]+)"/.exec(section) ?? [];
+  await app.db.sql.unsafe(statement);
+  await deleteExpiredExports(runner.deps, NEVER);
+  expect(await getJob(app, old.person.key, old.id)).toMatchObject({ status: "expired" });
+  expect(await errorOf(await downloadJob(app, old.person.key, old.id))).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await storedFiles(app)).toHaveLength(1);
+  const { status, readyAt = "", expiresAt = "" } = await getJob(app, young.person.key, young.id);
+  expect([status, Date.parse(expiresAt) - Date.parse(readyAt)]).toEqual(["ready", 24 * 3_600_000]);
+  expect((await downloadJob(app, young.person.key, young.id)).status).toBe(200);
+});
+
 test("a file outlives its export by the two seconds in which a late download opens it", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
