@@ -46,15 +46,19 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
     await markPendingFailed(sql, webhookId);
   } else {
     const failures = error === null ? 0 : webhook.failures + 1;
-    const pausedUntil = sql`now() + make_interval(secs => ${webhookPauseSeconds(failures)})`;
+    const seconds = webhookPauseSeconds(failures);
+    const pauseEnd = sql`now() + make_interval(secs => ${seconds})`;
     await sql`
       update webhooks
-      set failures = ${failures}, claimed_until = null, paused_until = ${pausedUntil}, due_at = (
-        select greatest(min(next_attempt_at), ${pausedUntil})
-        from webhook_deliveries
-        where webhook_id = ${webhookId} and status = 'pending'
-        having count(*) > 0
-      )
+      set failures = ${failures}, claimed_until = null,
+        -- Null without a pause: now() would hold up new events if the database's clock were set back.
+        paused_until = case when ${seconds}::float8 > 0 then ${pauseEnd} end,
+        due_at = (
+          select greatest(min(next_attempt_at), ${pauseEnd})
+          from webhook_deliveries
+          where webhook_id = ${webhookId} and status = 'pending'
+          having count(*) > 0
+        )
       where id = ${webhookId}`;
   }
   await deleteOldDeliveries(sql, webhookId);

@@ -1,6 +1,9 @@
-/** When a webhook that fails is disabled. */
+/** When a webhook gets its next request, and when one that fails is disabled. */
 import { expect, test } from "bun:test";
+import { settleEvents } from "../../../sql/events/event_feed.ts";
+import { insertExportEvent } from "../../../sql/events/events.ts";
 import { noteAttempt } from "../../../sql/webhooks/delivery_retries.ts";
+import { claimDeliveries, queueDeliveries } from "../../../sql/webhooks/webhook_deliveries.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { createWebhook } from "../../helpers/network/webhooks.ts";
@@ -27,3 +30,26 @@ test("three days of failures count from the last change of the address on", asyn
   await app.db.sql`update webhook_deliveries set first_attempt_at = now() - interval '73 hours'`;
   expect(await fail()).toEqual({ isDisabled: true });
 });
+
+test.each([null, "the receiver responded with 503"])(
+  "new events are delivered at once after an attempt without a pause, even if the database's clock goes back: %j",
+  async (error) => {
+    await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
+    const { sql } = app.db;
+    const owner = await app.make.person({ role: "owner" });
+    await using receiver = await openWebhookReceiver();
+    const webhookId = await createWebhook(app, owner, { receiver, types: ["export.ready"] });
+    const claimNext = async () => {
+      await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
+      while (await settleEvents(sql));
+      await queueDeliveries(sql);
+      return (await claimDeliveries(sql, 1))[0];
+    };
+    const first = await claimNext();
+    await noteAttempt(sql, { id: first?.id ?? "", webhookId, responseStatus: null, error });
+    const hour = sql`interval '1 hour'`;
+    await sql`update webhooks set due_at = due_at + ${hour}, paused_until = paused_until + ${hour}`;
+    await sql`update webhook_deliveries set next_attempt_at = next_attempt_at + ${hour}`;
+    expect(await claimNext()).toMatchObject({ webhookId, attempts: 0 });
+  },
+);
