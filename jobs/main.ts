@@ -16,7 +16,7 @@ import { openWorkerQueue } from "../sql/queue.ts";
 import { openMailer } from "./mailer.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { createRunnerMetrics, keepHeartbeat, registerWebhookMetrics } from "./runner_metrics.ts";
-import { CONCURRENT_BUILDS, CONCURRENT_MAILS, createJobs } from "./schedule.ts";
+import { CONCURRENT_BUILDS, CONCURRENT_MAILS, createJobs, keepQueueTimes } from "./schedule.ts";
 import { keepAuditLogSealed } from "./seal_audit_log.ts";
 import { openStoreOwner } from "./store_owner.ts";
 import { keepWebhooksDelivered } from "./webhooks/deliver_webhooks.ts";
@@ -80,7 +80,9 @@ async function main(): Promise<void> {
   // Not ready from the first signal on, while jobs still finish.
   const metricsServer = serveRunnerMetrics(host, deps, { registry, shutdownSignal: leave.signal });
   const jobs = createJobs(deps);
-  const background = [keepAuditLogSealed(deps, stop.signal), keepHeartbeat(deps, stop.signal)];
+  const background = [keepAuditLogSealed, keepHeartbeat, keepQueueTimes].map((keep) =>
+    keep(deps, stop.signal),
+  );
   const delivering = keepWebhooksDelivered(deps, leave.signal);
 
   stopOnSignals(host, {

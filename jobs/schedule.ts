@@ -3,8 +3,11 @@
  * calls.
  */
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/background_jobs.ts";
+import type { Log } from "../shared/process/log.ts";
+import { pause } from "../shared/process/with_timeout.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
-import { type Boss, type QueueClaim, scheduleJob } from "../sql/queue.ts";
+import type { Sql } from "../sql/connection/pool.ts";
+import { type Boss, correctQueueTimes, type QueueClaim, scheduleJob } from "../sql/queue.ts";
 import { sendAccountMail } from "./account_mail/send_account_mail.ts";
 import { buildOrgExport } from "./build_org_export.ts";
 import { deleteExpiredExports } from "./delete_expired_exports.ts";
@@ -116,6 +119,22 @@ export function createJobs(deps: RunnerDeps): Jobs {
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
+}
+
+/** How often the times of the queue are corrected. */
+const CORRECTION_MS = 5_000;
+
+/**
+ * Keeps the queue at work when the database's clock goes back. Settles when `signal` is aborted. If the database is down, it
+ * retries.
+ */
+export async function keepQueueTimes(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await correctQueueTimes(deps.sql).catch((error: unknown) => {
+      if (!signal.aborted) deps.log.warn({ err: error }, "cannot correct the times of the queue");
+    });
+    await pause(CORRECTION_MS, signal);
+  }
 }
 
 async function work<Name extends JobName>(

@@ -89,6 +89,28 @@ export function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
   });
 }
 
+/**
+ * Corrects times that are in the future because the database's clock was set back. Until the clock had caught up, pg-boss
+ * would check no heartbeats and no schedules, and start no job that was waiting.
+ */
+export async function correctQueueTimes(sql: Sql): Promise<void> {
+  await sql`
+    with schedules as (
+      update pgboss.version set cron_on = null where cron_on > now()
+    ), checks as (
+      update pgboss.queue
+      set monitor_claim_on = null, monitor_on = null, maintain_on = null
+      where monitor_claim_on > now()
+      returning name
+    )
+    update pgboss.job
+    set heartbeat_on = least(heartbeat_on, now()),
+      -- Of a job that was queued before, nothing tells the clock's step from a pause that was meant.
+      start_after = case when created_on > now() then least(start_after, now()) else start_after end
+    where name in (select name from checks) and state <= 'active'
+      and (heartbeat_on > now() or (created_on > now() and start_after > now()))`;
+}
+
 /** A job to queue, with its id in the queue. */
 export interface QueuedJob<Name extends JobName> {
   id: string;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { queueMail } from "../helpers/accounts/account_mail.ts";
 import { getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { makeExportProject } from "../helpers/exports/export_project.ts";
@@ -76,6 +77,43 @@ test("a mail in progress is sent, and the runner is not ready, if SIGTERM comes 
   const [mail] = await app.db.sql`select sent_at is not null as is_sent from account_mails where id = ${id}`;
   expect(mail).toEqual({ isSent: true });
 });
+
+test("a runner does jobs that wait or whose runner died, and checks schedules, after the database's clock went back", async () => {
+  await using app = await openTestApp();
+  const { boss, sql } = app.deps;
+  const mails: string[] = [];
+  for (const recipient of [await app.make.user(), await app.make.user()]) {
+    mails.push(
+      await queueMail(app, { kind: "password_reset", email: recipient.email, network: "203.0.113.7" }),
+    );
+  }
+  const [taken] = await boss.fetch<{ accountMailId: string }>("send_account_mail");
+  expect(mails).toContain(String(taken?.data.accountMailId));
+  await sql`update pgboss.queue set monitor_claim_on = now(), monitor_on = now()`;
+  await sql`update pgboss.version set cron_on = now()`;
+  await setClockBack(app.db.sql);
+  await using runner = await startRunner({
+    DATABASE_URL: app.deps.config.databaseUrl,
+    DATA_DIR: app.deps.config.dataDir,
+  });
+  await waitFor(
+    async () => (await sql`select from account_mails where sent_at is not null`).length === mails.length,
+  );
+  await waitFor(async () => (await sql`select from pgboss.version where cron_on <= now()`).length === 1);
+  expect(runner.problems()).toBe("");
+});
+
+/** Moves the times of the queue an hour ahead. Then a heartbeat lapses within a second. */
+async function setClockBack(sql: Sql): Promise<void> {
+  const hour = sql`interval '1 hour'`;
+  await sql`
+    update pgboss.queue set monitor_claim_on = monitor_claim_on + ${hour}, monitor_on = monitor_on + ${hour}`;
+  await sql`update pgboss.version set cron_on = cron_on + ${hour}`;
+  await sql`
+    update pgboss.job
+    set created_on = created_on + ${hour}, start_after = start_after + ${hour}, heartbeat_on = heartbeat_on + ${hour},
+      heartbeat_seconds = 1`;
+}
 
 test("a runner does not start on a database that is behind", async () => {
   await using app = await openTestApp();
