@@ -17,8 +17,6 @@ import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { mintSessionToken } from "../http/credentials.ts";
 
-const HOUR_MS = 3_600_000;
-
 /** A user's sessions that have neither ended nor expired. */
 export const LIVE_SESSIONS_MAX = 50;
 
@@ -47,20 +45,19 @@ export async function beginSession(
   const hasFactor = await existsSecondFactor(tx, user.id);
   if (hasFactor && secondFactor === null) return null;
   const { secret, hash } = mintSessionToken();
-  const expiresAt = new Date(Date.now() + ttlHours * HOUR_MS).toISOString();
-  const session = await insertSession(tx, {
+  const { id, expiresAt } = await insertSession(tx, {
     userId: user.id,
     tokenHash: hash,
-    expiresAt,
+    ttlHours,
     isProven: hasFactor,
     ...device,
   });
   const ended = await markExcessSessionsRevoked(tx, { userId: user.id, limit: LIVE_SESSIONS_MAX });
   await insertAuditEntry(tx, {
     ...actor,
-    ...(actor.actorType === "user" ? { credentialId: session.id } : {}),
+    ...(actor.actorType === "user" ? { credentialId: id } : {}),
     action: "session.create",
-    subject: { type: "session", id: session.id },
+    subject: { type: "session", id },
     details: {
       username: user.username,
       expiresAt,

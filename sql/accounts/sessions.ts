@@ -117,7 +117,7 @@ export async function listSessions(sql: Sql, userId: string): Promise<SessionRow
 export interface NewSession {
   userId: string;
   tokenHash: Buffer;
-  expiresAt: string;
+  ttlHours: number;
   address?: string | null;
   userAgent?: string | null;
   /** Whether its user has proven themselves with a second factor. */
@@ -132,7 +132,7 @@ export async function insertSession(
   return onlyRow(sql<[{ id: string; expiresAt: string }]>`
     insert into sessions (user_id, token_hash, expires_at, address, user_agent, factor_at)
     values (
-      ${session.userId}, ${session.tokenHash}, ${session.expiresAt},
+      ${session.userId}, ${session.tokenHash}, now() + make_interval(hours => ${session.ttlHours}),
       ${session.address ?? null}, ${session.userAgent ?? null}, case when ${session.isProven} then now() end
     )
     returning id, expires_at`);

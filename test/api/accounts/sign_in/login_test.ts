@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { hashPassword } from "../../../../api/accounts/password_rules.ts";
 import { hashSecret, mintSessionToken } from "../../../../api/http/credentials.ts";
-import { auditRows, login, makeAccount, type SignedIn } from "../../../helpers/accounts/accounts.ts";
+import { auditRows, login, makeAccount, type SignedIn, signIn } from "../../../helpers/accounts/accounts.ts";
 import { runJson } from "../../../helpers/accounts/admin.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
@@ -32,6 +32,20 @@ describe("POST /auth/login", () => {
     expect(lifeMs).toBeGreaterThanOrEqual(2 * 3_600_000);
     expect(lifeMs).toBeLessThan(2 * 3_600_000 + 60_000);
     expect((await api.request("/api/v1/auth/me", { key: data.sessionToken })).status).toBe(200);
+  });
+
+  test("creates a session that lasts as long on a machine whose clock is behind", async () => {
+    await using api = await openTestApp({ config: { sessionTtlHours: 2 } });
+    const account = await makeAccount(api);
+    const clock = Date.now;
+    Date.now = () => clock() - 3 * 3_600_000;
+    try {
+      const { sessionToken: key, expiresAt } = await signIn(api, account);
+      expect(Date.parse(expiresAt) - clock()).toBeGreaterThan(3_600_000);
+      expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
+    } finally {
+      Date.now = clock;
+    }
   });
 
   test("sets the same session as a cookie, bound to its host where the service is reached by https", async () => {
