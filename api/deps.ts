@@ -21,7 +21,10 @@ export interface Deps extends Omit<OpenProcess, "host" | "close"> {
   metrics: Metrics;
   /** Aborted when the process is about to stop. */
   shutdownSignal: AbortSignal;
-  /** Milliseconds since the epoch, for the rate limits; the clock when left out. */
+  /**
+   * Milliseconds since the epoch, for the rate limits and the codes of apps. When left out, the machine's clock for the limits,
+   * and the database's for the codes.
+   */
   now?: () => number;
   /** Overrides STREAM_RULES, for tests. */
   streamRules?: Partial<StreamRules>;

@@ -120,6 +120,8 @@ export interface SessionChallengeRow {
   id: string;
   challengeHash: Uint8Array | null;
   secret: Uint8Array | null;
+  /** Of the database's clock, since the epoch. */
+  nowMs: number;
 }
 
 /** Finds and locks what a session has begun; null if it is used or expired. Call it inside a transaction. */
@@ -128,7 +130,7 @@ export async function lockSessionChallenge(
   key: { sessionId: string; purpose: SessionPurpose },
 ): Promise<SessionChallengeRow | null> {
   return firstRow(sql<SessionChallengeRow[]>`
-    select id, challenge_hash, secret
+    select id, challenge_hash, secret, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
     from factor_challenges
     where session_id = ${key.sessionId} and purpose = ${key.purpose} and expires_at > now()
     for update`);

@@ -99,6 +99,8 @@ export interface TotpFactorRow {
   wrongCodes: number;
   /** Until that day is over. */
   waitMs: number;
+  /** Of the database's clock, since the epoch. */
+  nowMs: number;
 }
 
 /** Lists and locks the authenticator apps of a user, so that one code is accepted once. Call it inside a transaction. */
@@ -106,7 +108,8 @@ export async function lockTotpFactors(sql: Sql, userId: string): Promise<TotpFac
   return sql<TotpFactorRow[]>`
     select id, secret, last_step::float8 as last_step,
       case when wrong_codes_since > now() - interval '1 day' then wrong_codes else 0 end as wrong_codes,
-      coalesce(greatest(0, extract(epoch from wrong_codes_since + interval '1 day' - now())) * 1000, 0)::float8 as wait_ms
+      coalesce(greatest(0, extract(epoch from wrong_codes_since + interval '1 day' - now())) * 1000, 0)::float8 as wait_ms,
+      floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
     from second_factors
     where user_id = ${userId} and kind = 'totp'
     order by id

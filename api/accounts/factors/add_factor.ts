@@ -111,14 +111,13 @@ export const confirmTotp = operation(
     const { name } = body;
     checkTexts({ name }, { name: labelProblem });
     const code = body.code.replaceAll(/\s/g, "");
-    const { now = Date.now } = deps;
     const result = await deps.sql.begin<Promise<Added | null>>(async (tx) => {
       await lockCaller(tx, caller);
       const key = { sessionId: caller.credential.id, purpose: "add_totp" } as const;
       const challenge = await lockSessionChallenge(tx, key);
       if (!challenge?.secret) throw notFound("secret");
-      const { id, secret } = challenge;
-      const step = findTotpStep(code, { secret, after: 0, now: now() });
+      const { id, secret, nowMs } = challenge;
+      const step = findTotpStep(code, { secret, after: 0, now: deps.now?.() ?? nowMs });
       if (step === null) {
         await countWrongTry(tx, { id, limit: TOTP_TRIES_MAX });
         return null;

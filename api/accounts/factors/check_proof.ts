@@ -65,8 +65,6 @@ interface ProofCheck {
   proof: Proof;
   /** Of what a passkey had to sign; null if none was asked for. */
   challengeHash: Uint8Array | null;
-  /** Milliseconds since the epoch. */
-  now: number;
 }
 
 /**
@@ -75,8 +73,8 @@ interface ProofCheck {
  */
 export async function checkProof(
   tx: Sql,
-  config: Pick<Config, "publicUrl">,
-  { userId, proof, challengeHash, now }: ProofCheck,
+  { config, now }: Pick<OperationDeps, "config" | "now">,
+  { userId, proof, challengeHash }: ProofCheck,
 ): Promise<ProofVerdict> {
   if ("passkey" in proof) {
     if (challengeHash === null) return { ok: false, reason: "wrong" };
@@ -102,15 +100,15 @@ async function checkPasskeyProof(
 
 async function checkTotpCode(
   tx: Sql,
-  { userId, code, now }: { userId: string; code: string; now: number },
+  { userId, code, now }: { userId: string; code: string; now: OperationDeps["now"] },
 ): Promise<ProofVerdict> {
   const factors = await lockTotpFactors(tx, userId);
   const blocked = factors.filter(({ wrongCodes }) => wrongCodes >= WRONG_CODES_MAX);
   if (blocked.length > 0) {
     return { ok: false, reason: "blocked", waitMs: Math.max(...blocked.map(({ waitMs }) => waitMs)) };
   }
-  for (const { id, secret, lastStep } of factors) {
-    const step = findTotpStep(code, { secret, after: lastStep, now });
+  for (const { id, secret, lastStep, nowMs } of factors) {
+    const step = findTotpStep(code, { secret, after: lastStep, now: now?.() ?? nowMs });
     if (step === null) continue;
     await updateTotpLastStep(tx, { id, lastStep: step });
     return { ok: true, kind: "totp" };

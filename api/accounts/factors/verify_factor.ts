@@ -68,7 +68,7 @@ export const verifyFactor = operation(
     fails: ["RATE_LIMITED", "UNPROCESSABLE_ENTITY"],
   },
   async ({ caller, request, body }, deps) => {
-    const { sql, config, now = Date.now } = deps;
+    const { sql } = deps;
     const proof = parseProof(body);
     const { userId, credential } = caller;
     const user = await findUser(sql, userId);
@@ -81,7 +81,7 @@ export const verifyFactor = operation(
       const challenge = "passkey" in proof ? await lockSessionChallenge(tx, key) : null;
       if (challenge) await deleteChallenge(tx, challenge.id);
       const challengeHash = challenge?.challengeHash ?? null;
-      const verdict = await checkProof(tx, config, { userId, proof, challengeHash, now: now() });
+      const verdict = await checkProof(tx, deps, { userId, proof, challengeHash });
       await mailProofOutcome(tx, deps, { userId, request, verdict });
       if (!verdict.ok) return { verdict, provenAt: null };
       const provenAt = await updateSessionFactorAt(tx, { id: credential.id, isProven: true });

@@ -137,7 +137,6 @@ async function takeSecondStep(
   deps: OperationDeps,
   { signIn, proof, request }: { signIn: PendingSignIn; proof: Proof; request: Request },
 ) {
-  const { config, now = Date.now } = deps;
   const { id, user } = signIn;
   return deps.sql.begin(async (tx) => {
     const isCurrent = await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash });
@@ -145,7 +144,7 @@ async function takeSecondStep(
     if (!challenge) return { session: null, verdict: null };
     const { challengeHash } = challenge;
     const userId = user.id;
-    const verdict: ProofVerdict = await checkProof(tx, config, { userId, proof, challengeHash, now: now() });
+    const verdict: ProofVerdict = await checkProof(tx, deps, { userId, proof, challengeHash });
     await mailProofOutcome(tx, deps, { userId, request, verdict });
     if (verdict.ok) {
       await deleteChallenge(tx, id);

@@ -1,6 +1,14 @@
 import { expect, test } from "bun:test";
 import { auditRows, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
-import { Clock, ORIGIN, outcomeOf, post, withPasskey, withTotp } from "../../../helpers/accounts/factors.ts";
+import {
+  Clock,
+  ORIGIN,
+  outcomeOf,
+  post,
+  signInWithCode,
+  withPasskey,
+  withTotp,
+} from "../../../helpers/accounts/factors.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
@@ -33,6 +41,23 @@ test("a code proves the session again, once; a wrong one does not", async () => 
   await makeStale(api);
   expect(await verify(api, key, { code: recoveryCodes[0] })).toBe("200");
   expect(await verify(api, key, { code: recoveryCodes[0] })).toBe("401 UNAUTHORIZED");
+});
+
+test("codes are right by the database's clock, on a machine whose clock is ahead too", async () => {
+  await using api = await openTestApp();
+  const account = await makeAccount(api);
+  const now = Date.now;
+  Date.now = () => now() + 600_000;
+  try {
+    const clock = Object.assign(new Clock(), { time: now() });
+    const { key, secret } = await withTotp(api, clock, account);
+    clock.step();
+    expect(await verify(api, key, { code: clock.code(secret) })).toBe("200");
+    await api.db.sql`update second_factors set last_step = 0`;
+    expect((await signInWithCode(api, account, clock.code(secret))).user).toMatchObject({ id: account.id });
+  } finally {
+    Date.now = now;
+  }
 });
 
 test("a passkey proves the session again, with the options of that session, once", async () => {
