@@ -15,6 +15,8 @@ export interface Delivery {
   /** Each signs, so that a receiver can be given another one. */
   secrets: readonly string[];
   payload: string;
+  /** The timestamp of the attempt, by the database's clock: receivers refuse one that is minutes off. */
+  claimedAt: string;
 }
 
 export interface SendOptions {
@@ -79,7 +81,7 @@ function codeOf(error: unknown): string {
 function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): Promise<OutgoingResponse> {
   const url = new URL(delivery.url);
   const isTls = url.protocol === "https:";
-  const at = new Date();
+  const at = new Date(delivery.claimedAt);
   return sendRequest(url, {
     method: "POST",
     headers: {

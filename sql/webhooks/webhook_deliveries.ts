@@ -170,6 +170,7 @@ export interface ClaimedDelivery {
   secrets: string[];
   payload: string;
   attempts: number;
+  claimedAt: string;
 }
 
 /**
@@ -202,7 +203,7 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       )
       returning id, org_id, url, secret
     )
-    select d.id, w.id as webhook_id, w.org_id, w.url, d.payload, d.attempts,
+    select d.id, w.id as webhook_id, w.org_id, w.url, d.payload, d.attempts, now() as claimed_at,
       w.secret || array(
         select r.secret
         from webhook_retired_secrets as r

@@ -3,6 +3,7 @@ import { createSocket } from "node:dgram";
 import { getServers, Resolver, setServers } from "node:dns";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { Webhook } from "standardwebhooks";
 import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
 import { openNetworks } from "../../../shared/network/webhook_destination.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
@@ -12,8 +13,9 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 const NEVER = new AbortController().signal;
 
-function send(url: string, options: Partial<SendOptions> = {}) {
-  const delivery = { id: crypto.randomUUID(), url, secrets: [SECRET], payload: '{"type":"webhook.test"}' };
+function send(url: string, options: Partial<SendOptions> = {}, claimedAt = new Date().toISOString()) {
+  const id = crypto.randomUUID();
+  const delivery = { id, url, secrets: [SECRET], payload: '{"type":"webhook.test"}', claimedAt };
   return sendDelivery(delivery, { networks: openNetworks("127.0.0.1/32"), signal: NEVER, ...options });
 }
 
@@ -29,6 +31,22 @@ test("a delivery is signed, and any 2xx is a success", async () => {
     expect(await send(receiver.url)).toEqual({ responseStatus: status, error: null, cause: null });
   }
   expect([receiver.received.length, receiver.forged]).toEqual([3, 0]);
+});
+
+test("the time of the claim is signed, whatever the machine's clock says", async () => {
+  const claimedAt = new Date(Date.now() - 60_000).toISOString();
+  const timestamps: (string | null)[] = [];
+  await using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      new Webhook(SECRET).verify(await request.text(), Object.fromEntries(request.headers.entries()));
+      timestamps.push(request.headers.get("webhook-timestamp"));
+      return new Response();
+    },
+  });
+  expect(await send(server.url.href, {}, claimedAt)).toMatchObject({ responseStatus: 200 });
+  expect(timestamps).toEqual([String(Math.floor(Date.parse(claimedAt) / 1000))]);
 });
 
 test("a redirect is a failure and is not followed", async () => {

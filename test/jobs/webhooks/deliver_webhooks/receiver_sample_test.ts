@@ -40,6 +40,7 @@ test("the receiver of the documentation takes signed deliveries once, and no for
           url,
           secrets: [secret],
           payload: JSON.stringify({ type: "definition.published", data: { name } }),
+          claimedAt: new Date().toISOString(),
         },
         { networks, signal },
       );
