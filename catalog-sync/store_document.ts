@@ -40,7 +40,8 @@ export interface DocumentToStore {
   loaded: LoadedSource;
   /** Names the source. */
   label: string;
-  startedAt: string;
+  /** `performance.now()` at the start of the sync. */
+  startedMs: number;
   last: GoodSync | null;
   /** Takes whatever is doubtful. */
   force: boolean;
@@ -61,14 +62,14 @@ export class SuspiciousDocument extends Error {
 /** Stores the document. Throws SuspiciousDocument. */
 export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<StoredSync> {
   if (options.loaded.isUnchanged) return confirmStored(tx, options);
-  const { label, startedAt, force } = options;
+  const { label, startedMs, force } = options;
   const { plan, document, dataDate, hold } = await planDocument(tx, options.loaded.value, options);
   if (hold && !force) throw new SuspiciousDocument(describeHold(hold), hold.doubts);
   const { counts } = plan;
   const notes = toNotes(document);
   const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
   const { etag } = options.loaded;
-  const run = { startedAt, source: label, error: null };
+  const run = { startedMs, source: label, error: null };
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome, notes });
   await applyPlan(tx, plan);
   await insertModelEvents(tx, plan);
@@ -80,7 +81,7 @@ export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<
  * The source still has the document that is stored. So it confirms the prices of it that wait. Rows that could not be read
  * confirm none: their prices come from an earlier document. Names of families follow the day, as with any sync.
  */
-async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStore): Promise<StoredSync> {
+async function confirmStored(tx: Sql, { label, startedMs, last }: DocumentToStore): Promise<StoredSync> {
   const stored = await readStored(tx);
   const { held } = stored;
   const models = stored.models.filter((model) => model.removedAt === null);
@@ -98,7 +99,7 @@ async function confirmStored(tx: Sql, { label, startedAt, last }: DocumentToStor
   };
   const aliases = planAliases(stored, models);
   const outcome = due.length > 0 || aliases.length > 0 ? "changed" : "unchanged";
-  const run = { startedAt, source: label, error: null, notes: [] };
+  const run = { startedMs, source: label, error: null, notes: [] };
   const syncId = await insertCatalogSync(tx, { ...run, ...counts, etag, dataDate, outcome });
   await upsertHeldPrices(tx, waiting);
   const priceChanges = await takeHeldPrices(tx, due);

@@ -66,7 +66,7 @@ export async function syncCatalog(deps: SyncDeps, options: SyncOptions): Promise
 }
 
 async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport> {
-  const startedAt = new Date();
+  const startedMs = performance.now();
   const { label } = options.source;
   const log = deps.log.child({ source: label });
   let last: GoodSync | null = null;
@@ -83,13 +83,13 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
       const lastNow = await findLastGoodSync(tx);
       if (lastNow?.id !== last?.id) return { outcome: "busy" };
       if (options.onlyIfEmpty && (await existsCatalog(tx))) return { outcome: "busy" };
-      const run = { label, startedAt: startedAt.toISOString(), force: options.force ?? false };
+      const run = { label, startedMs, force: options.force ?? false };
       return storeDocument(tx, { ...run, loaded, last: lastNow });
     });
-    logReport(log, report, { label, durationMs: Date.now() - startedAt.getTime() });
+    logReport(log, report, { label, durationMs: Math.round(performance.now() - startedMs) });
     return report;
   } catch (error) {
-    return recordFailure(deps, { error, startedAt, source: options.source, served: last });
+    return recordFailure(deps, { error, startedMs, source: options.source, served: last });
   }
 }
 
@@ -124,9 +124,9 @@ function etagToSend(last: GoodSync | null, { source, force }: SyncOptions): stri
 
 async function recordFailure(
   { sql, log, shutdownSignal }: SyncDeps,
-  options: { error: unknown; startedAt: Date; source: CatalogSource; served: GoodSync | null },
+  options: { error: unknown; startedMs: number; source: CatalogSource; served: GoodSync | null },
 ): Promise<SyncReport> {
-  const { error, startedAt, source, served } = options;
+  const { error, startedMs, source, served } = options;
   if (shutdownSignal.aborted) return { outcome: "failed", error: "the process had to stop" };
   const outcome: CatalogSyncOutcome = error instanceof SuspiciousDocument ? "refused" : "failed";
   const isKnown = error instanceof SuspiciousDocument || error instanceof SourceError;
@@ -139,7 +139,7 @@ async function recordFailure(
   try {
     await insertCatalogSync(sql, {
       ...NO_COUNTS,
-      startedAt: startedAt.toISOString(),
+      startedMs,
       source: source.label,
       etag: null,
       dataDate: null,

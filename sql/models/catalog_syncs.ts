@@ -17,7 +17,8 @@ export interface SyncCounts {
 }
 
 export interface CatalogSync extends SyncCounts {
-  startedAt: string;
+  /** `performance.now()` at its start. */
+  startedMs: number;
   /** A URL without credentials and query, a path, or `bundled`. */
   source: string;
   /** The ETag of the source's response. */
@@ -105,9 +106,13 @@ export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
     limit 1`);
 }
 
-/** Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. */
+/**
+ * Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. Both times are of the
+ * database's clock.
+ */
 export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<number> {
   const doubts = sync.doubts ?? [];
+  const seconds = (performance.now() - sync.startedMs) / 1000;
   return onlyValue(sql<[{ id: number }]>`
     with inserted as (
       insert into catalog_syncs (
@@ -115,7 +120,7 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
         notes, error, doubts, doubt_extents
       )
       values (
-        ${sync.startedAt}, greatest(clock_timestamp(), ${sync.startedAt}), ${sync.source}, ${sync.etag},
+        clock_timestamp() - make_interval(secs => ${seconds}), clock_timestamp(), ${sync.source}, ${sync.etag},
         ${sync.dataDate}, ${sync.outcome}, ${sync.inserted}, ${sync.updated}, ${sync.gone}, ${sync.unchanged},
         ${sync.skipped}, ${sync.held}, ${[...sync.notes]}, ${sync.error}, ${doubts.map(({ code }) => code)},
         ${doubts.map(({ extent }) => extent)}

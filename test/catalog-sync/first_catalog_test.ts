@@ -23,7 +23,7 @@ test("the bundled copy does not replace a catalog that another process stores me
       return blocked !== undefined;
     });
     const loaded = { isUnchanged: false, value: makeDocument({ acme: { fresh: {} } }), etag: null } as const;
-    const run = { label: "test", startedAt: new Date().toISOString(), last: null, force: false };
+    const run = { label: "test", startedMs: performance.now(), last: null, force: false };
     await storeDocument(tx, { ...run, loaded });
   });
   expect((await filling)?.bundled).toEqual({ outcome: "busy" });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { bundledSource, openSource } from "../../catalog-sync/source.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalog.ts";
@@ -75,6 +75,22 @@ test("the bundled catalog is synced once, and a second time changes no row", asy
     isOpenWeights: false,
     removedAt: null,
   });
+});
+
+test("a sync is dated by the database's clock, on a machine whose clock is ahead too", async () => {
+  await using db = await openTestDatabase();
+  setSystemTime(Date.now() + 86_400_000);
+  try {
+    await syncFrom(db.sql, documentSource(makeDocument({ acme: { only: {} } })));
+    await syncFrom(db.sql, documentSource("no catalog"));
+  } finally {
+    setSystemTime();
+  }
+  const runs = await db.sql`
+    select outcome from catalog_syncs
+    where started_at > now() - interval '1 hour' and finished_at between started_at and clock_timestamp()
+    order by id`;
+  expect(runs.map(({ outcome }) => outcome)).toEqual(["changed", "refused"]);
 });
 
 test("a sync writes new, changed, removed and returned models, and leaves the others unchanged", async () => {
