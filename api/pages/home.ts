@@ -1,6 +1,7 @@
 /** GET /: what this service is, search, links to everything. */
 import { listDefinitions } from "../definitions/list.ts";
 import { bytesResponse } from "../http/bytes_response.ts";
+import { notFound } from "../http/not_found.ts";
 import { listModels } from "../models/list/list.ts";
 import { acceptsHtml } from "./error_page.ts";
 import { type Html, html } from "./html.ts";
@@ -22,7 +23,7 @@ const LINKS = {
   health: "/health/ready",
 } as const;
 
-/** Browsers get the page, and programs the links. */
+/** Browsers get the page and programs the links; programs that accept neither get the 404 of an unknown path. */
 async function showHome(page: Page): Promise<PageResult> {
   if (acceptsHtml(page.request)) {
     return {
@@ -32,13 +33,16 @@ async function showHome(page: Page): Promise<PageResult> {
       main: await renderHome(page),
     };
   }
-  return bytesResponse(JSON.stringify({ data: { links: LINKS } }), {
-    headers: {
-      "Content-Type": "application/json;charset=utf-8",
-      Vary: "Accept",
-      "Cache-Control": "no-cache",
-    },
-  });
+  if (page.request.headers.get("accept")?.includes("application/json")) {
+    return bytesResponse(JSON.stringify({ data: { links: LINKS } }), {
+      headers: {
+        "Content-Type": "application/json;charset=utf-8",
+        Vary: "Accept",
+        "Cache-Control": "no-cache",
+      },
+    });
+  }
+  throw notFound("route");
 }
 
 async function renderHome({ call, session }: Page): Promise<Html> {

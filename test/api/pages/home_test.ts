@@ -28,14 +28,17 @@ test("it counts private definitions for members only, and shows who is signed in
   expect(page).toContain('action="/dashboard/sign-out"');
 });
 
-test("programs get the links, whatever they accept", async () => {
+test("programs get the links, or the 404 of an unknown path", async () => {
   await using api = await openTestApp();
-  for (const headers of [{}, { accept: "application/json" }, { accept: "*/*" }]) {
-    const links = await api.request("/", { headers });
-    expect([links.status, await links.json()]).toMatchObject([
-      200,
-      { data: { links: { openapi: "/swagger/json" } } },
-    ]);
-  }
+  const links = await api.request("/", { headers: { accept: "application/json" } });
+  expect([links.status, await links.json()]).toMatchObject([
+    200,
+    { data: { links: { openapi: "/swagger/json" } } },
+  ]);
+  const neither = await api.request("/", { headers: { accept: "*/*" } });
+  expect([neither.status, await neither.json()]).toMatchObject([
+    404,
+    { error: { code: "NOT_FOUND", details: { reason: "route" } } },
+  ]);
   expect((await api.request("/", { headers: BROWSER })).status).toBe(200);
 });
