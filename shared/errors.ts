@@ -38,8 +38,8 @@ export const ERRORS = {
       currentTier: oneOf(SUBSCRIPTION_TIERS),
       feature: Text,
     },
-    text: ({ requiredTier, currentTier }) =>
-      `This requires the ${requiredTier} tier or above. The organization is on the ${currentTier} tier.`,
+    text: ({ requiredTier }) =>
+      `This requires one of your organizations to be on the ${requiredTier} tier or above.`,
   }),
   ORG_ACCESS_DENIED: { status: 403, message: "You are not a member of this organization." },
   INSUFFICIENT_ORG_ROLE: row({

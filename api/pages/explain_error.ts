@@ -21,9 +21,12 @@ const PAGE_TEXTS: Partial<Record<ErrorCode, string>> = {
     "This form was sent before, with other values. Check what was saved, then send it again.",
 };
 
+/** In place of OTHER_ORG_ADVICE, which names a header. */
+export const PAGE_ORG_ADVICE = "You can choose another organization at the top of the page.";
+
 export function explainError({ code, message, headers }: ApiError): string {
   const text = (PAGE_TEXTS[code] ?? message)
-    .replace(OTHER_ORG_ADVICE, "You can choose another organization at the top of the page.")
+    .replace(OTHER_ORG_ADVICE, PAGE_ORG_ADVICE)
     .replace(WAIT_ADVICE, describeWait(Number(headers["Retry-After"])));
   const sentences = text.split(BETWEEN_SENTENCES);
   const shown = sentences.filter((sentence) => !ENDPOINT.test(sentence));

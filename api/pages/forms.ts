@@ -105,14 +105,19 @@ function toProblems(error: ApiError): FormProblems {
 
 /** Names the field of the first problem as a form does, and not as the API. */
 function formMessage(path: string, problem: string): string {
-  return `Check the form: ${`${fieldWords(path)} ${problem}`.trim()}${/[.?!]$/.test(problem) ? "" : "."}`;
+  // A problem may name another field.
+  const text = problem.replaceAll(/\w+_\w+/g, (name) => LABELS[name] ?? name);
+  return `Check the form: ${`${fieldWords(path)} ${text}`.trim()}${/[.?!]$/.test(text) ? "" : "."}`;
 }
 
 /** The labels of fields whose names say less. */
 const LABELS: Readonly<Record<string, string>> = {
   confirm: "confirmation",
+  created_from: "created from",
+  created_to: "created before",
   expiresAt: "last day",
   repeatedPassword: "new password again",
+  since: "changed since",
   types: "events",
   websiteUrl: "website",
 };

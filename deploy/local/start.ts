@@ -1,6 +1,6 @@
 /** `bun run start`: database, migrations, demo data, processes, then waits. */
 import { Database as LockFile } from "bun:sqlite";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { httpFetch } from "../../shared/network/http_fetch.ts";
 import { type Config, type ConfigResult, readConfig } from "../../shared/process/config.ts";
@@ -19,6 +19,8 @@ const ABANDONED_PORT_MS = 30_000;
 const READY_TIMEOUT_MS = 30_000;
 const PROBE_MS = 1000;
 const CREDENTIALS = "demo-credentials.txt";
+/** The start of the addresses in the credentials, which may have been written for another port. */
+const ORIGIN_OF_API = /https?:\/\/[^/\s']+(?=\/api\/v1)/g;
 /** Placeholder for the URL of the embedded database; nothing connects to it. */
 const EMBEDDED = "postgres://embedded";
 
@@ -109,7 +111,7 @@ function announce({ settings, root, stdout }: Stack): void {
   const { publicUrl, dataDir, databaseUrl } = settings;
   const shown = (path: string) => (path.startsWith(root) ? relative(root, path) : path);
   const path = join(dataDir, CREDENTIALS);
-  const credentials = readText(path);
+  const credentials = readText(path)?.replaceAll(ORIGIN_OF_API, publicUrl) ?? null;
   const facts = {
     Dashboard: `${publicUrl}/dashboard`,
     API: `${publicUrl}/api/v1`,
@@ -147,6 +149,7 @@ async function failWhenOneEnds(services: readonly Child[], server: Child | null)
 /** Starts everything, then waits; throws if something exits unexpectedly. */
 async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
   await requireFreePort(stack, wasAbandoned);
+  claimDataDirectory(stack.settings);
   const { env, settings, supervisor, step } = stack;
   const { dataDir: dataDirectory, port: reservedPort } = settings;
   const start = () => startEmbeddedPostgres({ supervisor, dataDirectory, reservedPort });
@@ -171,6 +174,20 @@ async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
   if (!isUp) throw new Error(`Cannot start the API: not ready after ${READY_TIMEOUT_MS / 1000} s`);
   announce(stack);
   await ended;
+}
+
+/** A data directory has the exports and the demo's credentials of one database. Throws if it has those of another. */
+function claimDataDirectory({ dataDir, databaseUrl }: Config): void {
+  const path = join(dataDir, "database");
+  // Without credentials and parameters.
+  const name = databaseUrl.replaceAll(/^[^/]*\/\/([^@/]*@)?|\?.*$/g, "");
+  const known = readText(path)?.trim() ?? (existsSync(databaseUrlPath(dataDir)) ? "embedded" : name);
+  if (known !== name) {
+    const reason = `it has exports and credentials of "${known}"`;
+    const remedy = `Set DATA_DIR to another folder, or delete ${path} if both are the same.`;
+    throw new Error(`Cannot use ${dataDir} for "${name}": ${reason}. ${remedy}`);
+  }
+  writeFileSync(path, `${name}\n`);
 }
 
 /**

@@ -134,7 +134,7 @@ function findBody(
   } else if (found[0] === undefined) {
     addProblem([], `The root key "${type}" is missing. Start the document with "${type}:".`);
   } else if (found[0] !== type) {
-    addProblem([found[0]], `The root key is "${found[0]}", but the path says ${type}.`, "key");
+    addProblem([found[0]], `The root key is "${found[0]}", but the type is ${type}.`, "key");
   }
   const body = root[type];
   if (!found.includes(type)) return null;

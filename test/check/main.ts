@@ -3,7 +3,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command, elapsed } from "../../deploy/local/bootstrap.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
+import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { untilAborted } from "../../shared/process/with_timeout.ts";
+
+requireNoArguments(
+  process,
+  "Usage: bun run check\n\nRuns the linters, the compiler and the rules of the tree.\n",
+);
 
 const BIN = "node_modules/.bin";
 /** The compiler of today. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */

@@ -1,7 +1,14 @@
 /** Entry point of `bun run demo`: writes the demo's bundle, and a small one for tests. */
+
 import { join } from "node:path";
 import { bootstrap } from "../../deploy/local/bootstrap.ts";
+import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
+
+requireNoArguments(
+  process,
+  "Usage: bun run demo\n\nMakes the demo's data, and writes the bundles that `admin demo seed` and tests load.\n",
+);
 
 process.exit(
   await bootstrap(process, async (command) => {

@@ -1,7 +1,14 @@
 /** Entry point of `bun run goldens`: writes the rendered files that translation is compared with. Read the difference. */
+
 import { join } from "node:path";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
+import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { digestGoldens, translateDemo } from "../helpers/definitions/translation.ts";
+
+requireNoArguments(
+  process,
+  "Usage: bun run goldens\n\nWrites the renderings of the demo's definitions to test/fixtures/translate/.\n",
+);
 
 const FOLDER = join(import.meta.dir, "../fixtures/translate");
 

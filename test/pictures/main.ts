@@ -1,8 +1,15 @@
 /** Entry point of `bun run pictures`: writes the pictures of `docs/pages.md` from the demo. Needs Chromium. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { launchBrowser } from "../browser/browser.ts";
 import { makeDataDirectory, startStack } from "../helpers/process/stack.ts";
+
+requireNoArguments(
+  process,
+  "Usage: bun run pictures\n\nTakes the pictures of the documentation from the demo, and writes them to docs/.\n",
+);
 
 const DOCS = join(import.meta.dir, "../../docs");
 const VIEWPORT = { width: 1280, height: 760 };

@@ -1,7 +1,14 @@
 /** Entry point of `bun run schema`: writes `sql/schema.sql` from the migrations. */
+
 import { join } from "node:path";
 import { bootstrap } from "../../deploy/local/bootstrap.ts";
+import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { openTestServer } from "../helpers/postgres/server.ts";
+
+requireNoArguments(
+  process,
+  "Usage: bun run schema\n\nWrites the schema after all migrations to sql/schema.sql.\n",
+);
 
 process.exit(
   await bootstrap(process, async (command) => {

@@ -80,7 +80,7 @@ test.each<[yaml: string, ...problems: string[]]>([
   ["[a]", 'yaml 1:1 The document must be a map with the root key "agent"'],
   ["just text", 'yaml 1:1 The document must be a map with the root key "agent"'],
   ["other: 1", 'yaml 1:1 The root key "agent" is missing'],
-  ["command:\n  interface: {}", 'command 1:1 The root key is "command", but the path says agent.'],
+  ["command:\n  interface: {}", 'command 1:1 The root key is "command", but the type is agent.'],
   [
     `${MINIMAL}command:\n  {}`,
     'command 5:1 The document has several definitions. Remove the root key "command".',

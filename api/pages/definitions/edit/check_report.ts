@@ -62,7 +62,7 @@ function renderVersion({ version, diff }: Report, own: string | null): Content {
   }
   const isLower = semver.valid(given) !== null && semver.lt(given, needed);
   return html`<h3>Version</h3>
-  <p>The changes since ${diff.against} need a ${diff.suggestedBump} version: <b>${needed}</b>. The document has ${given}${
+  <p>The changes since ${diff.against} need a ${diff.suggestedBump} version: <b>${needed}</b> or higher. The document has ${given}${
     isLower && ", which is lower"
   }.${isTaken && html` Version ${given} exists; the next free one is <b>${nextAvailable}</b>.`}</p>`;
 }

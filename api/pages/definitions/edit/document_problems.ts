@@ -1,6 +1,8 @@
 /** Problems of a YAML text: each says where, leads there, and quotes the lines around it. */
 import { shorten } from "../../../../shared/characters.ts";
+import { OTHER_ORG_ADVICE } from "../../../../shared/error_texts.ts";
 import type { DocumentError } from "../../../definitions/batch/schemas.ts";
+import { PAGE_ORG_ADVICE } from "../../explain_error.ts";
 import { type Content, type Html, html } from "../../html.ts";
 
 /** An error or a warning. */
@@ -18,7 +20,7 @@ export function renderProblems(problems: readonly DocumentProblem[], yaml: strin
   const lines = yaml.split("\n");
   return html`<ol class="stack">${problems.map(
     (problem) => html`
-  <li>${renderPlace(problem)} ${problem.message}${renderQuote(problem, lines)}</li>`,
+  <li>${renderPlace(problem)} ${problem.message.replace(OTHER_ORG_ADVICE, PAGE_ORG_ADVICE)}${renderQuote(problem, lines)}</li>`,
   )}
 </ol>`;
 }

@@ -61,11 +61,19 @@ test("a DATA_DIR that cannot be made is one line", async () => {
   expect(stack.stderr().trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("a DATABASE_URL is used instead of an embedded database", async () => {
+test("a DATABASE_URL is used instead of an embedded database, and no other one with its data directory", async () => {
   using directory = makeDataDirectory();
   await using db = await openTestDatabase();
-  await using stack = await startStack(directory.path, { DATABASE_URL: db.url });
-  await stack.ready();
-  expect(existsSync(join(directory.path, "postgres"))).toBe(false);
-  expect([...(await db.sql`select count(*) > 0 as found from users`)]).toEqual([{ found: true }]);
+  await (async () => {
+    await using stack = await startStack(directory.path, { DATABASE_URL: db.url });
+    await stack.ready();
+    expect(existsSync(join(directory.path, "postgres"))).toBe(false);
+    expect([...(await db.sql`select count(*) > 0 as found from users`)]).toEqual([{ found: true }]);
+  })();
+  // It would replace the credentials, and its job runner would leave the exports of the other database alone.
+  const { host, pathname } = new URL(db.url);
+  const stack = await startStack(directory.path);
+  expect(await stack.exited).toBe(1);
+  const reason = `it has exports and credentials of "${host}${pathname}"`;
+  expect(stack.stderr()).toStartWith(`Cannot use ${directory.path} for "embedded": ${reason}. Set DATA_DIR`);
 });

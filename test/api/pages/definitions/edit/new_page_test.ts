@@ -52,6 +52,20 @@ test("the same form sent twice saves one draft, and leads to it both times", asy
   expect(await api.db.sql`select from definitions`).toHaveLength(1);
 });
 
+test("a version that exists is said with what to do on the page, and without the header of the API", async () => {
+  const { api, person, token, path } = await openPublisher();
+  await using _ = api;
+  await createAgent(api, person, { name: "reviewer" });
+  const yaml = agentYaml("reviewer");
+  for (const action of ["check", "save"]) {
+    const page = await (await sendForm(api, path, { type: "agent", yaml, action }, { token })).text();
+    expect([action, page.includes("X-Org-Slug")]).toEqual([action, false]);
+    expect(page).toContain(
+      "Use another version. You can choose another organization at the top of the page.",
+    );
+  }
+});
+
 test("a form that is sent again with another document says so, keeps it, and can then be saved", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
