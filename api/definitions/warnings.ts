@@ -5,9 +5,9 @@ import { type DefinitionName, nameKey } from "../../shared/definitions/name.ts";
 import { writtenName } from "../../shared/definitions/references.ts";
 import { isRange, RANGE_FORMS } from "../../shared/definitions/version_range.ts";
 import { OTHER_ORG_ADVICE, TEXTS } from "../../shared/error_texts.ts";
-import { modelName } from "../../shared/models/model_name.ts";
+import { parseModelName } from "../../shared/models/model_name.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
-import { suggestNames } from "../../shared/suggestions.ts";
+import { createSuggester, type Suggest, suggestNames } from "../../shared/suggestions.ts";
 import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -232,13 +232,18 @@ export async function listUnknownNames(
 }
 
 /** An alias, `provider/modelId`, or a model id of any provider. Models that are gone count: they still resolve. */
-function isKnownModel({ aliases, entries }: Catalog, text: string): boolean {
-  if (aliases.get(text)?.entry) return true;
-  return entries.some(({ row }) => row.modelId === text || modelName(row) === text);
+function isKnownModel(catalog: Catalog, text: string): boolean {
+  if (catalog.aliases.get(text)?.entry || catalog.find(parseModelName(text))) return true;
+  return namesOf(catalog).modelIds.has(text);
 }
 
+const suggesters = new WeakMap<Catalog, Suggest>();
+
+/** Indexing the thousands of names takes much longer than comparing one with them, so a catalog's index is kept. */
 function suggestModel(catalog: Catalog, text: string): string | null {
-  return suggestNames(text, [...LANGUAGE_WORDS, ...namesOf(catalog).names])[0] ?? null;
+  const suggest = suggesters.get(catalog) ?? createSuggester([...LANGUAGE_WORDS, ...namesOf(catalog).names]);
+  suggesters.set(catalog, suggest);
+  return suggest(text)[0] ?? null;
 }
 
 function unknownModel({ text, ...place }: PlacedName, suggestion: string | null): Warning {

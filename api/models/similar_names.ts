@@ -38,6 +38,8 @@ export function findUndated(
 export interface NameIndex {
   /** Usable aliases, then live models. */
   names: readonly string[];
+  /** Ids of all models without their providers, including those that are gone. */
+  modelIds: ReadonlySet<string>;
   /** Up to three models of the provider; if it is unknown, models of others with the same id. */
   suggestModels(key: ModelKey): string[];
   /** Up to three aliases. */
@@ -63,6 +65,7 @@ function indexNames(catalog: Catalog): NameIndex {
   let ofAliases: Suggest | null = null;
   return {
     names: [...aliases, ...live.map(modelName)],
+    modelIds: new Set(catalog.entries.map(({ row }) => row.modelId)),
     suggestModels(key) {
       const { provider, modelId } = key;
       const undated = undatedId(modelId);

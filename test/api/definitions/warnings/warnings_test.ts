@@ -1,5 +1,7 @@
-/** FOREIGN_REFERENCE: a bare name that resolves to a stranger's definition. */
+/** Warnings about names: references that resolve to a stranger's definition, and unknown models. */
 import { expect, test } from "bun:test";
+import { listUnknownNames } from "../../../../api/definitions/warnings.ts";
+import { namesOf } from "../../../../api/models/similar_names.ts";
 import {
   agentNeeding,
   type Caller,
@@ -8,6 +10,7 @@ import {
   write,
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 
 interface Given {
   requires: readonly string[];
@@ -91,4 +94,42 @@ test("references of several places that nothing matches are one warning", async 
   };
   const unresolved = data.warnings.filter(({ code }) => code === "UNRESOLVED_REFERENCE");
   expect([unresolved.length, data.references.length]).toEqual([1, 2]);
+});
+
+/** Calls `onWalk` for each method that goes through the list. */
+function watched<Item extends object | string>(list: readonly Item[], onWalk: () => void): readonly Item[] {
+  return new Proxy(list, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value === "function") onWalk();
+      return value;
+    },
+  });
+}
+
+test("a catalog's names are indexed once for all unknown models", async () => {
+  await using api = await openTestApp();
+  await loadBundledCatalog(api.db.sql);
+  const { catalog: cache } = api.deps;
+  let walks = 0;
+  const onWalk = () => {
+    walks += 1;
+  };
+  const current = await cache.current();
+  const catalog = { ...current.catalog, entries: watched(current.catalog.entries, onWalk) };
+  const index = namesOf(catalog);
+  Object.assign(index, { names: watched(index.names, onWalk) });
+  const check = (...names: string[]) =>
+    listUnknownNames(
+      { catalog: { current: async () => ({ ...current, catalog }) } },
+      { models: names.map((text) => ({ text, path: "agent.model", line: 1, column: 1 })), unknownTools: [] },
+    );
+  await check("openai/gtp-0");
+  const first = walks;
+  const found = await check("openai/gtp-5", "gpt-5-mni", "openai/gpt-5", "gpt-5", "claude-sonnet-4-5");
+  expect(walks).toBe(first);
+  expect(found.map(({ details }) => details)).toEqual([
+    { model: "openai/gtp-5", suggestion: "openai/gpt-5" },
+    { model: "gpt-5-mni", suggestion: "gpt-5-mini" },
+  ]);
 });
