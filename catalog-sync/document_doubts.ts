@@ -68,7 +68,7 @@ export function describeHold({ doubts, isRejected }: DocumentHold): string {
   const reasons = doubts.slice(0, MAX_REASONS).map(({ reason }) => reason);
   const more = doubts.length - reasons.length;
   const list = [...reasons, ...(more > 0 ? [`${more} more`] : [])].join(", ");
-  const accepted = "after `bun run admin catalog accept --all`";
+  const accepted = "after `bun run admin catalog accept --document`";
   const taken = isRejected
     ? `only ${accepted}`
     : `if a sync at least an hour later finds the same, or ${accepted}`;

@@ -36,7 +36,8 @@ import { table } from "./command/format_output.ts";
 const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
 
 const DECISION_FLAGS = {
-  all: { about: "everything that waits, a document as a whole too" },
+  all: { about: "everything that waits or was rejected, a document as a whole too" },
+  document: { about: "only the document that waits as a whole, no doubtful prices" },
   model: MODEL_FLAG,
 } as const;
 
@@ -138,37 +139,54 @@ function describeDoubt({ doubt, extent, source, firstSeenAt, timesSeen, decision
   return `The document from ${source} ${action} ${extent ?? "too many"} models${whose}: since ${firstSeenAt}, seen ${timesSeen} times, ${decision ?? "waits"}`;
 }
 
+interface DecisionFlags {
+  all: boolean;
+  document: boolean;
+  model: string | undefined;
+}
+
 async function decide(
   { sql }: CommandContext,
-  { all, model }: { all: boolean; model: string | undefined },
+  flags: DecisionFlags,
   decision: "accepted" | "rejected",
   apply: (tx: Sql, held: readonly HeldPricesRow[]) => Promise<void>,
 ): Promise<CommandResult> {
-  if (all === (model !== undefined)) throw new UsageError("Pass either --all or --model");
-  const wanted = model === undefined ? null : modelName(parseModel(model));
+  const subject = readSubject(flags);
+  const isModel = flags.model !== undefined;
   return sql.begin(async (tx) => {
     // A running sync compares with what is stored.
     await lockTransaction(tx, "catalogSync");
-    const held = (await listHeldPrices(tx)).filter((row) => wanted === null || modelName(row) === wanted);
-    if (wanted !== null && held.length === 0) {
-      throw new AdminError(
-        `No price of "${wanted}" waits. \`bun run admin catalog held\` lists what does.`,
-        "NOT_FOUND",
-      );
-    }
+    const waiting = flags.document ? [] : await listHeldPrices(tx);
+    const held = waiting.filter((row) => !isModel || modelName(row) === subject);
     await apply(tx, held);
-    const documents = wanted === null ? await decideRefusedSyncs(tx, decision) : 0;
+    const documents = isModel ? 0 : await decideRefusedSyncs(tx, decision);
     if (held.length > 0 || documents > 0) {
       await insertAuditEntry(tx, {
         actorType: "operator",
         action: decision === "accepted" ? "catalog.accept" : "catalog.reject",
-        subject: { type: "catalog", id: wanted ?? "all" },
+        subject: { type: "catalog", id: subject },
         details: { models: held.length, documents },
       });
+    } else if (!flags.all) {
+      throw nothingWaits(flags);
     }
     const doubts = documents > 0 ? await listRefusedDoubts(tx) : [];
     return describeDecision(decision, { models: held.map(modelName), documents, doubts });
   });
+}
+
+/** Returns what a decision is about: the name of a model, `document` or `all`. */
+function readSubject({ all, document, model }: DecisionFlags): string {
+  if ([all, document, model !== undefined].filter(Boolean).length !== 1) {
+    throw new UsageError("Pass either --all, --document or --model");
+  }
+  if (model !== undefined) return modelName(parseModel(model));
+  return document ? "document" : "all";
+}
+
+function nothingWaits({ model }: DecisionFlags): AdminError {
+  const what = model === undefined ? "No document" : `No price of "${model}"`;
+  return new AdminError(`${what} waits. \`bun run admin catalog held\` lists what does.`, "NOT_FOUND");
 }
 
 function describeDecision(

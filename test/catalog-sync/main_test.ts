@@ -128,7 +128,7 @@ test("--dry-run prints the plan and writes nothing; --force takes held prices", 
     };
     await store({ openai });
     const doubts =
-      "the document waits: it would remove 10 of 12 models, it would remove 10 of 10 models of acme. It is taken if a sync at least an hour later finds the same, or after `bun run admin catalog accept --all`";
+      "the document waits: it would remove 10 of 12 models, it would remove 10 of 10 models of acme. It is taken if a sync at least an hour later finds the same, or after `bun run admin catalog accept --document`";
     expect(await runSync(env, "--dry-run")).toEqual({
       code: 1,
       stdout: [
@@ -153,7 +153,7 @@ test("--dry-run prints the plan and writes nothing; --force takes held prices", 
     const rejected = await runSync(env, "--dry-run");
     expect([rejected.code, rejected.stdout.split("\n").at(-2)]).toEqual([
       1,
-      "Without --force, the document waits: it would remove 10 of 12 models, it would remove 10 of 10 models of acme. An operator has rejected it. It is taken only after `bun run admin catalog accept --all`",
+      "Without --force, the document waits: it would remove 10 of 12 models, it would remove 10 of 10 models of acme. An operator has rejected it. It is taken only after `bun run admin catalog accept --document`",
     ]);
     await decideRefusedSyncs(db.sql, "accepted");
     const accepted = await runSync(env, "--dry-run");

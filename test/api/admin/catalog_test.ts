@@ -97,11 +97,39 @@ test("catalog accept --all lets the next sync take a document that waits; reject
   expect(await sync(sql, few)).toMatchObject({ outcome: "changed", counts: { gone: 20 } });
 });
 
+test("catalog accept --document and reject --document leave held prices as they are", async () => {
+  await using db = await openTestDatabase();
+  const { sql, url } = db;
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));
+  await sync(sql, { acme: many, other: { a: PAID, b: PAID } });
+  await sync(sql, { acme: many, other: { a: FREE, b: FREE } });
+  await runCommand(url, ["catalog", "reject", "--model", "other/a"]);
+  const few = { other: { a: FREE, b: FREE } };
+  expect(await sync(sql, few)).toMatchObject({ outcome: "refused" });
+  const listStates = async () => (await listHeldPrices(sql)).map(({ rejectedAt }) => rejectedAt !== null);
+  for (const [action, decision] of [
+    ["reject", "rejected"],
+    ["accept", "accepted"],
+  ] as const) {
+    const result = await runJson(url, ["catalog", action, "--document"]);
+    expect(result).toEqual({ decision, models: [], documents: 1 });
+    expect(await listStates()).toEqual([true, false]);
+  }
+  expect(await sync(sql, few)).toMatchObject({ outcome: "changed", counts: { gone: 20 } });
+  expect([await listStates(), await readInputs(sql)]).toEqual([[true, false], { a: 3, b: 3 }]);
+  expect(await listAudit(sql)).toEqual([
+    "catalog.reject other/a",
+    "catalog.reject document",
+    "catalog.accept document",
+  ]);
+});
+
 test("an invalid decision gets an error and changes nothing", async () => {
   await using db = await openTestDatabase();
   for (const [flags, message] of [
-    [[], "Pass either --all or --model"],
-    [["--all", "--model", "a/b"], "Pass either --all or --model"],
+    [[], "Pass either --all, --document or --model"],
+    [["--all", "--model", "a/b"], "Pass either --all, --document or --model"],
+    [["--all", "--document"], "Pass either --all, --document or --model"],
     [["--model", "gpt-5"], "--model must be PROVIDER/ID, such as openai/gpt-5"],
   ] as const) {
     const { exitCode, err } = await runCommand(db.url, ["catalog", "accept", ...flags]);
@@ -109,6 +137,9 @@ test("an invalid decision gets an error and changes nothing", async () => {
   }
   expect(await runFailing(db.url, ["catalog", "reject", "--model", "openai/gpt-5"])).toBe(
     'No price of "openai/gpt-5" waits. `bun run admin catalog held` lists what does.',
+  );
+  expect(await runFailing(db.url, ["catalog", "accept", "--document"])).toBe(
+    "No document waits. `bun run admin catalog held` lists what does.",
   );
   expect(await listAudit(db.sql)).toEqual([]);
 });

@@ -49,7 +49,7 @@ test("GET /models/held says why a document waits as a whole", async () => {
   await sync(app, { other: { a: {} } });
   expect((await readHeld(app))["document"]).toEqual({
     reason:
-      "the document waits: it would remove 20 of 21 models, it would remove 20 of 20 models of acme. It is taken if a sync at least an hour later finds the same, or after `bun run admin catalog accept --all`",
+      "the document waits: it would remove 20 of 21 models, it would remove 20 of 20 models of acme. It is taken if a sync at least an hour later finds the same, or after `bun run admin catalog accept --document`",
     firstSeenAt: expect.any(String),
     lastSeenAt: expect.any(String),
     timesSeen: 2,
