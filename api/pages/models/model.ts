@@ -4,7 +4,7 @@ import { listHeldPrices } from "../../models/held_prices.ts";
 import { listModels } from "../../models/list/list.ts";
 import { getModel, listModelAliases, resolveModelAlias } from "../../models/models.ts";
 import { listModelPriceChanges } from "../../models/price_history.ts";
-import { modelPath, withQuery } from "../addresses.ts";
+import { withQuery } from "../addresses.ts";
 import { nullIf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
@@ -26,10 +26,10 @@ export async function showModel(page: Page, { provider, "*": rest }: ModelParams
   const params = { provider, modelId: decodeURIComponent(rest) };
   const model = await page.call(getModel, { params });
   const name = modelName(model);
-  const [history, aliases, newest, cost, providers, catalog, held] = await Promise.all([
+  const [history, aliases, familyModel, cost, providers, catalog, held] = await Promise.all([
     page.call(listModelPriceChanges, { params }),
     page.call(listModelAliases, { query: { model: name } }),
-    findNewest(page, model),
+    findFamilyModel(page, model),
     computeCost(page, model),
     loadProviderNames(page),
     page.call(listModels, { query: { limit: 1 } }),
@@ -52,7 +52,7 @@ ${modelFacts({
   provider: providers.get(model.provider) ?? model.provider,
   dataDate: catalog.data.catalog.dataDate,
   aliases: aliases.data.aliases,
-  newest,
+  familyModel,
 })}
 </div>`,
   };
@@ -93,10 +93,14 @@ function priceOrUnknown(price: number | null): string {
   return price === null ? "unknown" : formatPrice(price);
 }
 
-/** Finds the model that the name of the family stands for, unless it is this one. */
-async function findNewest(page: Page, model: FullModel): Promise<FullModel | null> {
-  if (model.family === null) return null;
-  const named = page.call(resolveModelAlias, { params: { alias: model.family } });
+/** Finds the model that the name of the family stands for, unless it is this one or the alias is deprecated. */
+async function findFamilyModel(page: Page, model: FullModel): Promise<FullModel | null> {
+  const { family } = model;
+  if (family === null) return null;
+  const named = page.call(resolveModelAlias, { params: { alias: family } });
   const found = await nullIf(["NOT_FOUND"], named);
-  return found && modelPath(found.data.model) !== modelPath(model) ? found.data.model : null;
+  if (!found || found.data.target === modelName(model)) return null;
+  const { data } = await page.call(listModelAliases, { query: { model: found.data.target } });
+  const isCurrent = data.aliases.some(({ alias, deprecated }) => alias === family && !deprecated);
+  return isCurrent ? found.data.model : null;
 }

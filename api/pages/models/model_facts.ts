@@ -15,15 +15,15 @@ interface Facts {
   /** The newest date in the catalog's data; null if unknown. */
   dataDate: string | null;
   aliases: readonly Alias[];
-  /** What the name of its family stands for, if that is another model. */
-  newest: FullModel | null;
+  /** What the name of its family stands for, if that is another model. An operator may have chosen it. */
+  familyModel: FullModel | null;
 }
 
 export function modelFacts(options: Facts): Html {
-  const { model, aliases, newest } = options;
+  const { model, aliases, familyModel } = options;
   const { limits, modalities } = model;
   return html`<aside class="side" aria-label="About this model">
-${newest && section("Newest of its family", html`<a href="${modelPath(newest)}">${newest.name}</a> <small>alias <code>${model.family}</code></small>`)}
+${familyModel && section("Alias of its family", html`<code>${model.family}</code> stands for <a href="${modelPath(familyModel)}">${familyModel.name}</a>`)}
 ${aliases.length > 0 && section("Aliases", html`<ul class="tags">${aliases.map(({ alias, deprecated }) => html`<li class="tag"><code>${alias}</code>${deprecated && " (deprecated)"}</li>`)}</ul>`)}
 ${facts("Limits", [
   ["Context", tokens(limits?.context)],

@@ -268,15 +268,26 @@ test("the calculator shows the API's exact answer, and its errors at the fields"
   expect(unpriced).not.toContain("$undefined");
 });
 
-test("a model of a family names the newest one", async () => {
-  await using app = await openModels({
-    openai: {
-      "x-1": { name: "X 1", family: "xfam", release_date: "2024-01-01" },
-      "x-2": { name: "X 2", family: "xfam", release_date: "2025-01-01" },
-    },
-  });
-  expect(await read(app, "/models/openai/x-1")).toContain('<a href="/models/openai/x-2">X 2</a>');
-  expect(await read(app, "/models/openai/x-2")).not.toContain("Newest of its family");
+test("a model names what the alias of its family stands for, unless the alias is deprecated", async () => {
+  const [old, recent] = [
+    { family: "xfam", release_date: "2024-01-01" },
+    { name: "X 2", family: "xfam" },
+  ];
+  await using app = await openModels({ openai: { "x-1": old, "x-2": recent } });
+  const link = '<code>xfam</code> stands for <a href="/models/openai/x-2">X 2</a>';
+  expect(await read(app, "/models/openai/x-1")).toContain(link);
+  expect(await read(app, "/models/openai/x-2")).not.toContain("Alias of its family");
+  // The sync no longer generates the alias, which stays.
+  const past = { openai: { "x-1": { ...old, status: "deprecated" }, "x-2": { ...recent, status: "beta" } } };
+  await syncFrom(app.db.sql, documentSource(makeDocument(past)));
+  await app.deps.catalog.refresh();
+  expect(await read(app, "/models/openai/x-1")).not.toContain("/models/openai/x-2");
+  const other = { openai: { "x-1": old, "x-2": { ...recent, status: "deprecated" } } };
+  await syncFrom(app.db.sql, documentSource(makeDocument(other)));
+  const pin = { alias: "xfam", provider: "openai", modelId: "x-2" };
+  await app.db.sql`insert into model_aliases ${app.db.sql(pin)}`;
+  await app.deps.catalog.refresh();
+  expect(await read(app, "/models/openai/x-1")).not.toContain("/models/openai/x-2");
 });
 
 test("GET /models/compare shows up to four models and marks what differs", async () => {
