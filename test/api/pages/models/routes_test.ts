@@ -365,6 +365,20 @@ test("a comparison keeps its models and suggests others if one does not exist", 
   expect(await read(app, "/models/compare?model=dearest")).toContain('name="model" value="acme/dear"');
 });
 
+test("a model with the longest id is in the list and has its page; one with a longer id is left out", async () => {
+  // PostgreSQL cannot compress them to fit into an index.
+  const han = (length: number) =>
+    String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e00 + ((n * 7919) % 20_000)));
+  await using app = await openModels({
+    [han(200)]: { [han(200)]: { name: "Longest" } },
+    [han(500)]: { [han(500)]: { name: "Wide" } },
+    acme: { ["x".repeat(497)]: { name: "Long" }, short: { name: "Short" } },
+  });
+  expect(namesIn(await read(app, "/models")).toSorted()).toEqual(["Longest", "Short"]);
+  const path = `/models/${encodeURIComponent(han(200))}/${encodeURIComponent(han(200))}`;
+  expect(await read(app, path)).toContain("<h1>Longest</h1>");
+});
+
 test("parameters that are not ours are ignored", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models?utm_source=mail&sortBy=inputCost");
