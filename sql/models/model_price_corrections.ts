@@ -48,7 +48,10 @@ export interface CorrectionLimits {
   nextChange: string | null;
 }
 
-/** Finds the limits of a correction that begins at `from`; `null` if there is no such model. */
+/**
+ * Finds the limits of a correction that begins at `from`; `null` if there is no such model. The transaction may have waited for
+ * a sync, whose changes are later than its start.
+ */
 export async function findCorrectionLimits(
   sql: Sql,
   { provider, modelId }: ModelKey,
@@ -56,7 +59,7 @@ export async function findCorrectionLimits(
 ): Promise<CorrectionLimits | null> {
   return firstRow(sql<CorrectionLimits[]>`
     select
-      date_trunc('milliseconds', now()) as now,
+      date_trunc('milliseconds', clock_timestamp()) as now,
       prices_known_since as known_since,
       (
         select min(changed_at)

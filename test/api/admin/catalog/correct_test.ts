@@ -129,24 +129,31 @@ test("prices known at a time exclude everything recorded later", async () => {
   expect(later.status).toBe(400);
 });
 
-test("a correction that waits for a running sync is known from the end of the sync on", async () => {
+test("a correction that waits for a running sync ends at its price change and is known from its end on", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
-  const { waiting, end } = await sql.begin(async (tx) => {
+  const { waiting, end, changed } = await sql.begin(async (tx) => {
     // What a sync holds while it stores.
     await lockTransaction(tx, "catalogSync");
     await tx`update catalog_version set number = number + 1`;
-    const running = runJson<{ correction: { knownFrom: string } }>(url, correct());
+    const running = runJson<{ correction: { validTo: string; knownFrom: string } }>(
+      url,
+      correct("--from=2026-06-27T00:00:00Z"),
+    );
     await waitFor(async () => {
       const sessions = await sql`
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return sessions.length > 0;
     });
-    const [{ now }] = await tx<[{ now: string }]>`
-      select date_trunc('milliseconds', clock_timestamp()) as now`;
-    return { waiting: running, end: now };
+    await tx`update models set input_usd_per_mtok = 4`;
+    const [{ now, changedAt }] = await tx<[{ now: string; changedAt: string }]>`
+      select date_trunc('milliseconds', clock_timestamp()) as now, max(changed_at) as changed_at
+      from model_price_changes`;
+    return { waiting: running, end: now, changed: changedAt };
   });
-  expect((await waiting).correction.knownFrom >= end).toBe(true);
+  const { correction } = await waiting;
+  expect(correction.validTo).toBe(changed);
+  expect(correction.knownFrom >= end).toBe(true);
 });
 
 test("an invalid correction gets an error and adds nothing", async () => {
