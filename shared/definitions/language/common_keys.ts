@@ -52,9 +52,13 @@ const LOOK: Keys = {
   exclude: key.texts("No files with these names", '["*.test.ts"]'),
   min_matches: key.integer("How often the pattern has to occur", 1),
   command: key.text("A shell command, for `command`", "git status --porcelain"),
-  expect_output: key.text("The output of the command; true for any, false for none", "ready", {
-    or: ["boolean"],
-  }),
+  expect_output: key.text(
+    "The output of the command; true for any, false or an empty text for none",
+    "ready",
+    {
+      or: ["boolean"],
+    },
+  ),
   expect_empty: key.flag("The command has to print nothing"),
   field: key.text("The field that `json_field` and `yaml_field` read", "version"),
   expect: key.text("The value that the field or the output has to have", "2.0.0"),

@@ -1,5 +1,4 @@
 /** Checks before and after the work, and detectors: one clause for each kind. */
-import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
 import { code, given, type Inline, join, listed, md, type Prose } from "./inline.ts";
@@ -106,7 +105,8 @@ function describeExpectation(check: Fields): Inline {
     return expected ? md`prints something` : md`prints nothing`;
   }
   const text = check.code("expect_output", "expect");
-  return text === null ? md`succeeds` : md`prints ${text}`;
+  if (text !== null) return md`prints ${text}`;
+  return isBlankText(expected) || isBlankText(check.peek("expect")) ? md`prints nothing` : md`succeeds`;
 }
 
 function describeSearch(check: Fields): Inline {
@@ -117,12 +117,14 @@ function describeSearch(check: Fields): Inline {
 function describeField(format: Inline, check: Fields): Inline {
   const field = check.code("field", "name") ?? md`named below`;
   const file = given(check.code("path"), (path) => md` of ${path}`) ?? md``;
-  const expected = scalarText(check.peek("expect"));
-  const value = expected === null ? null : code(expected);
-  if (value !== null) check.skip("expect");
-  return value === null
-    ? md`the ${format} field ${field}${file} is there`
-    : md`the ${format} field ${field}${file} is ${value}`;
+  const value = check.code("expect");
+  const blank = isBlankText(check.peek("expect")) ? md`empty` : md`there`;
+  return md`the ${format} field ${field}${file} is ${value ?? blank}`;
+}
+
+/** A blank text is an expectation; a missing one is not. */
+function isBlankText(value: unknown): boolean {
+  return typeof value === "string" && value.trim() === "";
 }
 
 function place(check: Fields): Inline {

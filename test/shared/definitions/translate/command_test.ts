@@ -54,6 +54,22 @@ const CASES: readonly Case[] = [
     { preflight: [{ check: "git_clean" }] },
     "1. Check that Git reports no uncommitted changes.\n   - Otherwise stop",
   ],
+  [
+    "## Before you start",
+    {
+      preflight: {
+        checks: [
+          { check: "command", command: "git status --porcelain", expect_output: "" },
+          { check: "command", command: "a", expect: " " },
+          { check: "command", command: "b", expect_output: null, expect: null },
+          { check: "json_field", path: "c", field: "d", expect: "" },
+        ],
+      },
+    },
+    "1. Check that `git status --porcelain` prints nothing.\n   - Otherwise stop\n" +
+      "2. Check that `a` prints nothing.\n   - Otherwise stop\n3. Check that `b` succeeds.\n   - Otherwise stop\n" +
+      "4. Check that the JSON field `d` of `c` is empty.\n   - Otherwise stop",
+  ],
   ["## Run", {}, "There is no agent to call: do the steps of this page yourself."],
   [
     "## Run",
