@@ -194,12 +194,19 @@ function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]
   w.paragraph(join([method, missing], " "));
   const weights = score.map("weights");
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
-  const rows = weights.keys().map((id) => {
+  const known = weights.keys().flatMap((id) => {
     const weight = weights.number(id);
-    // 0.07 is 7 and not 7.000000000000001.
-    return weight === null ? [] : [titles.get(id) ?? prose(id), md`${Number((weight * 100).toFixed(2))} %`];
+    return weight === null ? [] : [{ name: titles.get(id) ?? prose(id), weight }];
   });
+  // Weights are from 0 to 1. Some authors write points, as agents have.
+  const arePoints = known.some(({ weight }) => weight > 1);
+  const rows = known.map(({ name, weight }) => [name, arePoints ? md`${weight}` : percentage(weight)]);
   w.table(["Phase", "Weight"], rows);
+}
+
+/** 0.07 is 7 and not 7.000000000000001. */
+function percentage(share: number): Inline {
+  return md`${Number((share * 100).toFixed(2))} %`;
 }
 
 function writeOutputs(w: MarkdownWriter, outputs: Fields): void {

@@ -13,7 +13,9 @@ export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
     title: fields.prose("name") ?? fields.prose("id") ?? md`Category ${index + 1}`,
     weight: fields.number("weight"),
   }));
-  const total = categories.reduce((sum, category) => sum + (category.weight ?? 0), 0);
+  const sum = categories.reduce((total, category) => total + (category.weight ?? 0), 0);
+  // 0.4 + 0.3 + 0.2 + 0.1 is 1 and not 0.9999999999999999.
+  const total = Number(sum.toFixed(10));
   const rows = categories.map(({ title, weight }) => [title, given(weight, (points) => md`${points}`)]);
   w.table(["Category", "Weight"], [...rows, [md`**Total**`, md`**${total}**`]]);
   w.paragraph(scoring.passage("weight_rationale"));

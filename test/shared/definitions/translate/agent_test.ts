@@ -121,6 +121,13 @@ const CASES: readonly Case[] = [
       "  - In part: 0 – none\n\n### Calibration\n\n- **0** – empty",
   ],
   [
+    "## Scoring",
+    "analyst",
+    { scoring: { categories: [0.4, 0.3, 0.2, 0.1].map((weight) => ({ name: `C ${weight}`, weight })) } },
+    "| Category | Weight |\n| --- | --- |\n| C 0.4 | 0.4 |\n| C 0.3 | 0.3 |\n| C 0.2 | 0.2 |\n| C 0.1 | 0.1 |\n" +
+      "| **Total** | **1** |",
+  ],
+  [
     "## Severity",
     "analyst",
     {

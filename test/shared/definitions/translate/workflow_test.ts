@@ -124,6 +124,13 @@ const CASES: readonly Case[] = [
       "| other | 100 % |\n\n| Decision | When |\n| --- | --- |\n| **NO** | `score < 5` |\n| **on** | `a \\| b` |",
   ],
   [
+    "## Result",
+    PHASES,
+    { aggregation: { score: { weights: { p: 60, other: 39.5, third: 0.5, none: "?" } } } },
+    "| Phase | Weight |\n| --- | --- |\n| P | 60 |\n| other | 39.5 |\n| third | 0.5 |\n\n" +
+      "### Further notes\n\n#### Score\n\n##### Weights\n\n**None:** ?",
+  ],
+  [
     "## Write",
     PHASES,
     {
