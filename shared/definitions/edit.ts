@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { toRecord } from "../plain_values.ts";
 import type { DefinitionType } from "../vocabulary.ts";
 import { editYaml, type YamlChange, type YamlEdit } from "../yaml/edit.ts";
+import { scalarText } from "../yaml/scalars.ts";
 import type { DefinitionFields } from "./interface_fields.ts";
 import { type DefinitionSource, parseDefinition } from "./parse_definition.ts";
 import { listEdges, parseReference } from "./references.ts";
@@ -51,9 +52,11 @@ function fieldChanges({ type, body }: DefinitionSource, changes: DefinitionChang
 
 function referenceChanges(source: DefinitionSource, names: readonly QualifiedName[]): YamlChange[] {
   const slugs = new Map(names.map(({ type, name, orgSlug }) => [`${type} ${name}`, orgSlug]));
-  return listEdges(source).flatMap(({ type, text, path }) => {
-    const reference = typeof text === "string" ? parseReference(text) : null;
-    if (typeof text !== "string" || !reference || reference.orgSlug !== null) return [];
+  return listEdges(source).flatMap(({ type, text: value, path }) => {
+    // YAML reads some names as numbers or booleans.
+    const text = scalarText(value);
+    const reference = text === null ? null : parseReference(text);
+    if (text === null || !reference || reference.orgSlug !== null) return [];
     const slug = slugs.get(`${type} ${reference.name}`);
     return slug === undefined ? [] : [{ path: [source.type, ...path], value: `@${slug}/${text.trim()}` }];
   });

@@ -313,11 +313,9 @@ test("editDefinition() says which alias it replaced, and where", () => {
 });
 
 const HEAD = "interface: { name: a, version: 1.0.0 }";
-const NAMES = (["agent", "command", "workflow", "pipeline"] as const).map((type) => ({
-  type,
-  name: "x",
-  orgSlug: `${type}s`,
-}));
+const NAMES = (["agent", "command", "workflow", "pipeline"] as const).flatMap((type) =>
+  ["x", "404", "true"].map((name) => ({ type, name, orgSlug: `${type}s` })),
+);
 
 test.each<[type: DefinitionType, body: string, expected: string]>([
   ["command", "invokes: { agent: x@1.0.0 } # why", 'invokes: { agent: "@agents/x@1.0.0" } # why'],
@@ -358,6 +356,11 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
     "pipeline",
     "triggers: [{ type: pipeline, pipeline: x }]",
     'triggers: [{ type: pipeline, pipeline: "@pipelines/x" }]',
+  ],
+  [
+    "pipeline",
+    "stages: [{ agents: [404, { ref: 404 }], commands: [true] }]",
+    'stages: [{ agents: ["@agents/404", { ref: "@agents/404" }], commands: ["@commands/true"] }]',
   ],
   ["command", 'invokes: { agent: "@other/x@1.0.0" }', 'invokes: { agent: "@other/x@1.0.0" }'],
   ["command", "invokes: { agent: Not A Name }\n  x: x", "invokes: { agent: Not A Name }\n  x: x"],
