@@ -37,6 +37,12 @@ const INPUT_PATHS =
   /^(?:agent\.tasks\.inputs|command\.inputs|workflow\.arguments\.(?:positional|flags)|pipeline\.triggers\[.+?\]\.parameters)/;
 /** An input, or all of them, and not what is written of one. */
 const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:${ENTRY})?$`);
+/** One input; a map of inputs has their names as keys. */
+const ONE_INPUT = String.raw`${INPUT_PATHS.source}(?:${ENTRY}|\.[\w-]+)`;
+const REQUIRED_PATH = new RegExp(`^(${ONE_INPUT})\\.required$`);
+/** Entries that have a name for people; in others, it says which variable or field is meant. */
+const TITLED_ENTRIES =
+  /(?:phases|stages|steps|passes|categories|criteria|operations|conditions|edge_cases|axioms|failure_signatures|calibration_examples|parallel_groups|agent\.output\.sections|agent\.tasks\.outputs)/;
 
 type Limits = Pick<Rule, "types" | "when">;
 
@@ -69,13 +75,10 @@ const RULES: readonly Rule[] = [
   }),
   breaking(WHOLE_INPUTS, "Needs an input that callers do not give", { types: ["added"] }),
   breaking(WHOLE_INPUTS, "Callers may still give this input", { types: ["removed"] }),
-  structural(new RegExp(`${INPUT_PATHS.source}.*\\.required$`), "Callers may leave this input out", {
-    when: ({ newValue }) => scalarFlag(newValue) !== true,
-  }),
   breaking(
     new RegExp(`${INPUT_PATHS.source}.*\\.default$`),
     "Nothing stands in for an input that callers leave out",
-    { types: ["removed"] },
+    { when: ({ oldValue, newValue }) => (oldValue ?? null) !== null && (newValue ?? null) === null },
   ),
   breaking(
     new RegExp(`${INPUT_PATHS.source}.*\\.(?:type|required|name|pattern|options|values|source|arg|env)\\b`),
@@ -92,6 +95,11 @@ const RULES: readonly Rule[] = [
     { types: ["removed"] },
   ),
   breaking(
+    new RegExp(`^(?:workflow\\.outputs\\.variables|pipeline\\.stages${ENTRY}\\.outputs)${ENTRY}\\.name$`),
+    "Callers use this name",
+    { types: ["modified"] },
+  ),
+  breaking(
     new RegExp(`^(?:workflow\\.orchestration\\.phases|pipeline\\.(?:stages|triggers))${ENTRY}$`),
     "A part of the run is gone",
     { types: ["removed"] },
@@ -101,14 +109,24 @@ const RULES: readonly Rule[] = [
   }),
   structural(REFERENCE_PATHS, "Uses other definitions, or other versions of them"),
   cosmetic(
-    /\.(?:description|label|message|emoji|banner|purpose|displayName|name|rationale|\w+_rationale)$|\.(?:tone|examples|references|global_references|key_definitions)\b/,
+    /\.(?:description|label|message|emoji|banner|purpose|displayName|rationale|\w+_rationale)$|\.(?:tone|examples|references|global_references|key_definitions)\b/,
     "Wording only",
     { types: ["modified"] },
   ),
+  cosmetic(new RegExp(`\\b${TITLED_ENTRIES.source}${ENTRY}\\.name$`), "Wording only", {
+    types: ["modified"],
+  }),
 ];
 
 /** For changes that no rule matches. */
 const OTHER: Decision = { significance: "structural", reason: "Works differently" };
+
+/** For `required`, by whether callers had to give the input, and have to give it now. */
+const REQUIREMENTS = {
+  same: { significance: "cosmetic", reason: "Callers give this input as before" },
+  less: { significance: "structural", reason: "Callers may leave this input out" },
+  more: { significance: "breaking", reason: "Callers can no longer leave this input out" },
+} as const satisfies Record<string, Decision>;
 
 const MOVED: Decision = { significance: "breaking", reason: "Callers give these arguments by position" };
 /** The lists that hold arguments, and their entries. */
@@ -120,13 +138,33 @@ export function classifyChanges(
   { from, to }: { from: ComparedDefinition; to: ComparedDefinition },
 ): SignificantChange[] {
   const hasMoved = hasMovedArguments(from, to);
-  return changes
-    .filter(({ type }) => type !== "unchanged")
-    .map((change) => {
-      const { path, type } = change;
-      const { significance, reason } = hasMoved && placesArguments(change) ? MOVED : decide(change);
-      return { path, type, significance, reason };
-    });
+  const changed = changes.filter(({ type }) => type !== "unchanged");
+  const isAnyRequirement = changed.some(({ path }) => REQUIRED_PATH.test(path));
+  const [before, after] = isAnyRequirement ? [listRequired(from), listRequired(to)] : [NO_PATHS, NO_PATHS];
+  return changed.map((change) => {
+    const { path, type } = change;
+    const input = REQUIRED_PATH.exec(path)?.[1];
+    if (input !== undefined) {
+      const [was, is] = [before.has(input), after.has(input)];
+      return { path, type, ...REQUIREMENTS[was === is ? "same" : is ? "more" : "less"] };
+    }
+    const { significance, reason } = hasMoved && placesArguments(change) ? MOVED : decide(change);
+    return { path, type, significance, reason };
+  });
+}
+
+const NO_PATHS: ReadonlySet<string> = new Set();
+
+/** Returns the paths of the inputs that callers have to give. */
+function listRequired({ type, root }: ComparedDefinition): ReadonlySet<string> {
+  const found = new Set<string>();
+  const pattern = new RegExp(`^${ONE_INPUT}$`);
+  const visit = (part: FieldChange): void => {
+    if (!pattern.test(part.path)) for (const inner of partsOf(part)) visit(inner);
+    else if (isRequired(part.path, part.newValue)) found.add(part.path);
+  };
+  visit({ path: type, type: "added", newValue: expandEntries(type, toRecord(root[type])) });
+  return found;
 }
 
 /** True if an argument of `from` has another position in `to`. */

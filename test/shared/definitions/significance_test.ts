@@ -139,3 +139,73 @@ test("the reason of a moved argument is its position, and other inputs keep thei
     ["command.inputs[b]", "breaking", "Callers give these arguments by position"],
   ]);
 });
+
+const ARG = "{name: x, source: arg";
+const NEEDS: readonly Case[] = [
+  // A positional argument without a default is required, unless it says otherwise.
+  [
+    "workflow",
+    "arguments: {positional: [{name: t, required: false}]}",
+    "arguments: {positional: [t]}",
+    "major",
+  ],
+  [
+    "workflow",
+    "arguments: {positional: [{name: t, required: true}]}",
+    "arguments: {positional: [t]}",
+    "patch",
+  ],
+  [
+    "workflow",
+    "arguments: {positional: [t]}",
+    "arguments: {positional: [{name: t, required: yes}]}",
+    "patch",
+  ],
+  ["workflow", "arguments: {positional: [t]}", "arguments: {positional: [{name: t, required: no}]}", "minor"],
+  ["command", `inputs: [${ARG}, required: false}]`, `inputs: [${ARG}}]`, "major"],
+  ["command", `inputs: [${ARG}, required: false}]`, `inputs: [${ARG}, default: 1}]`, "minor"],
+  ["command", `inputs: [${ARG}, required: true}]`, `inputs: [${ARG}}]`, "patch"],
+  ["command", "inputs: {x: {required: true}}", "inputs: {x: {source: env}}", "major"],
+  ["command", "inputs: {x: {required: true}}", "inputs: {x: {}}", "minor"],
+  ["agent", "tasks: {inputs: [{id: x, required: true}]}", "tasks: {inputs: [{id: x}]}", "minor"],
+  ["agent", "tasks: {inputs: [{id: x, required: false}]}", "tasks: {inputs: [{id: x}]}", "patch"],
+  [
+    "pipeline",
+    "triggers: [{id: t, parameters: [{name: x, required: false}]}]",
+    "triggers: [{id: t, parameters: [{name: x, required: true}]}]",
+    "major",
+  ],
+  // A default that is null is none.
+  ["command", `inputs: [${ARG}, default: 1}]`, `inputs: [${ARG}, default: ~}]`, "major"],
+  ["command", `inputs: [${ARG}, default: ~}]`, `inputs: [${ARG}}]`, "minor"],
+];
+
+test.each(NEEDS)("inputs of a %s that go from %j to %j are %s", (type, from, to, bump) => {
+  expect(bumpOf(type, from, to)).toBe(bump as never);
+});
+
+test("the reason for a changed requirement says what callers may do", () => {
+  const reasonOf = (from: string, to: string) =>
+    changesOf("workflow", `arguments: {positional: [${from}]}`, `arguments: {positional: [${to}]}`)[0]
+      ?.reason;
+  expect(reasonOf("{name: t, required: false}", "t")).toBe("Callers can no longer leave this input out");
+  expect(reasonOf("{name: t, required: true}", "t")).toBe("Callers give this input as before");
+  expect(reasonOf("t", "{name: t, required: false}")).toBe("Callers may leave this input out");
+});
+
+const RENAMES: readonly [type: DefinitionType, body: string, bump: string][] = [
+  ["workflow", "context: {detectors: [{id: x, check: env_var, name: N}]}", "minor"],
+  ["command", "preflight: {checks: [{id: x, check: env_var, name: N}]}", "minor"],
+  ["workflow", "outputs: {variables: [{id: x, name: N}]}", "major"],
+  ["pipeline", "stages: [{id: s, outputs: [{id: x, name: N}]}]", "major"],
+  ["pipeline", "environment: {secrets: [{id: x, name: N}]}", "minor"],
+  ["pipeline", "stages: [{id: x, name: N}]", "patch"],
+  ["workflow", "orchestration: {phases: [{id: x, name: N}]}", "patch"],
+  ["agent", "process: {phases: [{id: p, steps: [{id: x, name: N}]}]}", "patch"],
+  ["agent", "scoring: {categories: [{id: c, criteria: [{id: x, name: N}]}]}", "patch"],
+  ["agent", "tasks: {outputs: [{id: x, name: N}]}", "patch"],
+];
+
+test.each(RENAMES)("another name in a %s with %j is %s", (type, body, bump) => {
+  expect(bumpOf(type, body, body.replace("name: N", "name: OTHER"))).toBe(bump as never);
+});
