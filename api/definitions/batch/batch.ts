@@ -148,6 +148,8 @@ interface StreamedDocument {
 /** In the first column, these end any document: YAML allows them inside no text and no block. */
 const MARKER = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;
 const BARE_MARKER = /^(?:---|\.\.\.)[ \t\r]*(?:#[^\n]*)?$/;
+/** Windows editors begin a file with it, and a stream may be several files. */
+const BYTE_ORDER_MARK = /^\uFEFF(?=(?:---|\.\.\.)(?:[ \t\r]|$)|#)/;
 /** Blank lines, comments and directives. */
 const NO_CONTENT = /^(?:\s*(?:#[^\n]*)?|%[^\n]*)$/;
 
@@ -168,11 +170,12 @@ export async function splitStream(text: string): Promise<StreamedDocument[]> {
   const startAt = (line: number): void => {
     [lines, firstLine, hasContent, hasText] = [[], line, false, false];
   };
-  for (const [index, line] of text
+  for (const [index, written] of text
     .replace(/^\uFEFF/, "")
     .split("\n")
     .entries()) {
     if (index % LINES_PER_TURN === LINES_PER_TURN - 1) await yieldEventLoop();
+    const line = written.replace(BYTE_ORDER_MARK, "");
     const isMarker = MARKER.test(line);
     const isBare = isMarker && BARE_MARKER.test(line);
     if (isMarker && hasContent) {

@@ -19,6 +19,16 @@ test.each([
     ],
   ],
   [
+    "\uFEFF---\na: 1\n\uFEFF---\r\nb: 2\n\uFEFF# license\n--- {c: 3}\n\uFEFF--- {d: 4}\n",
+    [
+      ["a: 1\n", 2],
+      ["b: 2\n# license\n", 4],
+      ["--- {c: 3}\n", 6],
+      ["--- {d: 4}\n", 7],
+    ],
+  ],
+  ["a: |\n \uFEFF---\n\uFEFF---b: 1\n", [["a: |\n \uFEFF---\n\uFEFF---b: 1\n", 1]]],
+  [
     "a: 1\n...\nb: 2\n...\n",
     [
       ["a: 1\n", 1],
