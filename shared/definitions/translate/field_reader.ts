@@ -3,7 +3,7 @@ import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { code, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import { passage, snippet } from "./passage.ts";
-import { isSecretValue } from "./remove_secrets.ts";
+import { isSecretValue, pruneValue } from "./remove_secrets.ts";
 
 /** In place of a value that must not be shown. */
 export const HIDDEN_VALUE = md`a secret, not shown here`;
@@ -18,7 +18,16 @@ function isNothing(value: unknown): boolean {
 }
 
 /** A map, a list of maps, or those items of a list of texts that are none. */
-type Part = Fields | readonly Fields[] | { others: readonly unknown[] };
+type Part = Fields | MapList | { others: readonly unknown[] };
+
+interface MapList {
+  entries: readonly Fields[];
+  /** Keys of what readers know an entry by. */
+  nameKeys: readonly string[];
+}
+
+/** A text of one line that is short enough to be a name. */
+const SHORT_LINE = /^.{1,200}$/;
 
 /** Each getter takes a value of its kind; one of another kind stays among the leftovers. */
 export class Fields {
@@ -182,7 +191,8 @@ export class Fields {
       if (isNothing(item) && item !== 0 && item !== false) return [];
       return [new Fields(isRecord(item) ? item : { [main]: item }, `${path}[${index}]`)];
     });
-    if (entries.length > 0) this.#keep(key, entries);
+    const nameKeys = main === "name" ? ["id", "name"] : ["id", "level", "decision"];
+    if (entries.length > 0) this.#keep(key, { entries, nameKeys });
     return entries;
   }
 
@@ -214,6 +224,15 @@ export class Fields {
     return leftovers.length === 0 ? null : Object.fromEntries(leftovers);
   }
 
+  /** The first of the keys whose text has been read and can be a name, with the text. */
+  findName(keys: readonly string[]): readonly [key: string, text: string] | null {
+    for (const key of keys) {
+      const text = scalarText(this.peek(key))?.trim() ?? "";
+      if (this.#read.has(key) && SHORT_LINE.test(text)) return [key, text];
+    }
+    return null;
+  }
+
   #keep(key: string, part: Part): void {
     this.#parts ??= new Map();
     this.#parts.set(key, part);
@@ -224,7 +243,24 @@ export class Fields {
     if (part === undefined) return this.#read.has(key) ? null : this.peek(key);
     if (part instanceof Fields) return part.takeLeftovers();
     if ("others" in part) return part.others;
-    const rests = part.map((entry) => entry.takeLeftovers()).filter((rest) => rest !== null);
+    const rests = listRests(part);
     return rests.length === 0 ? null : rests;
   }
+}
+
+/**
+ * The leftovers of each entry, behind the name that a section has shown, or behind its number if the entry has no name of its
+ * own: the row of another entry may be the nearest one.
+ */
+function listRests({ entries, nameKeys }: MapList): DocumentMap[] {
+  const names = entries.map((entry) => entry.findName(nameKeys));
+  const counts = new Map<string | undefined, number>();
+  for (const name of names) counts.set(name?.[1], (counts.get(name?.[1]) ?? 0) + 1);
+  return entries.flatMap((entry, index) => {
+    const rest = entry.takeLeftovers();
+    if (rest === null || pruneValue(rest, "") === undefined) return [];
+    const name = names[index];
+    if (name && counts.get(name[1]) === 1) return [{ [name[0]]: name[1], ...rest }];
+    return [entries.length === 1 ? rest : { entry: index + 1, ...rest }];
+  });
 }

@@ -232,3 +232,42 @@ test("an empty default is a default, and keeps an argument optional", () => {
   expect(command).toContain('argument-hint: "[x]"');
   expect(command).toContain('`""`');
 });
+
+const TASKS = "tasks: {operations: [{description: x}]}";
+const WORDS_OF_COMPLETION = "vocabulary: {complete: DONE, partial: PARTIAL, failed: FAILED}";
+
+test("what a table has no column for stands below it, behind the name of its row", () => {
+  const executor = rendered(
+    "agent",
+    `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [{decision: complete, exit_code: 0}, {decision: partial}, {decision: failed, exit_code: 1}]}`,
+    "executor",
+  );
+  expect(executor).toContain(
+    "**Criteria:**\n\n- **Decision:** complete\n  - **Exit code:** 0\n- **Decision:** failed\n  - **Exit code:** 1\n",
+  );
+  const workflow = rendered(
+    "workflow",
+    `${PHASE.replace(", KEY", "")}\narguments: {flags: [{name: strict}, {name: level, choices: [low, high]}]}`,
+  );
+  expect(workflow).toContain("**Flags:**\n\n- **Name:** level\n  - **Choices:**\n    - low\n    - high\n\n");
+  const lines = "output: {sections: [{id: a, template: x}, {id: b, template: y, tone: calm}]}";
+  expect(rendered("agent", MISSION + lines)).toContain("**Sections:**\n\n- **Id:** b\n  - **Tone:** calm\n");
+});
+
+test("an entry whose name is not its own has its number", () => {
+  const completion = (criteria: string) =>
+    rendered("agent", `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [${criteria}]}`, "executor");
+  expect(
+    completion(
+      "{condition: a, decision: failed}, {condition: b, decision: failed, exit_code: 2}, {condition: c, exit_code: 3}",
+    ),
+  ).toContain(
+    "**Criteria:**\n\n- **Entry:** 2\n  - **Exit code:** 2\n- **Entry:** 3\n  - **Exit code:** 3\n",
+  );
+  expect(completion("{condition: a, exit_code: 1}")).toContain("**Criteria:**\n\n- **Exit code:** 1\n");
+});
+
+test("a name stands before nothing that is shown", () => {
+  const body = `${PHASE.replace(", KEY", "")}\narguments: {flags: [{name: a, choices: []}, {name: b, note: " ", more: {x: }}]}`;
+  expect(rendered("workflow", body)).not.toContain("Further notes");
+});
