@@ -81,11 +81,12 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   /** From a network that is new to the account. */
-  async function takeSlowly(context: RequestContext, account: string, subject: LoginSubject): Promise<void> {
+  async function takeSlowly(context: RequestContext, account: string): Promise<void> {
     const attempt = { account, network: coarseNetworkOf(context.address, 48), limit };
     if (await insertUndelayedAttempt(sql, attempt)) return;
     if (await insertDelayedAttempt(sql, attempt)) return;
-    rejectFor(context, subject, await findDelayMs(sql, attempt));
+    // Not remembered here: after a password reset, the network is known and does not wait.
+    rejectAttempt(context, now() + (await findDelayMs(sql, attempt)));
   }
 
   return {
@@ -96,7 +97,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
       await takeOf(context, [{ kind: "address", value: context.network }, account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
-      if (!isKnownNetwork) await takeSlowly(context, counted, account);
+      if (!isKnownNetwork) await takeSlowly(context, counted);
       return { isKnownNetwork };
     },
   };
