@@ -8,6 +8,8 @@ export interface AccountMailPolicy {
   replaces: "email" | "user" | null;
   /** Mails an hour to one address, and about one user; others are not sent. Null: no limit. */
   hourlyMax: number | null;
+  /** How long a mail over the limit may wait until the limit allows it. Unset: it is not sent. */
+  maxWaitHours?: number;
 }
 
 const HOURLY_MAX = 3;
@@ -31,7 +33,13 @@ export const ACCOUNT_MAILS = {
   email_change_requested: { link: null, replaces: null, hourlyMax: HOURLY_MAX },
   email_changed: { link: null, replaces: null, hourlyMax: null },
   // Another invitation of the same organization revokes the older one, which ends its link.
-  invitation: { link: { page: "/invitation", minutes: 7 * 24 * 60 }, replaces: null, hourlyMax: HOURLY_MAX },
+  // Anyone can invite, so invitations of strangers must not keep those of others away.
+  invitation: {
+    link: { page: "/invitation", minutes: 7 * 24 * 60 },
+    replaces: null,
+    hourlyMax: HOURLY_MAX,
+    maxWaitHours: 6,
+  },
   /** To owners: who did what. */
   organization_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
   /** To owners: the organization will be deleted, will not, or is. */

@@ -118,6 +118,8 @@ export interface QueuedJob<Name extends JobName> {
   payload: JobPayloads[Name];
   /** How long an attempt may run before it counts as stuck, if the queue does not say. */
   expireSeconds?: number;
+  /** When it may run; at once if unset or null. */
+  startAt?: string | null;
 }
 
 /** Queues a job that exists only if the surrounding transaction commits. */
@@ -126,9 +128,10 @@ export async function enqueueJob<Name extends JobName>(
   boss: Boss,
   job: QueuedJob<Name>,
 ): Promise<void> {
-  const { id, name, payload, expireSeconds } = job;
+  const { id, name, payload, expireSeconds, startAt = null } = job;
   const expiry = expireSeconds === undefined ? {} : { expireInSeconds: expireSeconds };
-  const queued = await boss.send(name, payload, { id, ...expiry, db: bossDatabase(sql) });
+  const start = startAt === null ? {} : { startAfter: startAt };
+  const queued = await boss.send(name, payload, { id, ...expiry, ...start, db: bossDatabase(sql) });
   if (queued === null) throw new Error(`Cannot queue ${name} "${id}": it is already queued`);
 }
 

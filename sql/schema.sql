@@ -17,6 +17,8 @@ create table account_mails (
   expires_at timestamp(3) with time zone not null default (clock_timestamp() + '1 day'::interval),
   used_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone,
+  skipped_at timestamp(3) with time zone,
   constraint account_mails_pkey PRIMARY KEY (id),
   constraint account_mails_token_hash_key UNIQUE (token_hash),
   constraint account_mails_details_check CHECK ((jsonb_typeof(details) = 'object'::text)),

@@ -5,6 +5,7 @@ import {
   type AccountMailRow,
   findUnsentAccountMail,
   markAccountMailSent,
+  markAccountMailSkipped,
   updateAccountMailLink,
 } from "../../sql/accounts/account_mails.ts";
 import { retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
@@ -28,6 +29,9 @@ export async function sendAccountMail(
   const log = deps.log.child({ accountMailId: id, ...(mail ? { kind: mail.kind } : {}) });
   const message = mail && (await compose(deps, mail));
   if (!message) {
+    const isSkipped = await markAccountMailSkipped(deps.sql, { id, details: mail?.details });
+    // It leads to another invitation by now.
+    if (mail && !isSkipped) throw new Error("Cannot skip the mail: it has changed. The queue tries again.");
     log.info({ event: "account_mail.skipped" }, "the mail is not wanted, or no longer");
     return;
   }

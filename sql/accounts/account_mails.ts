@@ -4,7 +4,7 @@ import {
   type AccountMailKind,
   type AccountMailPolicy,
 } from "../../shared/account_mail_kinds.ts";
-import { columnList, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
+import { anyRow, columnList, firstRow, firstValue, fragment, onlyRow, type Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
 import { type Boss, enqueueJob } from "../queue.ts";
 
@@ -35,11 +35,15 @@ export interface AccountMailRow {
   createdAt: string;
 }
 
+/** What counts for the hourly limit, and from when. A mail that was skipped may have been sent before, with a link. */
+const COUNTS = fragment`not is_over_limit and (skipped_at is null or token_hash is not null)`;
+const TURN = fragment`coalesce(due_at, created_at)`;
 const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");
 
 /**
- * Queues a mail, and ends the links that it replaces. Over the hourly limit it does the same work, but the mail will not
- * be sent. Returns the row's id. Call inside the transaction of the change that the mail is about.
+ * Queues a mail, and ends the links that it replaces. Over the hourly limit, it waits if its kind may; otherwise it does the
+ * same work, but the mail will not be sent. Returns the row's id. Call inside the transaction of the change that the mail is
+ * about.
  */
 export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail): Promise<string> {
   const { kind, email, userId = null } = mail;
@@ -47,15 +51,18 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   // Simultaneous requests count each other.
   await lockTransaction(tx, { name: "account_mail", id: email.toLowerCase() });
   const { id, isOverLimit } = await insertAccountMail(tx, mail, policy.hourlyMax);
-  if (policy.replaces !== null && !isOverLimit) {
+  if (policy.replaces !== null) {
     const isSame = policy.replaces === "email" ? tx`lower(email) = lower(${email})` : tx`user_id = ${userId}`;
+    // Over the limit it ends itself: the time of the response must not tell whether earlier mails were sent.
+    const isEnded = isOverLimit ? tx`id = ${id}` : tx`kind = ${kind} and ${isSame} and id <> ${id}`;
     await tx`
       update account_mails
       set ended_at = clock_timestamp()
-      where kind = ${kind} and ${isSame} and id <> ${id} and ended_at is null and used_at is null`;
+      where ${isEnded} and ended_at is null and used_at is null`;
   }
+  const startAt = isOverLimit ? await awaitTurn(tx, { ...mail, id }) : null;
   const payload = { accountMailId: id, traceparent: mail.traceparent };
-  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload });
+  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, startAt });
   return id;
 }
 
@@ -72,26 +79,6 @@ export async function queueAccountMails(
   return ids;
 }
 
-/**
- * If an invitation's mail is over the hourly limit, lets the last one that is not lead to this invitation. Without it, the
- * address would have no link that works, because the invitation has replaced the earlier one.
- */
-export async function keepInvitationLink(tx: Sql, mailId: string): Promise<void> {
-  await tx`
-    update account_mails as last
-    set details = mail.details
-    from account_mails as mail
-    where mail.id = ${mailId} and mail.is_over_limit
-      and last.id = (
-        select id
-        from account_mails
-        where kind = mail.kind and lower(email) = lower(mail.email) and org_id = mail.org_id
-          and not is_over_limit and used_at is null and ended_at is null
-        order by created_at desc, id
-        limit 1
-      )`;
-}
-
 /** Returns the seconds until mails that are over the hourly limit would be sent; null if all of them will be sent. */
 export async function findOverLimitWait(
   tx: Sql,
@@ -103,7 +90,7 @@ export async function findOverLimitWait(
     cross join lateral (
       select created_at
       from account_mails
-      where kind = mail.kind and not is_over_limit
+      where kind = mail.kind and ${COUNTS}
         and (lower(email) = lower(mail.email) or user_id = mail.user_id)
       order by created_at desc
       offset ${hourlyMax - 1}
@@ -119,7 +106,7 @@ async function insertAccountMail(
 ): Promise<{ id: string; isOverLimit: boolean }> {
   const { kind, email, userId = null, orgId = null, details = {}, network = null } = mail;
   const isRecent = sql`
-    kind = ${kind} and not is_over_limit and created_at > clock_timestamp() - interval '1 hour'`;
+    kind = ${kind} and ${COUNTS} and ${TURN} > clock_timestamp() - interval '1 hour'`;
   return onlyRow(sql<[{ id: string; isOverLimit: boolean }]>`
     insert into account_mails (kind, email, user_id, org_id, details, network, is_over_limit)
     values (
@@ -133,6 +120,94 @@ async function insertAccountMail(
       )
     )
     returning id, is_over_limit`);
+}
+
+interface OverLimitMail extends Pick<NewAccountMail, "kind" | "email" | "orgId"> {
+  id: string;
+}
+
+/**
+ * Lets a mail that is over the limit wait until the limit allows it, if its kind may. Returns when it will be sent; null if it
+ * will not be. An organization has at most one waiting mail to an address, because its further invitations use that mail.
+ */
+async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
+  const { maxWaitHours }: AccountMailPolicy = ACCOUNT_MAILS[mail.kind];
+  if (maxWaitHours === undefined || (await keepInvitationLink(tx, mail.id))) return null;
+  return (await takeFreeTurn(tx, mail, maxWaitHours)) ?? (await takeTurnOfYounger(tx, mail));
+}
+
+/**
+ * Lets the last mail of the same organization that has a link, or will get one, lead to this invitation, which has replaced the
+ * earlier one. Returns false if there is no such mail.
+ */
+async function keepInvitationLink(tx: Sql, mailId: string): Promise<boolean> {
+  return anyRow(tx`
+    update account_mails as last
+    set details = mail.details
+    from account_mails as mail
+    where mail.id = ${mailId}
+      and last.id = (
+        select id
+        from account_mails
+        where kind = mail.kind and lower(email) = lower(mail.email) and org_id = mail.org_id
+          and not is_over_limit and skipped_at is null and used_at is null and ended_at is null
+          and expires_at > clock_timestamp()
+        order by ${TURN} desc, id
+        limit 1
+      )
+    returning last.id`);
+}
+
+/** Takes the next turn that keeps to the limit. Returns null if that is too late. */
+async function takeFreeTurn(
+  tx: Sql,
+  { id, kind, email }: OverLimitMail,
+  maxWaitHours: number,
+): Promise<string | null> {
+  const { hourlyMax }: AccountMailPolicy = ACCOUNT_MAILS[kind];
+  return firstValue(tx<{ dueAt: string }[]>`
+    update account_mails as mail
+    set is_over_limit = false, due_at = free.due_at
+    from (
+      select ${TURN} + interval '1 hour' as due_at
+      from account_mails
+      where kind = ${kind} and lower(email) = lower(${email}) and ${COUNTS}
+      order by ${TURN} desc
+      offset ${hourlyMax ?? 1} - 1
+      limit 1
+    ) as free
+    where mail.id = ${id} and free.due_at <= clock_timestamp() + make_interval(hours => ${maxWaitHours})
+    returning mail.due_at`);
+}
+
+/**
+ * Takes the turn of the youngest organization, whose mail will not be sent. Returns null if no organization is younger.
+ * Otherwise, anyone could take all turns with new organizations.
+ */
+async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string | null> {
+  const { id, kind, email, orgId = null } = mail;
+  return firstValue(tx<{ dueAt: string }[]>`
+    with turn as (
+      update account_mails
+      set is_over_limit = true
+      where id = (
+        select m.id
+        from account_mails m
+        join organizations o on o.id = m.org_id
+        where m.kind = ${kind} and lower(m.email) = lower(${email}) and ${COUNTS}
+          -- The job runner may have begun to send earlier ones.
+          and m.due_at > clock_timestamp() + interval '1 minute'
+          and o.created_at > (select created_at from organizations where id = ${orgId})
+        order by o.created_at desc, m.due_at
+        limit 1
+      )
+      returning due_at
+    )
+    update account_mails as later
+    set is_over_limit = false, due_at = turn.due_at
+    from turn
+    where later.id = ${id}
+    returning later.due_at`);
 }
 
 /**
@@ -167,6 +242,7 @@ export async function findUnsentAccountMail(sql: Sql, id: string): Promise<Accou
       and used_at is null
       and ended_at is null
       and not is_over_limit
+      and skipped_at is null
       and (token_hash is not null or expires_at > clock_timestamp())`);
 }
 
@@ -193,6 +269,21 @@ export async function markAccountMailSent(sql: Sql, id: string): Promise<void> {
     update account_mails
     set sent_at = clock_timestamp()
     where id = ${id} and sent_at is null`;
+}
+
+/**
+ * Records that a mail will not be sent. False if it was sent, or if its details are others by now (`keepInvitationLink`); without
+ * `details`, they do not matter.
+ */
+export async function markAccountMailSkipped(
+  sql: Sql,
+  { id, details }: { id: string; details?: AccountMailDetails | undefined },
+): Promise<boolean> {
+  return anyRow(sql`
+    update account_mails
+    set skipped_at = clock_timestamp()
+    where id = ${id} and sent_at is null and ${details ? sql`details = ${sql.json(details)}` : sql`true`}
+    returning id`);
 }
 
 /** What a person has from a link. */

@@ -5,7 +5,7 @@ import { ApiError } from "../../../shared/errors.ts";
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { data, Instant, listOf, requestBody, Text, Uuid } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
-import { keepInvitationLink, queueAccountMail } from "../../../sql/accounts/account_mails.ts";
+import { queueAccountMail } from "../../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
   countPendingInvitations,
@@ -72,7 +72,8 @@ export const createInvitation = operation(
     description:
       "Owners can invite to any role, admins up to `admin`. The link in the email works once, for seven days, and only while " +
       "you may still invite. A new invitation to the same address replaces the earlier one. The response does not reveal " +
-      "whether the address has an account or gets an email: an address gets at most three invitations an hour.",
+      "whether the address has an account or gets an email: an address gets at most three invitations an hour, so others may " +
+      "come hours later.",
     body: InvitationBody,
     response: { 201: data({ invitation: Invitation }, "The pending invitation") },
     fails: [
@@ -100,8 +101,7 @@ export const createInvitation = operation(
       const row = await insertInvitation(tx, { orgId: org.id, email, role, invitedBy: caller.userId });
       const details = { invitationId: row.id };
       const mail = { kind: "invitation", email, orgId: org.id, details, network } as const;
-      const mailId = await queueAccountMail(tx, deps.boss, { ...mail, traceparent: span?.traceparent });
-      await keepInvitationLink(tx, mailId);
+      await queueAccountMail(tx, deps.boss, { ...mail, traceparent: span?.traceparent });
       await auditInvitation(tx, { actor, action: "invitation.create", org, invitation: row });
       return { ...row, invitedBy: caller.username };
     });

@@ -6,6 +6,7 @@ import {
   findAccountLink,
   findUnsentAccountMail,
   markAccountLinkUsed,
+  markAccountMailSkipped,
   updateAccountMailLink,
 } from "../../../sql/accounts/account_mails.ts";
 import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
@@ -63,6 +64,58 @@ test("a request beyond the limit leaves the last link alone, and one below ends 
   const found = await Promise.all(links.map(async ({ link }) => findAccountLink(app.deps.sql, link)));
   expect(found.map((row) => row?.id ?? null)).toEqual([null, null, links[2]?.id ?? ""]);
   expect(await findUnsentAccountMail(app.deps.sql, over)).toBeNull();
+});
+
+/** Queues an invitation of an organization. Returns its row, and in how many minutes the job runner takes it. */
+async function invite(app: TestApp, orgId: string) {
+  const details = { invitationId: crypto.randomUUID() };
+  const id = await queueMail(app, { kind: "invitation", email: "ann@example.com", orgId, details });
+  const [row] = await app.db.sql<[{ isOverLimit: boolean; minutes: number }]>`
+    select m.is_over_limit, round(extract(epoch from j.start_after - now()) / 60)::int as minutes
+    from account_mails m join pgboss.job j on j.id = m.id
+    where m.id = ${id}`;
+  return { id, ...details, ...row };
+}
+
+test("invitations over the limit wait, three an hour and one of each organization, for six hours at most", async () => {
+  await using app = await openTestApp();
+  const orgs = await Promise.all(Array.from({ length: 23 }, () => app.make.org({ createdAt: "2026-01-01" })));
+  const ids = orgs.map(({ id }) => id);
+  const waits: number[] = [];
+  for (const id of ids.slice(0, 21)) waits.push((await invite(app, id)).minutes);
+  expect(waits).toEqual([0, 1, 2, 3, 4, 5, 6].flatMap((hour) => Array(3).fill(hour * 60)));
+  const [first = "", , , waiting = "", late = "", later = ""] = [...ids.slice(0, 4), ...ids.slice(21)];
+  // The link of the first organization leads to its new invitation, as does the one that is to be sent.
+  for (const orgId of [first, waiting]) {
+    const { id, invitationId, isOverLimit } = await invite(app, orgId);
+    expect(isOverLimit).toBe(true);
+    const rows = await app.db.sql`
+      select details from account_mails where org_id = ${orgId} and id <> ${id}`;
+    expect([...rows]).toEqual([{ details: { invitationId } }]);
+  }
+  expect((await invite(app, late)).isOverLimit).toBe(true);
+  // An older organization takes the place of the youngest.
+  await app.db.sql`update organizations set created_at = '2026-01-02' where id = ${waiting}`;
+  await app.db.sql`update organizations set created_at = '2025-01-01' where id = ${later}`;
+  const { id, minutes } = await invite(app, later);
+  expect([minutes, (await findUnsentAccountMail(app.deps.sql, id))?.orgId]).toEqual([60, later]);
+  const rows = await app.db.sql`select id from account_mails where org_id = ${waiting} and not is_over_limit`;
+  expect(rows).toHaveLength(0);
+});
+
+test("mails that the job runner did not send do not count for the limit", async () => {
+  await using app = await openTestApp();
+  const mail = { kind: "sign_up", email: "ann@example.com" } as const;
+  for (let count = 0; count < 3; count += 1) {
+    const id = await queueMail(app, mail);
+    expect(await markAccountMailSkipped(app.deps.sql, { id, details: { isAdmitted: true } })).toBe(false);
+    expect(await markAccountMailSkipped(app.deps.sql, { id, details: {} })).toBe(true);
+    expect(await findUnsentAccountMail(app.deps.sql, id)).toBeNull();
+  }
+  for (const isSent of [true, true, true, false]) {
+    const id = await queueMail(app, mail);
+    expect((await findUnsentAccountMail(app.deps.sql, id)) !== null).toBe(isSent);
+  }
 });
 
 test("of two that use a link at once, one gets it", async () => {

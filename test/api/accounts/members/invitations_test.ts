@@ -5,6 +5,7 @@ import {
 } from "../../../../api/accounts/members/invitations.ts";
 import { mintLinkToken } from "../../../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../../../shared/vocabulary.ts";
+import { storedMails } from "../../../helpers/accounts/account_mail.ts";
 import {
   ask,
   makeInvitation,
@@ -12,6 +13,7 @@ import {
   openOrgScene,
   type SignedInPerson,
 } from "../../../helpers/accounts/organization.ts";
+import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
 interface Listed {
   id: string;
@@ -76,6 +78,28 @@ test("if an invitation is over the limit of mails, the last link that was sent l
   expect((await invite(scene, owner, "Ann@example.com", "viewer")).status).toBe(201);
   const offer = await ask(api, "/invitations/preview", { method: "POST", body: { token } });
   expect(offer).toMatchObject({ status: 200, data: { role: "viewer", email: "ann@example.com" } });
+});
+
+test("a stranger who invites an address three times delays the mail of others, and does not prevent it", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
+  const { org, ...stranger } = await api.make.person({ role: "owner" });
+  const session = await api.make.session({ userId: stranger.user.id });
+  for (let n = 0; n < 3; n += 1) {
+    await invite({ ...scene, org }, { ...stranger, org, ...session }, "ann@example.com");
+  }
+  expect((await invite(scene, owner, "ann@example.com")).status).toBe(201);
+  // The mails of replaced invitations are skipped.
+  await using runner = await openTestRunner(api);
+  await runner.accountMails();
+  const mails = await storedMails(api);
+  expect(mails.map(({ headers }) => headers["subject"])).toContain(
+    `${owner.user.username} invites you to ${scene.org.name}`,
+  );
+  expect(mails).toHaveLength(2);
+  const counted = await api.db
+    .sql`select id from account_mails where not is_over_limit and skipped_at is null`;
+  expect(counted).toHaveLength(2);
 });
 
 test("twenty requests at once for one address, of two senders, leave one invitation", async () => {
