@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
 import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
+import { makeInvitation } from "../../../helpers/accounts/organization.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../../../helpers/http/app.ts";
 import { openMailServer } from "../../../helpers/network/mail_server.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
@@ -157,6 +158,33 @@ test("SIGN_UP=invited sends mail to addresses with a pending invitation, in any 
   }
   await runner.accountMails();
   expect(server.received.map(({ to }) => to)).toEqual([["Ann@example.com"]]);
+});
+
+test("sign-ups of strangers before the invitation leave the invited person all emails of the hour", async () => {
+  await using place = await openPlace({ signUp: "invited" });
+  const { api, runner, server } = place;
+  for (let n = 0; n < 4; n += 1) await ask(api, { password: "known to somebody else" });
+  await runner.accountMails();
+  expect(server.received).toEqual([]);
+  const { org, user } = await api.make.person({ role: "owner" });
+  await makeInvitation(api, { orgId: org.id, email: "ann@example.com", invitedBy: user.id });
+  for (let n = 0; n < 4; n += 1) {
+    await ask(api, {});
+    await runner.accountMails();
+  }
+  expect(server.received).toHaveLength(3);
+  expect((await confirm(api, { token: (await newestMail(server)).token })).status).toBe(201);
+});
+
+test("an address that has an account gets three emails about sign-ups an hour", async () => {
+  await using place = await openPlace({ signUp: "invited" });
+  const { api, runner, server } = place;
+  const { email } = await makeAccount(api);
+  for (let n = 0; n < 5; n += 1) {
+    await ask(api, { email });
+    await runner.accountMails();
+  }
+  expect(server.received).toHaveLength(3);
 });
 
 test("SIGN_UP=domains sends mail to exactly these domains", async () => {
