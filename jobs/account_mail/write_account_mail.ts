@@ -115,7 +115,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
       facts: requestFacts(mail, link),
       notes: [
         "The link works once. Signing up again makes it stop working.",
-        "If this was not you, ignore this email. No account is created without this link.",
+        "If this was not you, ignore this email, or use the link and choose your own username and password. No account is created without this link.",
       ],
     };
   },

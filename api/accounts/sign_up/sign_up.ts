@@ -24,7 +24,7 @@ import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_ma
 
 const KIND = "sign_up";
 const OTHER_PASSWORD =
-  "does not match this sign-up. If it is yours, someone else signed up with your address: sign up again";
+  "does not match this sign-up. If someone else signed up with your address, choose a new password";
 
 const Username = Type.String({
   minLength: 1,
@@ -80,18 +80,21 @@ export const confirmSignUp = operation(
     summary: "Confirm your sign-up",
     description:
       "Takes the token from the email and creates the account and its personal organization. Requires the password of the " +
-      "sign-up: if someone else signed up with your address, they would know the password of your account. If the username " +
-      "has been taken in the meantime, send another one; the link stays valid. Attempts count as sign-in attempts of the " +
-      "client address.",
+      "sign-up: if someone else signed up with your address, they would know your password. In that case, send `newPassword` " +
+      "and your `username` instead. If the username is taken, send another one; the link stays valid. Attempts count as " +
+      "sign-in attempts of the client address.",
     body: requestBody(
       "SignUpConfirmation",
       {
         token: LinkToken,
-        password: Type.String({
-          minLength: 1,
-          maxLength: PASSWORD_MAX_LENGTH,
-          description: "As in the sign-up",
-        }),
+        password: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: PASSWORD_MAX_LENGTH,
+            description: "Of the sign-up. Required without `newPassword`",
+          }),
+        ),
+        newPassword: Type.Optional(PasswordField),
         username: Type.Optional(Username),
       },
       { token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" },
@@ -122,23 +125,35 @@ async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, emai
   return isInvited || (mode === "domains" && signUpDomains.includes(domain));
 }
 
+interface Confirmation {
+  tokenHash: Buffer;
+  password?: string;
+  newPassword?: string;
+  username?: string;
+  request: Request;
+}
+
 /** Creates the account of a link, and uses the link up in the same transaction. */
-async function createFromLink(
-  { sql, signIn }: OperationDeps,
-  options: { tokenHash: Buffer; password: string; username?: string; request: Request },
-): Promise<UserRow> {
-  const { tokenHash, password, request } = options;
+async function createFromLink({ sql, signIn }: OperationDeps, confirmation: Confirmation): Promise<UserRow> {
+  const { tokenHash, password, newPassword, request } = confirmation;
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
   if (!mail) throw invalidLink();
-  const { name } = mail.details;
-  const passwordHash = String(mail.details["passwordHash"]);
-  const username = options.username ?? String(mail.details["username"]);
+  // A stranger may have chosen the name, which the person who sets a new password does not see.
+  const name = newPassword === undefined ? mail.details["name"] : null;
+  const username = confirmation.username ?? String(mail.details["username"]);
   checkTexts({ username }, { username: accountSlugProblem });
-  // Without this check, a stranger who signs up with your address would know the password of your account.
-  if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false })))
+  let passwordHash = String(mail.details["passwordHash"]);
+  if (newPassword !== undefined) {
+    const problem = passwordProblem(newPassword, { username, email: mail.email });
+    if (problem) throw invalidField("newPassword", problem);
+    passwordHash = await signIn.passwords.hash(newPassword, { isFirst: false });
+  } else if (password === undefined) {
+    throw invalidField("password", "is required without newPassword");
+  } else if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) {
+    // Without this check, a stranger who signs up with your address would know the password of your account.
     throw invalidField("password", OTHER_PASSWORD);
-  // Only a username that was not in the sign-up can be a problem now.
-  if (passwordProblem(password, { username, email: mail.email })) {
+  } else if (passwordProblem(password, { username, email: mail.email })) {
+    // Only a username that was not in the sign-up can be a problem now.
     throw invalidField("username", "must not be in the password: choose another");
   }
   try {

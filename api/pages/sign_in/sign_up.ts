@@ -95,7 +95,7 @@ function sentPage(): PageContent {
   return cardPage({
     title: "Check your email",
     body: html`<p role="status">If this address can sign up here, you will get an email with a link. The link works for 24 hours.</p>
-  <p>No email after a few minutes? Check your spam folder and the address, then <a href="${SIGN_UP_PATH}">try again</a>. We send at most three emails an hour to an address.</p>
+  <p>No email after a few minutes? Check your spam folder and the address, then <a href="${SIGN_UP_PATH}">try again</a>. We send at most three emails an hour to an address. The newest one works, even if someone else signed up with your address.</p>
   <p><a href="${SIGN_IN_PATH}">Back to sign in</a></p>`,
   });
 }
@@ -103,9 +103,10 @@ function sentPage(): PageContent {
 export async function confirm(page: Page): Promise<PageResult> {
   const { form, call } = page;
   const username = form.get("username")?.trim() ?? null;
+  const newPassword = form.get("newPassword");
   const body = {
     token: form.get("token") ?? "",
-    password: form.get("password") ?? "",
+    ...(newPassword === null ? { password: form.get("password") ?? "" } : { newPassword }),
     ...(username === null ? {} : { username }),
   };
   await explainLimit(call(confirmSignUp, { body }));
@@ -114,7 +115,10 @@ export async function confirm(page: Page): Promise<PageResult> {
   return seeOther(`${SIGN_IN_PATH}?${query}`, nextCookie(page, null));
 }
 
-/** Asks for another username if the chosen one is taken. */
+/**
+ * Asks for another username if the chosen one is taken. Asks for a new password too if the person did not sign up, or has
+ * forgotten the password.
+ */
 export function showConfirm({ url, form, problems }: Page): PageResult {
   const token = url.searchParams.get("token") ?? form.get("token");
   if (token === null) return seeOther(SIGN_UP_PATH);
@@ -125,14 +129,36 @@ export function showConfirm({ url, form, problems }: Page): PageResult {
       html`<a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a>`,
     );
   }
-  const isAsked = form.has("username") || problems?.fields.has("username");
+  const isNew = url.searchParams.has("new") || form.has("newPassword");
+  const isAsked = isNew || form.has("username") || problems?.fields.has("username");
+  const usernameField =
+    isAsked &&
+    inputField(
+      { name: "username", label: "Username", hint: USERNAME_HINT, problems },
+      html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required${!problems && html` autofocus`} value="${form.get("username")}"`,
+    );
+  const passwordField = isNew
+    ? inputField(
+        { name: "newPassword", label: "Password", hint: PASSWORD_HINT, problems },
+        html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`,
+      )
+    : inputField(
+        {
+          name: "password",
+          label: "Password",
+          hint: "The one you chose when you signed up.",
+          problems,
+        },
+        html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required${!isAsked && !problems && html` autofocus`}`,
+      );
   return cardPage({
     title: "Create your account",
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
-    ${isAsked ? inputField({ name: "username", label: "Username", hint: USERNAME_HINT, problems }, html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required${!problems && html` autofocus`} value="${form.get("username")}"`) : html`<p>One more step: create the account with the username you chose.</p>`}
-    ${inputField({ name: "password", label: "Password", hint: "The one you chose when you signed up.", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required${!isAsked && !problems && html` autofocus`}`)}
+    ${usernameField || html`<p>One more step: create the account with the username you chose.</p>`}
+    ${passwordField}
     <div class="actions"><button type="submit" class="primary">Create account</button></div>
-  </form>`,
+  </form>
+  ${!isNew && html`<p>Did someone else sign up with your address, or did you forget the password? <a href="${withQuery(CONFIRM_PATH, { token, new: "true" })}">Choose a username and password</a></p>`}`,
   });
 }

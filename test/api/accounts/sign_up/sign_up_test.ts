@@ -237,6 +237,32 @@ test("a link makes no account with a password that somebody else chose", async (
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
+test("the link of somebody else's sign-up makes the account of the address's owner, with a new password", async () => {
+  await using place = await openPlace();
+  const { api, runner, server } = place;
+  const others = "known to somebody else";
+  for (let n = 0; n < 3; n += 1) await ask(api, { username: "mallory", name: "Mallory", password: others });
+  // Over the limit: the owner's own sign-up brings no email.
+  await ask(api, {});
+  await runner.accountMails();
+  const { token, text } = await newestMail(server);
+  expect(text).toContain("choose your own username and password");
+  const link = { token, password: undefined };
+  for (const [body, path] of [
+    [link, "password"],
+    [{ ...link, newPassword: "Password1" }, "newPassword"],
+    [{ ...link, newPassword: "I am ann-lee", username: "ann-lee" }, "newPassword"],
+  ] as const) {
+    const refused = await confirm(api, body);
+    expect(await refused.json()).toMatchObject({ error: { details: { errors: [{ path }] } } });
+  }
+  expect((await confirm(api, { ...link, newPassword: PASSWORD, username: "ann" })).status).toBe(201);
+  const [user] = await api.db.sql`select username, name from users`;
+  expect(user).toEqual({ username: "ann", name: null });
+  expect((await login(api, { email: "ann@example.com", password: others })).status).toBe(401);
+  expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
+});
+
 test("another username on confirmation must not be in the password", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;

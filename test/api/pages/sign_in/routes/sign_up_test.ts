@@ -106,3 +106,24 @@ test("opening the link makes no account; a taken username can be replaced", asyn
     expect.stringContaining("This link no longer works"),
   ]);
 });
+
+test("a person whom somebody else signed up chooses a username and a password", async () => {
+  await using api = await openTestApp();
+  const token = await makeLink(api, "mallory");
+  const path = `/sign-up/confirm?token=${token}&new=true`;
+  expect(await (await openPage(api, `/sign-up/confirm?token=${token}`)).text()).toContain(
+    `href="${path.replace("&", "&amp;")}"`,
+  );
+  const page = await (await openPage(api, path)).text();
+  for (const name of ["username", "newPassword"]) expect(page).toContain(`name="${name}"`);
+  expect(page).not.toContain("mallory");
+  const fields = { token, username: "ann", newPassword: "Password1" };
+  const refused = await sendForm(api, "/sign-up/confirm", fields);
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining("field-newPassword-error"),
+  ]);
+  const newPassword = "ten calm rivers at dawn";
+  expect((await sendForm(api, "/sign-up/confirm", { ...fields, newPassword })).status).toBe(303);
+  expect((await login(api, { email: "ann@example.com", password: newPassword })).status).toBe(200);
+});
