@@ -4,8 +4,9 @@ import { type ArtifactStore, storageError } from "../shared/artifacts/store.ts";
 import type { Log } from "../shared/process/log.ts";
 import { DeadlineExceeded, pause, withTimeout } from "../shared/process/with_timeout.ts";
 import type { Sql } from "../sql/connection/pool.ts";
-import { existsKeptExport, listArtifactOwners } from "../sql/exports/export_retention.ts";
-import { currentDatabase, ensureInstallation, isCopy } from "../sql/installation.ts";
+import { listArtifactOwners } from "../sql/exports/export_retention.ts";
+import { currentDatabase, ensureInstallation } from "../sql/installation.ts";
+import { requireNewStore } from "../sql/monitoring/artifact_status.ts";
 import { parseArtifactName } from "./artifact_key.ts";
 
 /** How often a runner checks the owner of the store. */
@@ -14,8 +15,6 @@ const CHECK_INTERVAL_MS = 5000;
 const CHECK_TIMEOUT_MS = 10_000;
 /** Files to check in a store without an owner. */
 const SAMPLE = 1000;
-const LOST =
-  "it is empty, although exports are kept: mount its volume, or run `bun run admin artifacts adopt` to begin with an empty one";
 
 /** The artifact store belongs to another database. */
 export class ForeignStoreError extends Error {
@@ -105,7 +104,7 @@ async function findOwner(
 
 /**
  * A store without a marker can be claimed if it is new, or if an older release has filled it for this database. Throws
- * ArtifactStorageError if it is empty and should not be: its volume is not mounted. A copy's exports are in the original's.
+ * ArtifactStorageError if it is empty and should not be.
  */
 async function isClaimable(sql: Sql, store: ArtifactStore): Promise<boolean> {
   const ids = new Set<string>();
@@ -115,7 +114,7 @@ async function isClaimable(sql: Sql, store: ArtifactStore): Promise<boolean> {
     if (ids.size === SAMPLE) break;
   }
   if (ids.size > 0) return (await listArtifactOwners(sql, [...ids])).length > 0;
-  if (!(await isCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);
+  await requireNewStore(sql);
   return true;
 }
 

@@ -1,4 +1,5 @@
 /** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
+import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
 import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -11,6 +12,7 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { StoredArtifact } from "../../sql/exports/build_attempts.ts";
 import type { VisibleExportJobRow } from "../../sql/exports/jobs.ts";
+import { requireNewStore } from "../../sql/monitoring/artifact_status.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { operation, reply } from "../http/operation.ts";
@@ -78,7 +80,7 @@ export const downloadExportJob = operation(
     if (context.method === "HEAD") {
       downloads.requireFree(claim);
       const isThere = await orUnavailable(store.exists(artifact.key));
-      if (!isThere) throw await goneOrLost(deps.log, find);
+      if (!isThere) throw await goneOrLost({ ...deps, store }, find);
       return reply(200, null, { headers });
     }
     const permit = downloads.take(claim);
@@ -86,7 +88,7 @@ export const downloadExportJob = operation(
     if (file === "unwanted") return reply(200, null);
     // A slow bucket may have taken minutes.
     await repeatChecks(deps.sql, caller, findJob);
-    if (!file) throw await goneOrLost(deps.log, find);
+    if (!file) throw await goneOrLost({ ...deps, store }, find);
     const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
     await noteDownload(deps.sql, { request, caller, job, range: contentRange });
     const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, findJob) };
@@ -199,11 +201,15 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
 }
 
 /**
- * Returns the error for a missing file. If the sweep has just deleted it, the row now says so. Otherwise a retry is
- * useless, and the operator must know.
+ * Returns the error for a missing file. If the sweep has just deleted it, the row now says so. If the store has no owner,
+ * its volume is not mounted, and the file is there once it is. Otherwise a retry is useless, and the operator must know.
  */
-async function goneOrLost(log: Log, find: () => Promise<{ job: VisibleExportJobRow }>): Promise<ApiError> {
+async function goneOrLost(
+  { sql, store, log }: { sql: Sql; store: ArtifactStore; log: Log },
+  find: () => Promise<{ job: VisibleExportJobRow }>,
+): Promise<ApiError> {
   const { job } = await find();
+  if (!(await orUnavailable(readArtifactOwner(store)))) await orUnavailable(requireNewStore(sql));
   log.error({ event: "export_job.lost", exportJobId: job.id }, "the file of a ready export job is missing");
   return new ApiError("EXPORT_EXPIRED", {
     message: TEXTS.EXPORT_EXPIRED.missing,

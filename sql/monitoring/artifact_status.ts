@@ -1,12 +1,13 @@
 /** Who owns the artifact store. If it is another database, requests still work but builds wait. */
 import type { Registry } from "prom-client";
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
-import type { ArtifactStore } from "../../shared/artifacts/store.ts";
+import { type ArtifactStore, storageError } from "../../shared/artifacts/store.ts";
 import { registerGauge, shareFor } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Sql } from "../connection/pool.ts";
-import { ensureInstallation } from "../installation.ts";
+import { existsKeptExport } from "../exports/export_retention.ts";
+import { ensureInstallation, isCopy } from "../installation.ts";
 
 /** How long a result is reused. */
 const FRESH_MS = 5_000;
@@ -14,6 +15,8 @@ const FRESH_MS = 5_000;
 const CHECK_TIMEOUT_MS = 2_000;
 /** How long a probe waits for the artifact store. Many load balancers give up after one second. */
 const PROBE_WAIT_MS = 300;
+const LOST =
+  "it is empty, although exports are kept: mount its volume, or run `bun run admin artifacts adopt` to begin with an empty one";
 
 /** `unclaimed`: no job runner has used the store yet. */
 type ArtifactStatus = "owned" | "unclaimed" | "owned-by-another" | "unreachable";
@@ -52,12 +55,23 @@ export function watchArtifactStore(deps: {
   };
 }
 
+/**
+ * Throws ArtifactStorageError if a store without an owner cannot be a new one, because exports are kept: its volume is not
+ * mounted. A copy's exports are in the store of its original.
+ */
+export async function requireNewStore(sql: Sql): Promise<void> {
+  if (!(await isCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);
+}
+
 /** The function never throws. */
 function createReadStatus({ sql, store, log }: { sql: Sql; store: ArtifactStore; log: Log }) {
   const readStatus = async (): Promise<ArtifactStatus> => {
     const installationId = await ensureInstallation(sql);
     const owner = await readArtifactOwner(store);
-    if (!owner) return "unclaimed";
+    if (!owner) {
+      await requireNewStore(sql);
+      return "unclaimed";
+    }
     return owner.installationId === installationId ? "owned" : "owned-by-another";
   };
   return shareFor(FRESH_MS, () =>

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { downloadJob, errorOf, jobOf, postJob } from "../../helpers/exports/export_job.ts";
+import { mkdir, rename, rmdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { downloadJob, errorOf, jobOf, postJob, storedFiles } from "../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openListeningApp } from "../../helpers/http/listening_app.ts";
+import { restoreElsewhere } from "../../helpers/postgres/database.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
 /** An app behind a socket, and a job whose file is ready. */
@@ -126,4 +129,33 @@ test("there is no download before a job is ready, after it has failed, or after 
   expect(await errorOf(early)).toEqual([409, "EXPORT_NOT_READY"]);
   await app.request(`/api/v1/export/jobs/${next.id}/cancel`, { method: "POST", key: person.key });
   expect(await errorOf(await download(next.id))).toEqual([409, "EXPORT_JOB_FAILED"]);
+});
+
+test("a download is 503 while the volume of the artifacts is not mounted, and 410 if only the file is gone", async () => {
+  const { listening, app, fetchFile } = await openWithFile();
+  await using _listening = listening;
+  const mounted = fileURLToPath(app.deps.config.artifactUrl);
+  await rename(mounted, `${mounted}-away`);
+  await mkdir(mounted);
+  for (const method of ["GET", "HEAD"]) expect((await fetchFile({}, method)).status).toBe(503);
+  const refused = await fetchFile();
+  expect(refused.headers.get("retry-after")).toBe("30");
+  expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  expect(app.logLines.some(({ event }) => event === "export_job.lost")).toBe(false);
+  await rmdir(mounted);
+  await rename(`${mounted}-away`, mounted);
+  expect((await fetchFile()).status).toBe(200);
+  for (const name of await storedFiles(app)) await Bun.file(`${mounted}/${name}`).delete();
+  expect(await errorOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
+});
+
+test("a copy with a new store has no files of its original, so their downloads are 410", async () => {
+  const { listening, app, fetchFile } = await openWithFile();
+  await using _listening = listening;
+  await restoreElsewhere(app.db);
+  const directory = fileURLToPath(app.deps.config.artifactUrl);
+  await rename(directory, `${directory}-original`);
+  await mkdir(directory);
+  expect(await errorOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
+  expect(await (await app.request("/health/ready")).json()).toEqual({ data: { status: "ready" } });
 });

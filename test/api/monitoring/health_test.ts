@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { mkdir, rename } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
+import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("GET /health/live", () => {
@@ -96,6 +99,26 @@ describe("the artifact store", () => {
       return Bun.deepEquals(await response.json(), { data: { status: "ready", artifacts: "unreachable" } });
     });
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned NaN$/im);
+  });
+
+  test("that is an empty directory although exports are kept is reported: its volume is not mounted", async () => {
+    await using api = await openTestApp();
+    const { person } = await makeExportProject(api);
+    const { id } = await jobOf(await postJob(api, person));
+    await using runner = await openTestRunner(api);
+    await runner.build(id);
+    const directory = fileURLToPath(api.deps.config.artifactUrl);
+    await rename(directory, `${directory}-away`);
+    await mkdir(directory);
+    await waitFor(async () =>
+      Bun.deepEquals(await (await api.request("/health/ready")).json(), {
+        data: { status: "ready", artifacts: "unreachable" },
+      }),
+    );
+    expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned NaN$/im);
+    expect(JSON.stringify(api.logLines)).toContain(
+      "it is empty, although exports are kept: mount its volume",
+    );
   });
 
   test("that is silent keeps no probe waiting", async () => {
