@@ -16,8 +16,11 @@ export interface JobPayloads {
   send_account_mail: { accountMailId: string } & Traced;
   /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
   send_export_ready: { exportJobId: string } & Traced;
-  /** Mails the organization's owner that a webhook was disabled. */
-  send_webhook_disabled: { webhookId: string } & Traced;
+  /**
+   * Mails the organization's owner that a webhook was disabled: when, and the origin of its URL then. Earlier checkouts queued
+   * the id alone.
+   */
+  send_webhook_disabled: { webhookId: string; disabledAt?: string; origin?: string } & Traced;
 }
 
 export type JobName = keyof JobPayloads;

@@ -115,7 +115,7 @@ async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<vo
         "cannot deliver an event to a webhook",
       );
     }
-    if (!noted?.isDisabled) return;
+    if (!noted?.disabledAt) return;
     deps.metrics.webhookDeliveries.inc({ result: "given_up" });
     deps.log.warn({ event: "webhook.disabled", webhookId, orgId }, "disabled a webhook after three days");
   } catch (error) {
@@ -128,11 +128,11 @@ function note({ sql, boss }: DeliverDeps, delivery: ClaimedDelivery, result: Sen
   const { responseStatus, error } = result;
   return sql.begin(async (tx) => {
     const noted = await noteAttempt(tx, { id, webhookId, responseStatus, error });
-    if (noted?.isDisabled) {
+    if (noted?.disabledAt) {
       await enqueueJob(tx, boss, {
         id: crypto.randomUUID(),
         name: "send_webhook_disabled",
-        payload: { webhookId },
+        payload: { webhookId, disabledAt: noted.disabledAt, origin: new URL(delivery.url).origin },
       });
     }
     return noted;

@@ -8,34 +8,40 @@ import { type MailMessage, sendMail } from "../mailer.ts";
 import { requireOriginal } from "../require_original.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
-/** Sends the mail, unless the webhook is gone or works again. May send it twice, with the same Message-ID. */
+/**
+ * Sends the mail, unless the webhook is gone or has been enabled since. May send it twice, with the same Message-ID.
+ */
 export async function sendWebhookDisabled(
   deps: RunnerDeps,
-  { webhookId }: JobPayloads["send_webhook_disabled"],
+  payload: JobPayloads["send_webhook_disabled"],
 ): Promise<void> {
   await deps.owner.require();
   await requireOriginal(deps.sql);
-  const message = await compose(deps, webhookId);
-  const log = deps.log.child({ webhookId });
+  const message = await compose(deps, payload);
+  const log = deps.log.child({ webhookId: payload.webhookId });
   if (message)
     await sendMail({ ...deps, log }, message, { event: "webhook_mail", signal: deps.shutdownSignal });
   else log.info({ event: "webhook_mail.skipped" }, "the mail is no longer wanted");
 }
 
-async function compose({ sql, config }: RunnerDeps, webhookId: string): Promise<MailMessage | null> {
+async function compose(
+  { sql, config }: RunnerDeps,
+  { webhookId, disabledAt, origin }: JobPayloads["send_webhook_disabled"],
+): Promise<MailMessage | null> {
   const webhook = await findAnyWebhook(sql, webhookId);
   if (!webhook?.disabledAt) return null;
+  // Its owner has enabled it, then disabled it.
+  if (disabledAt !== undefined && disabledAt !== webhook.disabledAt) return null;
   const org = await findOrgById(sql, webhook.orgId);
   const [owner] = await listOwners(sql, webhook.orgId);
   if (!org || !owner) return null;
-  const { origin } = new URL(webhook.url);
   const content = composeMail({
     subject: `A webhook of ${subjectName(org.name)} is disabled`,
     intro: [
       [
         "A webhook of the organization ",
         { name: org.name },
-        ` is disabled, because events could not be delivered to ${origin} for three days.`,
+        ` is disabled, because events could not be delivered to ${origin ?? new URL(webhook.url).origin} for three days.`,
       ],
       "Its page shows why the deliveries failed. Correct the receiver, then enable the webhook there:",
     ],

@@ -3,7 +3,7 @@
  * `max`.
  */
 import type { WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstValue, type Sql } from "../connection/pool.ts";
 import { deleteOldDeliveries } from "./webhook_deliveries.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
@@ -32,17 +32,22 @@ export interface Attempt {
 
 /**
  * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long. Call it inside a
- * transaction. Returns null if the webhook or the delivery is gone.
+ * transaction. Returns when it disabled the webhook, if it did; null if the webhook or the delivery is gone.
  */
-export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisabled: boolean } | null> {
+export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disabledAt: string | null } | null> {
   const { webhookId, error } = attempt;
   // Queueing locks the row too: the statements after this one see what it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
   const noted = await updateDelivery(sql, attempt, webhook?.failures ?? 0);
   if (!webhook || !noted) return null;
+  let disabledAt: string | null = null;
   if (noted.isGivenUp) {
-    await sql`update webhooks set disabled_at = now(), due_at = null, claimed_until = null where id = ${webhookId}`;
+    disabledAt = await firstValue(sql<{ disabledAt: string }[]>`
+      update webhooks
+      set disabled_at = now(), due_at = null, claimed_until = null
+      where id = ${webhookId}
+      returning disabled_at`);
     await markPendingFailed(sql, webhookId);
   } else {
     const failures = error === null ? 0 : webhook.failures + 1;
@@ -62,7 +67,7 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ isDisab
       where id = ${webhookId}`;
   }
   await deleteOldDeliveries(sql, webhookId);
-  return { isDisabled: noted.isGivenUp };
+  return { disabledAt };
 }
 
 /** Returns how long a webhook pauses. One failure says little of a receiver, so its other deliveries go on. */

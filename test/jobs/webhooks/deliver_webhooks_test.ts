@@ -311,7 +311,8 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   await waitFor(async () => !(await isEnabled()));
   expect((await listDeliveries(app, owner, id)).map(({ status }) => status)).not.toContain("pending");
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
-  expect(queued?.["data"]).toEqual({ webhookId: id });
+  const { origin } = new URL(receiver.url);
+  expect(queued?.["data"]).toEqual({ webhookId: id, disabledAt: expect.any(String), origin });
   // An owner who has left the house is older.
   const founder = await app.make.user({ disabledAt: new Date().toISOString() });
   await app.make.member({ orgId: owner.org.id, userId: founder.id, role: "owner" });
@@ -324,11 +325,11 @@ test("after three days of failures the webhook is disabled, and its owner gets a
       return "sent" as const;
     },
   };
-  await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, { webhookId: id });
+  await sendWebhookDisabled({ ...deliverer.runner.deps, mailer }, queued?.["data"]);
   expect(mails).toMatchObject([
     { to: owner.user.email, subject: `A webhook of ${owner.org.name} is disabled` },
   ]);
-  expect(mails[0]?.text).toContain(`delivered to ${new URL(receiver.url).origin} for three days.`);
+  expect(mails[0]?.text).toContain(`delivered to ${origin} for three days.`);
   expect(mails[0]?.text).toContain(`/orgs/${owner.org.slug}/webhooks/${id}\n`);
   const sent = receiver.received.length;
   await addEvent(app, owner);

@@ -26,9 +26,9 @@ test("three days of failures count from the last change of the address on", asyn
     const failure = { responseStatus: 503, error: "the receiver responded with 503" };
     return noteAttempt(app.db.sql, { id: String(delivery?.id), webhookId, ...failure });
   };
-  expect(await fail()).toEqual({ isDisabled: false });
+  expect(await fail()).toEqual({ disabledAt: null });
   await app.db.sql`update webhook_deliveries set first_attempt_at = now() - interval '73 hours'`;
-  expect(await fail()).toEqual({ isDisabled: true });
+  expect(await fail()).toEqual({ disabledAt: expect.any(String) });
 });
 
 test.each([null, "the receiver responded with 503"])(

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { sendWebhookDisabled } from "../../../jobs/webhooks/send_webhook_disabled.ts";
+import { storedMails } from "../../helpers/accounts/account_mail.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { openTestRunner } from "../../helpers/process/job_runner.ts";
+
+/** A webhook that is disabled, and what was queued when it was. */
+async function openDisabled() {
+  const app = await openTestApp();
+  const owner = await app.make.person({ role: "owner" });
+  const [webhook] = await app.db.sql<[{ id: string; disabledAt: string }]>`
+    insert into webhooks (org_id, url, types, secret, position, disabled_at)
+    values (${owner.org.id}, 'https://old.example/hook', '{export.ready}', 'whsec_AAAA', 0, now() - interval '1 hour')
+    returning id, disabled_at`;
+  const { id: webhookId, disabledAt } = webhook;
+  const change = async (body: object) => {
+    const path = `/api/v1/orgs/${owner.org.slug}/webhooks/${webhookId}`;
+    expect((await app.request(path, { method: "PATCH", key: owner.key, body })).status).toBe(200);
+  };
+  return { app, change, queued: { webhookId, disabledAt, origin: "https://old.example" } };
+}
+
+test("the mail names the address that failed, although the URL was changed since", async () => {
+  const { app: opened, change, queued } = await openDisabled();
+  await using app = opened;
+  await using runner = await openTestRunner(app);
+  await change({ url: "https://new.example/hook" });
+  await sendWebhookDisabled(runner.deps, queued);
+  const [mail, ...others] = await storedMails(app);
+  expect(others).toEqual([]);
+  expect(mail?.text).toContain("https://old.example");
+  expect(mail?.text).not.toContain("https://new.example");
+});
+
+test("no mail is sent about a webhook that was enabled since and disabled by hand", async () => {
+  const { app: opened, change, queued } = await openDisabled();
+  await using app = opened;
+  await using runner = await openTestRunner(app);
+  await change({ url: "https://new.example/hook", enabled: true });
+  await change({ enabled: false });
+  await sendWebhookDisabled(runner.deps, queued);
+  expect(await storedMails(app)).toEqual([]);
+});
+
+test("what an earlier checkout has queued, the id alone, is mailed", async () => {
+  const { app: opened, queued } = await openDisabled();
+  await using app = opened;
+  await using runner = await openTestRunner(app);
+  await sendWebhookDisabled(runner.deps, { webhookId: queued.webhookId });
+  const [mail] = await storedMails(app);
+  expect(mail?.text).toContain("https://old.example");
+});
