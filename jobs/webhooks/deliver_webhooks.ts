@@ -34,9 +34,10 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
   const mayDeliver = deliveryCheck(deps);
   while (!signal.aborted) {
     let claimed: readonly ClaimedDelivery[] = [];
+    let isBehind = false;
     try {
       if (await mayDeliver()) {
-        await queueEvents(deps, signal);
+        isBehind = await queueEvents(deps, signal);
         const free = CONCURRENT_DELIVERIES - running.size;
         claimed = free > 0 ? await claimDeliveries(deps.sql, free) : [];
       }
@@ -47,7 +48,7 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
       const attempt = deliver(deps, delivery).finally(() => running.delete(attempt));
       running.add(attempt);
     }
-    await Promise.race([pause(PAUSE_MS, signal), ...running]);
+    if (!isBehind) await Promise.race([pause(PAUSE_MS, signal), ...running]);
   }
   await Promise.all(running);
 }
@@ -89,9 +90,13 @@ function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean>
 const HELD =
   "this database is a copy: nothing is delivered to webhooks until `bun run admin artifacts adopt` says that it replaces the original";
 
-async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<void> {
+/**
+ * Queues events for a batch of webhooks and returns whether it found any that were behind. While events come faster than all
+ * webhooks are queued for, what is due is claimed between the batches.
+ */
+async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted && (await settleEvents(sql)));
-  while (!signal.aborted && (await queueDeliveries(sql)) > 0);
+  return !signal.aborted && (await queueDeliveries(sql)) > 0;
 }
 
 /** Never rejects: what is not noted is sent again when its claim has ended. */
