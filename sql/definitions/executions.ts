@@ -75,6 +75,7 @@ export async function deleteOldExecutions(
       select id
       from definition_executions
       where recorded_at < now() - make_interval(days => ${days})
+      order by recorded_at
       limit ${limit}
       for update skip locked
     )`;

@@ -62,6 +62,7 @@ function oldEntries(table: string, limit: number): string {
       select ctid
       from ${table}
       where at < now() - make_interval(days => ${KEPT_DAYS})
+      order by at
       limit ${limit}
     ))`;
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
   countExecutions,
+  deleteOldExecutions,
   type ExecutionCounts,
   insertExecutions,
 } from "../../../sql/definitions/executions.ts";
@@ -131,6 +132,33 @@ test("32 writers of several executions each, with runs and callers in common, co
     inHours: 64,
     audited: 8,
   });
+});
+
+test("the sweep reads only the executions that it deletes, even if old and new ones share pages", async () => {
+  await using db = await openTestDatabase();
+  const person = await createFactory(db.sql).person();
+  await makeVersion(db.sql, {
+    orgId: person.org.id,
+    authorId: person.user.id,
+    name: "reviewer",
+    version: "1.0.0",
+  });
+  await db.owner`
+    insert into definition_executions (line_id, source, recorded_by, recorded_at)
+    select l.id, 'cli', ${person.user.id}, now() - make_interval(days => case when n % 1000 = 0 then 92 else 1 end)
+    from definition_lines as l, generate_series(1, 30000) as n`;
+  await db.owner`analyze definition_executions`;
+  const sweep = () =>
+    db.sql.begin(async (tx) => {
+      const deleted = await deleteOldExecutions(tx, { days: 91, limit: 20 });
+      const [counts] = await tx<[{ read: number }]>`
+        select seq_tup_read + idx_tup_fetch as read
+        from pg_stat_xact_user_tables
+        where relname = 'definition_executions'`;
+      return { deleted, readFew: counts.read < 200 };
+    });
+  expect(await sweep()).toEqual({ deleted: 20, readFew: true });
+  expect(await sweep()).toEqual({ deleted: 10, readFew: true });
 });
 
 /** Computed from all records, as of the start of the transaction. */

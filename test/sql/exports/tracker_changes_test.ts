@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { deleteOldTrackerChanges } from "../../../sql/exports/tracker_changes.ts";
+import { openTestDatabase } from "../../helpers/postgres/database.ts";
+
+test("the sweep reads only the entries that it deletes, even if old and new ones share pages", async () => {
+  await using db = await openTestDatabase();
+  // As after vacuum, when new entries have the places of deleted ones.
+  await db.owner`
+    insert into tracker_changes (project_id, dataset, at, kind, id)
+    select
+      gen_random_uuid(), 'issues', now() - make_interval(days => case when n % 1000 = 0 then 92 else 1 end), 'row',
+      gen_random_uuid()
+    from generate_series(1, 30000) as n`;
+  await db.owner`analyze tracker_changes`;
+  const sweep = () =>
+    db.sql.begin(async (tx) => {
+      const deleted = await deleteOldTrackerChanges(tx, 20);
+      const [counts] = await tx<[{ read: number }]>`
+        select seq_tup_read + idx_tup_fetch as read
+        from pg_stat_xact_user_tables
+        where relname = 'tracker_changes'`;
+      return { deleted, readFew: counts.read < 200 };
+    });
+  expect(await sweep()).toEqual({ deleted: 20, readFew: true });
+  expect(await sweep()).toEqual({ deleted: 10, readFew: true });
+  expect(await sweep()).toEqual({ deleted: 0, readFew: true });
+});
