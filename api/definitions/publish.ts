@@ -37,7 +37,13 @@ import {
   Warnings,
   WRITE,
 } from "./schemas.ts";
-import { type CheckedVersion, checkVersions, listUnknownNames, type VersionCheck } from "./warnings.ts";
+import {
+  type CheckedVersion,
+  checkVersions,
+  limitResolution,
+  listUnknownNames,
+  type VersionCheck,
+} from "./warnings.ts";
 
 const Publishing = requestBody("Publication", { expectedUpdatedAt: ExpectedUpdatedAt }, {});
 
@@ -136,7 +142,7 @@ export async function storePublished(
   const naming = publications.filter(({ document }) => document.references.length > 0);
   if (naming.length > 0) {
     const settled = { definitionIds: naming.map(({ row }) => row.id), viewer: writer.viewer };
-    await settleDefinitionReferences(tx, settled);
+    await limitResolution(tx, () => settleDefinitionReferences(tx, settled));
   }
   for (const group of groupBySize(publications, { sizeOf: renderedSize, max: MAX_CHARACTERS_AT_ONCE })) {
     const rows = group.map(({ row, document }) => {

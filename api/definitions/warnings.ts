@@ -10,6 +10,7 @@ import { mayWriteDefinitions } from "../../shared/policy.ts";
 import { createSuggester, type Suggest, suggestNames } from "../../shared/suggestions.ts";
 import { listMembershipsByName } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import { withStatementLimit } from "../../sql/connection/snapshot.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import {
   listDefinitionReferences,
@@ -18,6 +19,7 @@ import {
 } from "../../sql/definitions/references.ts";
 import { ANONYMOUS, type DefinitionViewer, isMemberOrg } from "../../sql/definitions/visibility.ts";
 import type { PlacedName, ReadDocument } from "../documents/read_document.ts";
+import { withinTimeout } from "../http/error_handler.ts";
 import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "../models/catalog.ts";
 import { namesOf } from "../models/similar_names.ts";
@@ -43,8 +45,10 @@ export interface VersionCheck {
   references: ResolvedReference<VersionReferenceRow>[];
 }
 
-/** Time to resolve the references of all versions of a request. Their rows are locked meanwhile. */
+/** Time to resolve the references of all versions of a request, and for one statement of it. Their rows are locked meanwhile. */
 const MAX_RESOLUTION_MS = 5_000;
+
+const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.references(MAX_RESOLUTION_MS / 1000);
 
 /** References that are held at once as rows. */
 const MAX_REFERENCES_AT_ONCE = 1_000;
@@ -59,10 +63,12 @@ export async function checkVersions(
   versions: readonly CheckedVersion[],
 ): Promise<VersionCheck[]> {
   const checks: VersionCheck[] = [];
-  const onStep = limitTime(MAX_RESOLUTION_MS, TEXTS.SERVICE_UNAVAILABLE.references(MAX_RESOLUTION_MS / 1000));
+  const onStep = limitTime(MAX_RESOLUTION_MS, TOO_LONG);
   const sizeOf = ({ document }: CheckedVersion) => document.references.length;
   for (const group of groupBySize(versions, { sizeOf, max: MAX_REFERENCES_AT_ONCE })) {
-    const found = await findReferences(tx, { versions: group, viewer, onStep });
+    const naming = group.filter(({ document }) => document.references.length > 0);
+    const find = () => findReferences(tx, { versions: naming, viewer, onStep });
+    const found = naming.length > 0 ? await limitResolution(tx, find) : new Map<string, VersionCheck>();
     for (const { row, document, earlyWarnings } of group) {
       const { references = [], warnings = [] } = found.get(row.id) ?? {};
       checks.push({
@@ -80,18 +86,21 @@ export async function checkVersions(
   return checks;
 }
 
+/** Throws SERVICE_UNAVAILABLE if a statement of `resolve` takes longer than five seconds. Call inside the transaction of a write. */
+export function limitResolution<Result>(tx: Sql, resolve: () => Promise<Result>): Promise<Result> {
+  return withinTimeout(TOO_LONG, () => withStatementLimit(tx, MAX_RESOLUTION_MS, resolve));
+}
+
 /** Resolves the references of versions. Warns of those that the author or readers of a public version cannot resolve. */
 async function findReferences(
   tx: Sql,
   options: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer; onStep: OnStep },
 ): Promise<Map<string, VersionCheck>> {
   const { versions, viewer, onStep } = options;
-  const naming = versions.filter(({ document }) => document.references.length > 0);
-  if (naming.length === 0) return new Map();
-  const definitionIds = naming.map(({ row }) => row.id);
+  const definitionIds = versions.map(({ row }) => row.id);
   const rows = await listDefinitionReferences(tx, { definitionIds, viewer });
   const resolved = await resolveReferences(tx, { references: rows, viewer, onStep });
-  const open = new Set(naming.filter(({ row }) => row.visibility === "public").map(({ row }) => row.id));
+  const open = new Set(versions.filter(({ row }) => row.visibility === "public").map(({ row }) => row.id));
   const shown = resolved.flatMap(({ reference, target }) =>
     target && open.has(reference.definitionId) ? [reference] : [],
   );
@@ -100,7 +109,7 @@ async function findReferences(
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
   const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
   return new Map(
-    naming.map(({ row, document }) => {
+    versions.map(({ row, document }) => {
       const references = byVersion.get(row.id) ?? [];
       const unresolved = references.filter(({ target }) => !target);
       const foreign = references.filter(({ reference }) => strangers.has(reference));

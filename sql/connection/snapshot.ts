@@ -73,6 +73,19 @@ export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
 }
 
+/** Limits the time of each statement of `step`, then restores the limit before. A `step` that throws must end the transaction. */
+export async function withStatementLimit<Result>(
+  tx: Sql,
+  timeoutMs: number,
+  step: () => Promise<Result>,
+): Promise<Result> {
+  const [{ before }] = await tx<[{ before: string }]>`select current_setting('statement_timeout') as before`;
+  await limitStatements(tx, timeoutMs);
+  const result = await step();
+  await tx`select set_config('statement_timeout', ${before}, true)`;
+  return result;
+}
+
 /** Selects that the transaction may last and be idle for as long as it wants. PostgreSQL 15 and 16 have one of the settings. */
 export function unlimitedTransaction(sql: Sql) {
   return sql`

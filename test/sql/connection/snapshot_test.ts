@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openPool } from "../../../sql/connection/pool.ts";
-import { openExportSnapshot } from "../../../sql/connection/snapshot.ts";
+import { limitStatements, openExportSnapshot, withStatementLimit } from "../../../sql/connection/snapshot.ts";
 import { lockExportMail } from "../../../sql/exports/jobs.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
@@ -26,4 +26,14 @@ test("a server that limits transactions ends no export and no mail that takes lo
   });
   expect(isSent).toBe(true);
   await pool.end();
+});
+
+test("a limit of one step leaves the limit of the transaction as it was", async () => {
+  await using db = await openTestDatabase();
+  await db.sql.begin(async (tx) => {
+    await limitStatements(tx, 10_000);
+    const read = () => tx`select current_setting('statement_timeout') as "limit"`;
+    expect(await withStatementLimit(tx, 5_000, read)).toMatchObject([{ limit: "5s" }]);
+    expect(await read()).toMatchObject([{ limit: "10s" }]);
+  });
 });
