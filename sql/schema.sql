@@ -1072,6 +1072,7 @@ CREATE INDEX definition_references_plain_name_idx ON public.definition_reference
 CREATE INDEX definitions_author_id_idx ON public.definitions USING btree (author_id);
 CREATE INDEX definitions_drafts_idx ON public.definitions USING btree (org_id) WHERE (status = 'draft'::text);
 CREATE INDEX definitions_json_hash_idx ON public.definitions USING btree (id) WHERE (json_hash IS DISTINCT FROM hash);
+CREATE INDEX definitions_open_name_idx ON public.definitions USING btree (name, type) WHERE ((status <> 'draft'::text) AND (visibility <> 'private'::text) AND (quarantined_at IS NULL));
 CREATE INDEX events_org_id_type_position_idx ON public.events USING btree (org_id, type, "position");
 CREATE INDEX events_type_position_idx ON public.events USING btree (type, "position") WHERE is_public;
 CREATE INDEX events_unsettled_idx ON public.events USING btree (number) WHERE ("position" IS NULL);

@@ -9,7 +9,7 @@ import {
   rawFragment,
   type Sql,
 } from "../connection/pool.ts";
-import { type DefinitionViewer, isVisible } from "./visibility.ts";
+import { type DefinitionViewer, isOpenVersion, isVisible } from "./visibility.ts";
 
 export interface DefinitionLineKey extends DefinitionName {
   orgId: string;
@@ -24,12 +24,33 @@ export interface DefinitionLineQuery extends DefinitionName {
 
 /** The lines `l` that a name may mean. */
 interface NamedLines {
-  /** The condition for lines of the name. */
-  isNamed: Fragment;
+  /** Expressions for the type and the name. */
+  type: Fragment;
+  name: Fragment;
   /** Further conditions, the preferred one first. */
   preferences: readonly Fragment[];
   /** Whether a line of the viewer's organizations comes first even if it has drafts only. */
   countsDrafts: boolean;
+}
+
+/**
+ * Returns a subquery for the line of a key, with at most one row. It reads the first line at or after the key, which only the
+ * index of the key can find. For an equal key, the planner may read all lines of the name: thousands of organizations may have
+ * one.
+ */
+export function lineOfKey(key: { orgId: Fragment; type: Fragment; name: Fragment }): Fragment {
+  const { orgId, type, name } = key;
+  return fragment`(
+    select k.*
+    from (
+      select f.id, f.org_id, f.type, f.name, f.first_published_at, f.created_at
+      from definition_lines as f
+      where (f.org_id, f.type, f.name) >= (${orgId}, ${type}, ${name})
+      order by f.org_id, f.type, f.name
+      limit 1
+    ) as k
+    where k.org_id = ${orgId} and k.type = ${type} and k.name = ${name}
+  )`;
 }
 
 /**
@@ -45,7 +66,7 @@ interface NamedLines {
  */
 export function chosenLine(
   viewer: DefinitionViewer,
-  { column, isNamed, preferences, countsDrafts }: { column: "id" | "org_id" } & NamedLines,
+  { column, type, name, preferences, countsDrafts }: { column: "id" | "org_id" } & NamedLines,
 ): Fragment {
   const { userId, boundOrgId } = viewer;
   const hasVersion = (condition: Fragment) =>
@@ -53,29 +74,41 @@ export function chosenLine(
   const isThere = hasVersion(fragment`true`);
   const isFirst = countsDrafts ? isThere : hasVersion(fragment`d.status <> 'draft'`);
   const isPublished = hasVersion(fragment`d.status = 'published' and d.quarantined_at is null`);
-  const isBound = fragment`l.org_id = ${boundOrgId}::uuid`;
-  // An array, so that the planner finds the lines of each organization by their key.
-  const isOwn = fragment`l.org_id = any(array(
-    select m.org_id from organization_members as m where m.user_id = ${userId}::uuid
-  ))`;
-  const all = fragment`true`;
-  const choices = [
-    ...(boundOrgId === null ? [] : [{ lines: isBound, condition: isFirst }]),
-    ...(userId === null ? [] : [isPublished, isFirst].map((condition) => ({ lines: isOwn, condition }))),
-    ...[isPublished, isThere].map((condition) => ({ lines: all, condition })),
-  ];
-  const subqueries = preferences.flatMap((preference) =>
-    choices.map(
-      ({ lines, condition }) => fragment`(
-        select ${rawFragment(`l.${column}`)}
-        from definition_lines as l
-        where ${isNamed} and ${lines} and ${condition} and ${preference}
-        order by l.first_published_at, l.created_at, l.id
-        limit 1
-      )`,
-    ),
-  );
-  return fragment`coalesce(${subqueries.reduce((before, subquery) => fragment`${before}, ${subquery}`)})`;
+  const isNamed = fragment`l.type = ${type} and l.name = ${name}`;
+  const all = fragment`(select * from definition_lines as l where ${isNamed})`;
+  const bound = lineOfKey({ orgId: fragment`${boundOrgId}::uuid`, type, name });
+  const own = fragment`(
+    select l.*
+    from organization_members as m
+    cross join lateral ${lineOfKey({ orgId: fragment`m.org_id`, type, name })} as l
+    where m.user_id = ${userId}::uuid
+  )`;
+  // Read as in `lineOfKey`. Without it, a name that thousands use and none of them shares would be looked for in all of their lines.
+  const isShared = fragment`(
+    select d.name = ${name} and d.type = ${type}
+    from definitions as d
+    where ${isOpenVersion()} and (d.name, d.type) >= (${name}, ${type})
+    order by d.name, d.type
+    limit 1
+  )`;
+  const firstOf = (lines: Fragment, condition: Fragment, preference: Fragment) => fragment`(
+    select ${rawFragment(`l.${column}`)}
+    from ${lines} as l
+    where ${condition} and ${preference}
+    order by l.first_published_at, l.created_at, l.id
+    limit 1
+  )`;
+  const choices = preferences.flatMap((preference) => [
+    ...(boundOrgId === null ? [] : [firstOf(bound, isFirst, preference)]),
+    ...(userId === null
+      ? []
+      : [isPublished, isFirst].map((condition) => firstOf(own, condition, preference))),
+    fragment`case when ${viewer.seesAll ? fragment`true` : isShared} then coalesce(
+      ${firstOf(all, isPublished, preference)}, ${firstOf(all, isThere, preference)}
+    ) end`,
+    ...(userId === null || countsDrafts ? [] : [firstOf(own, isThere, preference)]),
+  ]);
+  return fragment`coalesce(${choices.reduce((before, choice) => fragment`${before}, ${choice}`)})`;
 }
 
 /**
@@ -87,19 +120,20 @@ export function visibleLine(
   versions: readonly string[],
   { countsDrafts } = { countsDrafts: true },
 ): Fragment {
-  const { type, name, orgId, viewer } = query;
+  const { orgId, viewer } = query;
   const isInOrg = orgId === null ? fragment`true` : fragment`l.org_id = ${orgId}::uuid`;
-  const isNamed = fragment`l.type = ${type} and l.name = ${name} and ${isInOrg}`;
+  const type = fragment`${query.type}::text`;
+  const name = fragment`${query.name}::text`;
   const hasVersions = fragment`(
     select count(*) = ${new Set(versions).size}
     from definitions as d
     where d.line_id = l.id and d.version = any(${[...versions]}::text[]) and ${isVisible(viewer)}
   )`;
-  const preferences = [...(versions.length === 0 ? [] : [hasVersions]), fragment`true`];
+  const preferences = [...(versions.length === 0 ? [] : [fragment`${isInOrg} and ${hasVersions}`]), isInOrg];
   return fragment`
     select n.id, n.org_id
     from definition_lines as n
-    where n.id = ${chosenLine(viewer, { column: "id", isNamed, preferences, countsDrafts })}`;
+    where n.id = ${chosenLine(viewer, { column: "id", type, name, preferences, countsDrafts })}`;
 }
 
 /** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */

@@ -1,7 +1,7 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
 import type { VersionInterval } from "../../shared/definitions/version_range.ts";
 import { type Fragment, fragment, type Sql } from "../connection/pool.ts";
-import { chosenLine, type DefinitionLineKey } from "./lines.ts";
+import { chosenLine, type DefinitionLineKey, lineOfKey } from "./lines.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /**
@@ -10,18 +10,15 @@ import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts"
  * the viewer. If there is no such line, it is the document's own organization, so that no other one can add the line.
  */
 export function liveTarget(viewer: DefinitionViewer): Fragment {
+  const named = { type: fragment`r.type`, name: fragment`r.name` };
   return fragment`
     case
       when r.org_slug is not null then (select o.id from organizations as o where o.slug = r.org_slug)
       else coalesce(
-        (
-          select l.org_id
-          from definition_lines as l
-          where l.type = r.type and l.name = r.name and l.org_id = d.org_id
-        ),
+        (select l.org_id from ${lineOfKey({ orgId: fragment`d.org_id`, ...named })} as l),
         ${chosenLine(viewer, {
           column: "org_id",
-          isNamed: fragment`l.type = r.type and l.name = r.name`,
+          ...named,
           preferences: [fragment`true`],
           countsDrafts: false,
         })},
@@ -86,7 +83,7 @@ export async function listReferenceCandidates(
       ${intervals.map(({ from }) => `{${from.join()}}`)}::text[], ${intervals.map(({ to }) => `{${to.join()}}`)}::text[]
     ) with ordinality as g (org_id, type, name, low, high, place)
     cross join lateral (select g.low::bigint[] as low, g.high::bigint[] as high) as i
-    join definition_lines as l on l.org_id = g.org_id and l.type = g.type and l.name = g.name
+    cross join lateral ${lineOfKey({ orgId: fragment`g.org_id`, type: fragment`g.type`, name: fragment`g.name` })} as l
     join organizations as o on o.id = l.org_id
     join definitions as found
       on found.id = coalesce(${highest("published")}, ${highest("deprecated")}, ${highest("archived", isExact)})`;

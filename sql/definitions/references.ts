@@ -1,6 +1,7 @@
 /** Table `definition_references`: the references in the documents of versions. */
 import type { DefinitionReference } from "../../shared/definitions/references.ts";
-import { type Sql, tableRows } from "../connection/pool.ts";
+import { fragment, type Sql, tableRows } from "../connection/pool.ts";
+import { lineOfKey } from "./lines.ts";
 import { liveTarget, targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
@@ -86,9 +87,9 @@ export async function listBareTargets(
     join organizations as o on o.id = case
       when exists (
         select
-        from definition_lines as l
+        from ${lineOfKey({ orgId: fragment`r.target_org_id`, type: fragment`r.type`, name: fragment`r.name` })} as l
         join definitions as d on d.line_id = l.id
-        where l.org_id = r.target_org_id and l.type = r.type and l.name = r.name and ${isVisible(viewer)}
+        where ${isVisible(viewer)}
       ) then r.target_org_id
       else r.org_id
     end`;

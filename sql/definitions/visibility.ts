@@ -37,13 +37,22 @@ export function isMemberOrg(
 }
 
 /**
+ * Returns the condition that everyone can see a row `d` of `definitions` by name. The index `definitions_open_name_idx` has
+ * these rows.
+ */
+export function isOpenVersion(): Fragment {
+  return fragment`(d.status <> 'draft' and d.visibility <> 'private' and d.quarantined_at is null)`;
+}
+
+/**
  * Returns the condition that the viewer can see a row `d` of `definitions` by name: drafts, private and quarantined versions
  * are for members, all others for everyone. Lists also leave out archived versions, and unlisted ones of others.
  */
 export function isVisible(viewer: DefinitionViewer): Fragment {
   if (viewer.seesAll) return fragment`true`;
-  const isOpen = fragment`(d.status <> 'draft' and d.visibility <> 'private' and d.quarantined_at is null)`;
-  return viewer.userId === null ? isOpen : fragment`(${isOpen} or d.org_id in (${memberOrgIds(viewer)}))`;
+  return viewer.userId === null
+    ? isOpenVersion()
+    : fragment`(${isOpenVersion()} or d.org_id in (${memberOrgIds(viewer)}))`;
 }
 
 /**

@@ -12,8 +12,12 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Creates this many organizations with a public agent `reviewer`; only the last ones have a published version. */
-async function makeStrangers(sql: Pool, author: Person, counts: { deprecated: number; published: number }) {
+/** Creates this many organizations with an agent `reviewer`, public ones if not told; only the last ones have a published version. */
+async function makeStrangers(
+  sql: Pool,
+  author: Person,
+  counts: { deprecated: number; published: number; visibility?: "private" },
+) {
   await sql`
     with org as (
       insert into organizations (slug, name)
@@ -29,7 +33,7 @@ async function makeStrangers(sql: Pool, author: Person, counts: { deprecated: nu
       published_at, deprecated_at, deprecation_reason
     )
     select
-      l.id, l.org_id, 'agent', 'reviewer', '1.0.0', s.status, 'public', '', 'sha256:' || repeat('0', 64), 'Reviewer',
+      l.id, l.org_id, 'agent', 'reviewer', '1.0.0', s.status, ${counts.visibility ?? "public"}, '', 'sha256:' || repeat('0', 64), 'Reviewer',
       ${author.user.id}, 'major', l.first_published_at, case when s.status = 'deprecated' then now() end,
       case when s.status = 'deprecated' then 'Old' end
     from line as l
@@ -85,4 +89,33 @@ test("a line with a published version comes before older ones without, and the o
   ]);
   await db.owner`update definitions set status = 'deprecated', deprecated_at = now(), deprecation_reason = 'Old' where status = 'published'`;
   expect(await slugOf()).toBe("stranger-1");
+});
+
+test("a name that thousands of organizations keep to themselves is looked for in a few lines only, whatever the plan", async () => {
+  await using db = await createTestDatabase();
+  const make = createFactory(db.sql);
+  const [author, member] = [await make.person(), await make.person()];
+  await makeStrangers(db.owner, author, { deprecated: 0, published: 3000, visibility: "private" });
+  // Other names make the planner expect one line of each.
+  await db.owner`
+    insert into definition_lines (org_id, type, name)
+    select id, 'agent', 'other-' || n || '-' || right(slug, 4)
+    from organizations, generate_series(1, 5) as n
+    where slug like 'stranger-%'`;
+  await db.owner`analyze definition_lines`;
+  const find = (userId: string | null) =>
+    db.sql.begin(async (tx) => {
+      await tx`set local plan_cache_mode = force_generic_plan`;
+      const viewer = { userId, boundOrgId: null };
+      const line = await findVisibleLine(tx, { type: "agent", name: "reviewer", orgId: null, viewer });
+      const [read] = await tx<[{ rows: number }]>`
+        select sum(seq_tup_read + idx_tup_fetch)::int as rows
+        from pg_stat_xact_user_tables
+        where relname in ('definition_lines', 'definitions')`;
+      return { id: line?.id ?? null, readsFew: read.rows < 100 };
+    });
+  expect(await find(null)).toEqual({ id: null, readsFew: true });
+  expect(await find(member.user.id)).toEqual({ id: null, readsFew: true });
+  const own = await makeDefinition(db.sql, member, { name: "reviewer" });
+  expect(await find(member.user.id)).toEqual({ id: own.lineId, readsFew: true });
 });
