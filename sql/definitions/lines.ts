@@ -158,10 +158,9 @@ export async function findLineCounts(
 
 /** Finds the id of the line of a name in an organization; null if there is none. */
 export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<string | null> {
-  return firstValue(sql<{ id: string }[]>`
-    select id
-    from definition_lines
-    where org_id = ${key.orgId} and type = ${key.type} and name = ${key.name}`);
+  const orgId = fragment`${key.orgId}::uuid`;
+  const line = lineOfKey({ orgId, type: fragment`${key.type}::text`, name: fragment`${key.name}::text` });
+  return firstValue(sql<{ id: string }[]>`select id from ${line} as l`);
 }
 
 /** Returns names as a table `n (type, name)`. */

@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
-import type { Pool } from "../../../sql/connection/pool.ts";
-import { type DefinitionLineQuery, findVisibleLine, visibleLine } from "../../../sql/definitions/lines.ts";
+import type { Pool, Sql } from "../../../sql/connection/pool.ts";
+import {
+  type DefinitionLineQuery,
+  findLineId,
+  findVisibleLine,
+  visibleLine,
+} from "../../../sql/definitions/lines.ts";
 import { makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { createTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory, type Person } from "../../helpers/postgres/factory.ts";
@@ -100,22 +105,49 @@ test("a name that thousands of organizations keep to themselves is looked for in
   await db.owner`
     insert into definition_lines (org_id, type, name)
     select id, 'agent', 'other-' || n || '-' || right(slug, 4)
-    from organizations, generate_series(1, 5) as n
+    from organizations, generate_series(1, 25) as n
     where slug like 'stranger-%'`;
   await db.owner`analyze definition_lines`;
-  const find = (userId: string | null) =>
+  const named = { type: "agent", name: "reviewer" } as const;
+  const countReads = (findId: (tx: Sql) => Promise<string | null>) =>
     db.sql.begin(async (tx) => {
       await tx`set local plan_cache_mode = force_generic_plan`;
-      const viewer = { userId, boundOrgId: null };
-      const line = await findVisibleLine(tx, { type: "agent", name: "reviewer", orgId: null, viewer });
+      const id = await findId(tx);
       const [read] = await tx<[{ rows: number }]>`
         select sum(seq_tup_read + idx_tup_fetch)::int as rows
         from pg_stat_xact_user_tables
         where relname in ('definition_lines', 'definitions')`;
-      return { id: line?.id ?? null, readsFew: read.rows < 100 };
+      return { id, readsFew: read.rows < 100 };
+    });
+  const find = (userId: string | null) =>
+    countReads(async (tx) => {
+      const viewer = { userId, boundOrgId: null };
+      return (await findVisibleLine(tx, { ...named, orgId: null, viewer }))?.id ?? null;
     });
   expect(await find(null)).toEqual({ id: null, readsFew: true });
   expect(await find(member.user.id)).toEqual({ id: null, readsFew: true });
   const own = await makeDefinition(db.sql, member, { name: "reviewer" });
   expect(await find(member.user.id)).toEqual({ id: own.lineId, readsFew: true });
+  const findOwn = (tx: Sql) => findLineId(tx, { ...named, orgId: member.org.id });
+  expect(await countReads(findOwn)).toEqual({ id: own.lineId, readsFew: true });
+});
+
+test("a line of drafts is chosen only if no line has a version that others see", async () => {
+  await using db = await createTestDatabase();
+  const make = createFactory(db.sql);
+  const [author, member] = [await make.person(), await make.person()];
+  const own = await makeDefinition(db.sql, member, { name: "reviewer", status: "draft" });
+  const find = async () => {
+    const viewer = { userId: member.user.id, boundOrgId: null };
+    const query = { type: "agent", name: "reviewer", orgId: null, viewer } as const;
+    const [row] = await db.sql<{ id: string }[]>`${visibleLine(query, [], { countsDrafts: false })}`;
+    return row?.id;
+  };
+  expect(await find()).toBe(own.lineId);
+  const other = await makeDefinition(db.sql, author, {
+    name: "reviewer",
+    status: "deprecated",
+    visibility: "public",
+  });
+  expect(await find()).toBe(other.lineId);
 });
