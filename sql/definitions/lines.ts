@@ -27,6 +27,8 @@ interface NamedLines {
   /** Expressions for the type and the name. */
   type: Fragment;
   name: Fragment;
+  /** The only organization whose line it may be; null if it may be any line. */
+  orgId: string | null;
   /** Further conditions, the preferred one first. */
   preferences: readonly Fragment[];
   /** Whether a line of the viewer's organizations comes first even if it has drafts only. */
@@ -66,7 +68,7 @@ export function lineOfKey(key: { orgId: Fragment; type: Fragment; name: Fragment
  */
 export function chosenLine(
   viewer: DefinitionViewer,
-  { column, type, name, preferences, countsDrafts }: { column: "id" | "org_id" } & NamedLines,
+  { column, type, name, orgId, preferences, countsDrafts }: { column: "id" | "org_id" } & NamedLines,
 ): Fragment {
   const { userId, boundOrgId } = viewer;
   const hasVersion = (condition: Fragment) =>
@@ -74,8 +76,10 @@ export function chosenLine(
   const isThere = hasVersion(fragment`true`);
   const isFirst = countsDrafts ? isThere : hasVersion(fragment`d.status <> 'draft'`);
   const isPublished = hasVersion(fragment`d.status = 'published' and d.quarantined_at is null`);
-  const isNamed = fragment`l.type = ${type} and l.name = ${name}`;
-  const all = fragment`(select * from definition_lines as l where ${isNamed})`;
+  const all =
+    orgId === null
+      ? fragment`(select * from definition_lines as l where l.type = ${type} and l.name = ${name})`
+      : lineOfKey({ orgId: fragment`${orgId}::uuid`, type, name });
   const bound = lineOfKey({ orgId: fragment`${boundOrgId}::uuid`, type, name });
   const own = fragment`(
     select l.*
@@ -133,7 +137,7 @@ export function visibleLine(
   return fragment`
     select n.id, n.org_id
     from definition_lines as n
-    where n.id = ${chosenLine(viewer, { column: "id", type, name, preferences, countsDrafts })}`;
+    where n.id = ${chosenLine(viewer, { column: "id", type, name, orgId, preferences, countsDrafts })}`;
 }
 
 /** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */

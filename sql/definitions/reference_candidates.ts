@@ -19,6 +19,7 @@ export function liveTarget(viewer: DefinitionViewer): Fragment {
         ${chosenLine(viewer, {
           column: "org_id",
           ...named,
+          orgId: null,
           preferences: [fragment`true`],
           countsDrafts: false,
         })},

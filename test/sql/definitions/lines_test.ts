@@ -119,15 +119,17 @@ test("a name that thousands of organizations keep to themselves is looked for in
         where relname in ('definition_lines', 'definitions')`;
       return { id, readsFew: read.rows < 100 };
     });
-  const find = (userId: string | null) =>
+  const find = (userId: string | null, orgId: string | null = null) =>
     countReads(async (tx) => {
       const viewer = { userId, boundOrgId: null };
-      return (await findVisibleLine(tx, { ...named, orgId: null, viewer }))?.id ?? null;
+      return (await findVisibleLine(tx, { ...named, orgId, viewer }))?.id ?? null;
     });
   expect(await find(null)).toEqual({ id: null, readsFew: true });
   expect(await find(member.user.id)).toEqual({ id: null, readsFew: true });
   const own = await makeDefinition(db.sql, member, { name: "reviewer" });
   expect(await find(member.user.id)).toEqual({ id: own.lineId, readsFew: true });
+  await makeDefinition(db.sql, author, { name: "reviewer", status: "published", visibility: "public" });
+  expect(await find(null, member.org.id)).toEqual({ id: null, readsFew: true });
   const findOwn = (tx: Sql) => findLineId(tx, { ...named, orgId: member.org.id });
   expect(await countReads(findOwn)).toEqual({ id: own.lineId, readsFew: true });
 });
