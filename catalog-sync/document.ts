@@ -12,7 +12,7 @@ import { isRecord } from "../shared/plain_values.ts";
  * Of a provider and of a model. The API takes both with a slash in up to 500 characters, and PostgreSQL refuses keys of more
  * than 2,704 bytes. The longest real ones have 77 characters together.
  */
-const MAX_ID_LENGTH = 200;
+const MAX_ID_LENGTH = 240;
 const MAX_MODALITIES = 50;
 /** `cost`, its tiers, a tier. */
 const COST_DEPTH = 3;

@@ -16,6 +16,7 @@ import {
   isBetween,
   isLastChange,
   isOfProject,
+  joinParents,
   literal,
   logged,
   ownVisibility,
@@ -71,7 +72,7 @@ function deletedRows(increment: Increment): string {
 
 /**
  * Selects deleted rows. Skips a row that was inserted again if an earlier increment had that insertion: the transaction
- * that deleted it may have begun after the one that inserted it again.
+ * that deleted it may have begun after the one that inserted it again. An increment had no row that is hidden.
  */
 function deletions(dataset: ExportDataset, increment: Increment): string {
   const since = literal(increment.since);
@@ -83,7 +84,9 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
     ) as d
     left join ${tableOf(dataset, increment)} as r
       on ${isOfProject("r", increment)} and r.id = d.id and r.${dataset.timeColumn} <= ${since}
+    ${joinParents(dataset, increment, "left join")}
     where r.id is null
+      or ${isHidden(dataset, increment)}
       or r.id in (
         select c.id
         from ${changesTableOf(increment)} as c
@@ -93,19 +96,25 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
 
 /** Selects rows that earlier exports may contain and that a change, their own or a parent's, has hidden. */
 function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
-  const visible = ownVisibility(dataset, increment);
-  const hidden = [
-    ...(visible.length > 0 ? [`not (${allOf(visible)})`] : []),
-    ...dataset.parents.map((parent) => hiddenParent(parent, increment, parent)),
-  ];
-  if (hidden.length === 0) return [];
+  const hidden = isHidden(dataset, increment);
+  if (hidden === "false") return [];
   return [
     `select r.id, k.at
     ${fromChanged(dataset, increment, changesOfOlderRows(dataset, increment))}
     where ${allOf([
       `r.${dataset.timeColumn} <= ${literal(increment.since)}`,
       ...isLastChange(dataset, increment),
-      `(${hidden.join(" or ")})`,
+      `(${hidden})`,
     ])}`,
   ];
+}
+
+/** The condition that a row `r` is hidden by itself or by a parent; `false` if none can be. */
+function isHidden(dataset: ExportDataset, increment: Increment): string {
+  const visible = ownVisibility(dataset, increment);
+  const hidden = [
+    ...(visible.length > 0 ? [`not (${allOf(visible)})`] : []),
+    ...dataset.parents.map((parent) => hiddenParent(parent, increment, parent)),
+  ];
+  return hidden.length === 0 ? "false" : hidden.join(" or ");
 }

@@ -235,17 +235,26 @@ export function fromChanged(
   increment: Increment,
   changes: readonly string[],
 ): string {
-  const parents = dataset.parents.map(
-    (parent) => `join ${tableOf(EXPORT_DATASETS[parent], increment)} as ${parent}
-      on ${isOfProject(parent, increment)} and ${parent}.id = r.${parentKey(parent)}`,
-  );
   return `from (
       select id, max(at) as at
       from (${changes.join("\n      union all\n      ")}) as changes
       group by id
     ) as k
     join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.id = k.id
-    ${parents.join("\n    ")}`;
+    ${joinParents(dataset, increment, "join")}`;
+}
+
+/** Joins the parents of rows `r`, each by the name of its table. */
+export function joinParents(
+  dataset: ExportDataset,
+  increment: Increment,
+  join: "join" | "left join",
+): string {
+  const joins = dataset.parents.map(
+    (parent) => `${join} ${tableOf(EXPORT_DATASETS[parent], increment)} as ${parent}
+      on ${isOfProject(parent, increment)} and ${parent}.id = r.${parentKey(parent)}`,
+  );
+  return joins.join("\n    ");
 }
 
 /** Rows that changed again after the cutoff come with the next increment. */

@@ -397,6 +397,24 @@ test("projects are filtered, estimated and downloaded, and too large ones point 
   });
 });
 
+test("a list whose response breaks off says so, and goes on", async () => {
+  const member = await dashboard.member();
+  await dashboard.job(member);
+  await dashboard.visit({ path: "/swagger" }, async (page) => {
+    await page.addInitScript(`{
+      const load = fetch;
+      let count = 0;
+      globalThis.fetch = async (...request) => ++count > 1 ? load(...request)
+        : new Response(new ReadableStream({ start: (body) => body.error(new Error("cut off")) }));
+    }`);
+    await page.context().addCookies([{ name: "ulr_session", value: member.token, url: dashboard.api.url }]);
+    await page.goto(exportsOf(member));
+    const problem = page.getByText("The list cannot be updated now. It is tried again.");
+    await problem.waitFor();
+    await problem.waitFor({ state: "detached" });
+  });
+});
+
 test("without JavaScript, an export is started, watched, canceled and started again, and files are downloaded", async () => {
   const member = await dashboard.member();
   const project = await makeProject(member, "Plain", 2);

@@ -218,6 +218,15 @@ test("in the dark, examples in empty fields are as readable as other quiet text"
   });
 });
 
+test("scripts work whatever language the browser names", async () => {
+  await dashboard.visit({ path: "/", as: publisher }, async (page) => {
+    await page.addInitScript(`Object.defineProperty(navigator, "languages", { get: () => ["en-US@posix"] })`);
+    // Chromium reports a script that fails.
+    await page.goto("/settings/profile");
+    await page.waitForLoadState("networkidle");
+  });
+});
+
 test("on paper, a page has its text and nothing to click", async () => {
   await dashboard.visit({ path: "/dashboard/exports", as: publisher, colorScheme: "dark" }, async (page) => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });

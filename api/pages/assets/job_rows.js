@@ -3,6 +3,8 @@ import { showLocalTimes } from "./local_time.js";
 
 /** The job runner writes its progress once a second. */
 const FIRST_PAUSE_MS = 1000;
+/** A response that takes longer counts as lost. */
+const MAX_READ_MS = 30_000;
 /** The longest pause for a build that does not change. */
 const MAX_PAUSE_MS = 5000;
 /** Without a build: other members start exports, and files expire. */
@@ -47,16 +49,16 @@ function nextPause(list) {
  * @param {string} address
  */
 async function readPage(address) {
-  const response = await fetch(address, { headers: { Accept: "text/html" }, cache: "no-store" }).catch(
-    () => null,
-  );
-  if (response?.redirected) location.reload();
+  const signal = AbortSignal.timeout(MAX_READ_MS);
+  const read = await fetch(address, { headers: { Accept: "text/html" }, cache: "no-store", signal })
+    .then(async (response) => ({ response, html: await response.text() }))
+    .catch(() => null);
+  if (read?.response.redirected) location.reload();
   const problem = document.getElementById("jobs-problem");
-  const isLost = !response?.ok;
+  const isLost = !read?.response.ok;
   const text = isLost ? "The list cannot be updated now. It is tried again." : "";
   if (problem && problem.textContent !== text) problem.textContent = text;
-  if (isLost || !response) return null;
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  return isLost || !read ? null : new DOMParser().parseFromString(read.html, "text/html");
 }
 
 /**

@@ -1,9 +1,21 @@
 /** Times in the reader's own zone. */
 
 /** The pages are in English; the reader's own variant decides the formats. */
-const LOCALE = navigator.languages.find((language) => language.startsWith("en")) ?? "en-GB";
+const LOCALE = navigator.languages.find(isEnglish) ?? "en-GB";
 const INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 const EXACT_INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long" });
+
+/**
+ * Chromium may say `en-US@posix`, which formats refuse.
+ * @param {string} language
+ */
+function isEnglish(language) {
+  try {
+    return Intl.getCanonicalLocales(language)[0]?.startsWith("en") ?? false;
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Shows the times in local time, with the exact one on pointing at them.

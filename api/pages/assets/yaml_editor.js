@@ -25,7 +25,7 @@ document.querySelector("#problems, .problem[role=alert]")?.scrollIntoView({ bloc
  */
 function guardUnsaved(area) {
   const shown = area.value;
-  const isUnsaved = document.querySelector("#result, #problems") !== null;
+  const isUnsaved = document.querySelector("#result, .problem[role=alert]:not(:empty)") !== null;
   let isSent = false;
   area.form?.addEventListener("submit", () => {
     isSent = true;

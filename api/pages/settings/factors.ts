@@ -169,7 +169,7 @@ function renderCodes(codes: readonly string[]): Html {
 }
 
 function renderSecret(
-  { session, problems }: SignedInPage,
+  { session, form, problems }: SignedInPage,
   { secret, uri }: { secret: string; uri: string },
 ): Html {
   return html`<section class="card form-card" aria-labelledby="secret-title">
@@ -179,7 +179,7 @@ function renderSecret(
   <p>Secret: <code>${secret}</code></p>
   <form method="post">${tokenField(session)}<input type="hidden" name="form" value="confirm">
     <input type="hidden" name="secret" value="${secret}"><input type="hidden" name="uri" value="${uri}">
-    ${inputField({ name: "name", label: "Name", problems }, html`value="Phone" maxlength="100" required`)}
+    ${inputField({ name: "name", label: "Name", problems }, html`value="${form.get("name") ?? "Phone"}" maxlength="100" required`)}
     ${inputField({ name: "code", label: "Code from the app", problems }, html`inputmode="numeric" autocomplete="one-time-code" maxlength="16" required`)}
     <div class="actions"><button type="submit" class="primary">Add app</button> <a class="button" href="${PATH}">Cancel</a></div>
   </form>

@@ -55,8 +55,8 @@ export function showReset({ url, form, problems }: Page): PageResult {
   if (token === null) return seeOther(FORGOTTEN_PATH);
   if (problems?.fields.has("token")) {
     return deadLinkPage(
-      "Your password has not changed.",
-      html`<a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
+      "If you have just set a password with it, that password counts. Otherwise, your password has not changed.",
+      html`<a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
     );
   }
   return cardPage({

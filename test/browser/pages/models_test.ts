@@ -34,6 +34,14 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
+test("on paper, the list has its rows, without what one ticks and fills in", async () => {
+  await dashboard.visit({ path: "/models" }, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("tbody tr").first().isVisible()).toBe(true);
+    expect(await page.locator("input:visible, select:visible, button:visible").count()).toBe(0);
+  });
+});
+
 test("models are filtered, compared and priced without JavaScript", async () => {
   const options = { path: "/models", javaScriptEnabled: false };
   await dashboard.visit(options, async (page) => {

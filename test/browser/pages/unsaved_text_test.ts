@@ -121,6 +121,20 @@ test("the profile form says that nothing was saved, and offers what was typed af
   });
 });
 
+test("what the service refused is asked about and offered too", async () => {
+  await visitAsAnn(async (page) => {
+    await page.getByLabel("YAML").fill("agent: [");
+    await press(page, "Save draft");
+    await page.getByText(/^\d+ errors?\./).waitFor();
+    const asked = page.waitForEvent("dialog");
+    const left = page.goto("/models");
+    await (await asked).accept();
+    await left;
+    await page.goto(NEW);
+    await page.getByText(OFFER).waitFor();
+  });
+});
+
 test("a discarded text is not offered again", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);

@@ -370,12 +370,12 @@ test("a model with the longest id is in the list and has its page; one with a lo
   const han = (length: number) =>
     String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e00 + ((n * 7919) % 20_000)));
   await using app = await openModels({
-    [han(200)]: { [han(200)]: { name: "Longest" } },
+    [han(240)]: { [han(240)]: { name: "Longest" } },
     [han(500)]: { [han(500)]: { name: "Wide" } },
     acme: { ["x".repeat(497)]: { name: "Long" }, short: { name: "Short" } },
   });
   expect(namesIn(await read(app, "/models")).toSorted()).toEqual(["Longest", "Short"]);
-  const path = `/models/${encodeURIComponent(han(200))}/${encodeURIComponent(han(200))}`;
+  const path = `/models/${encodeURIComponent(han(240))}/${encodeURIComponent(han(240))}`;
   expect(await read(app, path)).toContain("<h1>Longest</h1>");
 });
 

@@ -262,6 +262,24 @@ test("a row is kept that a later transaction deleted before an earlier one inser
   await close();
 });
 
+test("a row is gone that a later transaction deleted before an earlier one inserted it again, hidden", async () => {
+  await using db = await openDatabase();
+  const { project, issueId, noteId, copy, follow, transactions, close } = await beginInOrder(db, 3);
+  const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
+  expect(copy.lines.has(`issue-notes ${noteId}`)).toBe(true);
+  await last`delete from issue_notes where id = ${noteId}`;
+  await last`commit`;
+  await first`update issues set deleted_at = now() where id = ${issueId}`;
+  const again = { projectId: project.id, id: noteId, issueId, content: "again", noteType: "context" };
+  await first`insert into issue_notes ${first(again)}`;
+  await first`commit`;
+  await follow();
+  await open`commit`;
+  expect((await follow()).different).toEqual([]);
+  expect(copy.lines.has(`issue-notes ${noteId}`)).toBe(false);
+  await close();
+});
+
 test("a row comes with its parent if its transaction began before that of the parent", async () => {
   await using db = await openDatabase();
   const { project, copy, follow, transactions, close } = await beginInOrder(db, 3);

@@ -99,6 +99,20 @@ test("a weak password is reported on the form; a dead link leads to a new mail",
   expect([without.status, without.headers.get("location")]).toEqual([303, "/forgot-password"]);
 });
 
+test("the form sent twice says that the password may be the new one", async () => {
+  await using api = await openTestApp();
+  const { token } = await openLink(api);
+  const send = () => sendForm(api, "/reset-password", { token, newPassword: PASSWORD });
+  expect((await send()).status).toBe(303);
+  const again = await send();
+  const page = await again.text();
+  expect([
+    again.status,
+    page.includes("If you have just set a password with it, that password counts."),
+  ]).toEqual([400, true]);
+  expect(page).toContain('href="/dashboard/sign-in">Sign in</a>');
+});
+
 test("a form from another site sets no password", async () => {
   await using api = await openTestApp();
   const { token, account } = await openLink(api);
