@@ -7,6 +7,7 @@ import {
   insertExecutions,
 } from "../../../sql/definitions/executions.ts";
 import { makeVersion } from "../../helpers/definitions/definition_list.ts";
+import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
@@ -150,12 +151,9 @@ test("the sweep reads only the executions that it deletes, even if old and new o
   await db.owner`analyze definition_executions`;
   const sweep = () =>
     db.sql.begin(async (tx) => {
-      const deleted = await deleteOldExecutions(tx, { days: 91, limit: 20 });
-      const [counts] = await tx<[{ read: number }]>`
-        select seq_tup_read + idx_tup_fetch as read
-        from pg_stat_xact_user_tables
-        where relname = 'definition_executions'`;
-      return { deleted, readFew: counts.read < 200 };
+      const sweeping = () => deleteOldExecutions(tx, { days: 91, limit: 20 });
+      const { result: deleted, rows } = await countReads(tx, ["definition_executions"], sweeping);
+      return { deleted, readFew: rows < 200 };
     });
   expect(await sweep()).toEqual({ deleted: 20, readFew: true });
   expect(await sweep()).toEqual({ deleted: 10, readFew: true });

@@ -7,6 +7,7 @@ import {
   visibleLine,
 } from "../../../sql/definitions/lines.ts";
 import { makeDefinition } from "../../helpers/definitions/definitions.ts";
+import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { createTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory, type Person } from "../../helpers/postgres/factory.ts";
 
@@ -109,18 +110,16 @@ test("a name that thousands of organizations keep to themselves is looked for in
     where slug like 'stranger-%'`;
   await db.owner`analyze definition_lines`;
   const named = { type: "agent", name: "reviewer" } as const;
-  const countReads = (findId: (tx: Sql) => Promise<string | null>) =>
+  const withReads = (findId: (tx: Sql) => Promise<string | null>) =>
     db.sql.begin(async (tx) => {
       await tx`set local plan_cache_mode = force_generic_plan`;
-      const id = await findId(tx);
-      const [read] = await tx<[{ rows: number }]>`
-        select sum(seq_tup_read + idx_tup_fetch)::int as rows
-        from pg_stat_xact_user_tables
-        where relname in ('definition_lines', 'definitions')`;
-      return { id, readsFew: read.rows < 100 };
+      const { result: id, rows } = await countReads(tx, ["definition_lines", "definitions"], () =>
+        findId(tx),
+      );
+      return { id, readsFew: rows < 100 };
     });
   const find = (userId: string | null, orgId: string | null = null) =>
-    countReads(async (tx) => {
+    withReads(async (tx) => {
       const viewer = { userId, boundOrgId: null };
       return (await findVisibleLine(tx, { ...named, orgId, viewer }))?.id ?? null;
     });
@@ -131,7 +130,7 @@ test("a name that thousands of organizations keep to themselves is looked for in
   await makeDefinition(db.sql, author, { name: "reviewer", status: "published", visibility: "public" });
   expect(await find(null, member.org.id)).toEqual({ id: null, readsFew: true });
   const findOwn = (tx: Sql) => findLineId(tx, { ...named, orgId: member.org.id });
-  expect(await countReads(findOwn)).toEqual({ id: own.lineId, readsFew: true });
+  expect(await withReads(findOwn)).toEqual({ id: own.lineId, readsFew: true });
 });
 
 test("a line of drafts is chosen only if no line has a version that others see", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { deleteOldTrackerChanges } from "../../../sql/exports/tracker_changes.ts";
+import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 test("the sweep reads only the entries that it deletes, even if old and new ones share pages", async () => {
@@ -14,12 +15,9 @@ test("the sweep reads only the entries that it deletes, even if old and new ones
   await db.owner`analyze tracker_changes`;
   const sweep = () =>
     db.sql.begin(async (tx) => {
-      const deleted = await deleteOldTrackerChanges(tx, 20);
-      const [counts] = await tx<[{ read: number }]>`
-        select seq_tup_read + idx_tup_fetch as read
-        from pg_stat_xact_user_tables
-        where relname = 'tracker_changes'`;
-      return { deleted, readFew: counts.read < 200 };
+      const sweeping = () => deleteOldTrackerChanges(tx, 20);
+      const { result: deleted, rows } = await countReads(tx, ["tracker_changes"], sweeping);
+      return { deleted, readFew: rows < 200 };
     });
   expect(await sweep()).toEqual({ deleted: 20, readFew: true });
   expect(await sweep()).toEqual({ deleted: 10, readFew: true });

@@ -1,0 +1,22 @@
+import type { Sql } from "../../../sql/connection/pool.ts";
+
+/**
+ * Runs a step in a transaction, and returns its result with the number of rows that it read from these tables. PostgreSQL counts
+ * per session, and may still have what earlier transactions read.
+ */
+export async function countReads<Result>(
+  tx: Sql,
+  tables: readonly string[],
+  step: () => Promise<Result>,
+): Promise<{ result: Result; rows: number }> {
+  const countSoFar = async (): Promise<number> => {
+    const [read] = await tx<[{ rows: number }]>`
+      select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int as rows
+      from pg_stat_xact_user_tables
+      where relname = any(${[...tables]})`;
+    return read.rows;
+  };
+  const before = await countSoFar();
+  const result = await step();
+  return { result, rows: (await countSoFar()) - before };
+}
