@@ -18,11 +18,11 @@ export const TIMEOUT_MS = 1_800_000;
 const MAX_FILES_AGAIN = 15;
 
 /**
- * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. With one less, a
- * tenth of two cores was idle. Not many more: each worker loads and compiles all modules, and six on two cores took 12 % more
- * processor time than three. Files of a worker share its modules.
+ * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. Not many more: each
+ * worker loads and compiles all modules, and six on two cores took 12 % more processor time than three. Files of a worker share
+ * its modules.
  */
-const WORKERS = availableParallelism() + 3;
+const WORKERS = availableParallelism() + 2;
 
 /**
  * Each takes a minute or more and mostly waits. A run of all files begins with them, one after the other on a worker of their

@@ -1,3 +1,4 @@
+/** How many rows a step reads, as PostgreSQL counts them. */
 import type { Sql } from "../../../sql/connection/pool.ts";
 
 /**
