@@ -11,8 +11,7 @@ export const PASSWORD_MAX_LENGTH = 1024;
 export const PasswordField = Type.String({
   minLength: PASSWORD_MIN_LENGTH,
   maxLength: PASSWORD_MAX_LENGTH,
-  description:
-    "Not one of the 10,000 most common passwords, without the username or email address in it, and not part of one",
+  description: "Not one of the 10,000 most common passwords, nor like the username or email",
 });
 
 /** The most common ones. The dictionary is ranked. */

@@ -1,6 +1,6 @@
 -- no transaction
--- The fill missed lines that were written at the same time by functions without is_first. The lock waits for the last of those
--- writers and keeps nobody waiting afterwards. Then lines that are wrong are corrected one by one, as a writer does it.
+-- The fill missed lines that were written at the same time by functions without is_first. The lock waits for those writers and is
+-- released at once. Then each wrong line is corrected in a transaction of its own.
 do $$
 declare
   wrong uuid;

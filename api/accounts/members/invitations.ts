@@ -72,7 +72,7 @@ export const createInvitation = operation(
     description:
       "Owners can invite to any role, admins up to `admin`. The link in the email works once, for seven days, and only while " +
       "you may still invite. A new invitation to the same address replaces the earlier one. The response does not reveal " +
-      "whether the address has an account or gets an email: an address gets at most three an hour, so others may come later.",
+      "whether the address has an account or gets an email: an address gets at most three an hour, and others later.",
     body: InvitationBody,
     response: { 201: data({ invitation: Invitation }, "The pending invitation") },
     fails: [

@@ -80,9 +80,8 @@ export const confirmSignUp = operation(
     summary: "Confirm your sign-up",
     description:
       "Takes the token from the email and creates the account and its personal organization. Requires the password of the " +
-      "sign-up: if someone else signed up with your address, they would know your password. In that case, send `newPassword` " +
-      "and your `username` instead. If the username is taken, send another one; the link stays valid. Attempts count as " +
-      "sign-in attempts of the client address.",
+      "sign-up or, if someone else signed up with your address, `newPassword` and your `username`. If the username is taken, " +
+      "send another one; the link stays valid. Attempts count as sign-in attempts of the client address.",
     body: requestBody(
       "SignUpConfirmation",
       {
@@ -94,7 +93,7 @@ export const confirmSignUp = operation(
             description: "Of the sign-up. Required without `newPassword`",
           }),
         ),
-        newPassword: Type.Optional(PasswordField),
+        newPassword: Type.Optional({ ...PasswordField, description: "In place of `password`" }),
         username: Type.Optional(Username),
       },
       { token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" },

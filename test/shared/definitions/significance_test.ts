@@ -175,7 +175,7 @@ const NEEDS: readonly Case[] = [
     "triggers: [{id: t, parameters: [{name: x, required: true}]}]",
     "major",
   ],
-  // A default that is null is none.
+  // With null as its default, an input has no default.
   ["command", `inputs: [${ARG}, default: 1}]`, `inputs: [${ARG}, default: ~}]`, "major"],
   ["command", `inputs: [${ARG}, default: ~}]`, `inputs: [${ARG}}]`, "minor"],
 ];
