@@ -94,14 +94,16 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   },
 };
 
-/** Escapes free text only. JSON text that begins with a sign is a number. */
-function csvValue({ column, type, values }: ExportColumn): string {
+/**
+ * Escapes formulas in all texts. A list of words holds none in our own tables, but nothing checks what a tracker's view
+ * returns, which may be an enum. JSON text that begins with a sign is a number.
+ */
+function csvValue({ column, type }: ExportColumn): string {
   const value = `r."${column}"`;
   if (type === "timestamp") return isoText(value);
   if (type === "boolean") return `${value}::text`;
   if (type === "json") return jsonText(value);
-  if (type !== "text" || values) return value;
-  return escapeFormulaSql(value);
+  return type === "text" ? escapeFormulaSql(`${value}::text`) : value;
 }
 
 /** JSON null is null, because NDJSON has one null only. */

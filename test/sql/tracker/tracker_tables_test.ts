@@ -48,6 +48,27 @@ test("every export through views is the same as of plain tables with the same ro
   expect(await trackerIsTables(app.db.sql, FOREIGN_SCHEMA)).toBe(false);
 });
 
+test("CSV has no formula from a view whose words nothing checks", async () => {
+  await using app = await openTestApp();
+  const made = await makeExportProject(app);
+  await moveToForeignTracker(app.db.owner);
+  app.deps.config.trackerSchema = FOREIGN_SCHEMA;
+  const view = `${FOREIGN_SCHEMA}.issues`;
+  const [{ definition }] = await app.db.owner<[{ definition: string }]>`
+    select pg_get_viewdef(${view}::regclass) as definition`;
+  await app.db.owner.unsafe(`
+    alter table acme.t_issues disable trigger all;
+    update acme.t_issues set x_status = '=1+1', x_severity = '@SUM(1)', x_priority = '-2+3';
+    create type acme.priority as enum ('-2+3');
+    drop view ${view};
+    create view ${view} as ${definition.replace("x_priority AS", "x_priority::acme.priority AS")};
+    grant usage on schema acme to ulr_app;
+    grant select on ${view} to ulr_app`);
+  const issues = await exportDataset(app, made, "issues", `?as_of=${AFTER_ALL}&format=csv`);
+  const csv = await issues.text();
+  for (const word of ["=1+1", "@SUM(1)", "-2+3"]) expect(csv).toContain(`"'${word}"`);
+});
+
 test("an open transaction of a role that can only write what the views read holds back the cutoff", async () => {
   await using app = await openTestApp();
   await makeExportProject(app);
