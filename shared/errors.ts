@@ -28,6 +28,7 @@ export const ERRORS = {
   }),
   UNAUTHORIZED: {
     status: 401,
+    headers: { "WWW-Authenticate": "Bearer" },
     message: "Authentication required. Send an API key or session token as Authorization: Bearer <token>.",
   },
   SUBSCRIPTION_REQUIRED: row({
@@ -338,6 +339,7 @@ interface AnyRow {
   status: number;
   message: string;
   retryAfter?: number;
+  headers?: Readonly<Record<string, string>>;
   text?(details: object): string | undefined;
 }
 
@@ -359,6 +361,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
     this.details = details;
     this.headers = {
       ...(retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) }),
+      ...row.headers,
       ...options.headers,
     };
   }

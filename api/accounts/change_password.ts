@@ -9,7 +9,7 @@ import { coarseNetworkOf } from "../http/client_address.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
 import { invalidField } from "../http/validation_problems.ts";
-import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "./password_rules.ts";
+import { PASSWORD_MAX_LENGTH, PasswordField, type PasswordOwner, passwordProblem } from "./password_rules.ts";
 import { requirePassword } from "./require_proof.ts";
 import { OWN_ACCOUNT } from "./schemas.ts";
 import { setPassword } from "./set_password.ts";
@@ -43,12 +43,11 @@ export const changePassword = operation(
     const wrong = TEXTS.UNAUTHORIZED.currentPassword;
     const account = await findUser(sql, caller.userId);
     if (!account) throw unauthorized(wrong);
-    const problem = passwordProblem(newPassword, account);
-    if (problem) throw invalidField("newPassword", problem);
+    requireGoodPassword(newPassword, account);
     const user = await requirePassword(deps, { caller, request, password: currentPassword, wrong });
     const passwordHash = await signIn.passwords.hash(newPassword);
-    const ended = await sql.begin((tx) =>
-      setPassword(tx, {
+    const ended = await sql.begin(async (tx) => {
+      const ids = await setPassword(tx, {
         user,
         passwordHash,
         fromHash: user.passwordHash,
@@ -58,11 +57,20 @@ export const changePassword = operation(
           sessionId: caller.credential.id,
           network: coarseNetworkOf(requestContext(request).address, 64),
         },
-      }),
-    );
+      });
+      // Their address may have changed since it was compared with the password.
+      const current = await findUser(tx, user.id);
+      requireGoodPassword(newPassword, current ?? user);
+      return ids;
+    });
     // The password has changed meanwhile.
     if (!ended) throw unauthorized(wrong);
     for (const id of ended) callers.forget(id);
     return reply(204, null);
   },
 );
+
+function requireGoodPassword(password: string, owner: PasswordOwner): void {
+  const problem = passwordProblem(password, owner);
+  if (problem) throw invalidField("newPassword", problem);
+}

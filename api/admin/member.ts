@@ -1,7 +1,7 @@
 /** `member add` and `member remove`: the members of an organization and their roles. */
 import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import { findLeadingMember, findMemberRole } from "../../sql/accounts/organization_members.ts";
-import type { OrgRow } from "../../sql/accounts/orgs.ts";
+import { lockOrg, type OrgRow } from "../../sql/accounts/orgs.ts";
 import { addMember, changeMemberRole, endMembership } from "../accounts/members/member_changes.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { type CommandContext, type CommandResult, defineCommand, OPERATOR } from "./command/command.ts";
@@ -22,6 +22,8 @@ export const MEMBER_COMMANDS = [
       const { id: userId } = await requireUser(context.sql, username);
       await changeWithMails(context.sql, async (tx, boss) => {
         const change = { boss, actor: OPERATOR, org, userId, role };
+        // Somebody who accepts an invitation at this moment is a member, whose role changes.
+        await lockOrg(tx, org.id);
         const isMember = await findMemberRole(tx, { orgId: org.id, userId });
         await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));
       });

@@ -12,7 +12,7 @@ import {
   type SecondFactorRow,
 } from "../../sql/accounts/second_factors.ts";
 import { listSessions, markSessionsRevoked } from "../../sql/accounts/sessions.ts";
-import { listUsers, type UserRow, updateUserDisabled } from "../../sql/accounts/users.ts";
+import { listUsers, lockUser, type UserRow, updateUserDisabled } from "../../sql/accounts/users.ts";
 import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
 import { checkNewAccount, createAccount } from "../accounts/create_account.ts";
 import {
@@ -204,6 +204,7 @@ export const USER_COMMANDS = [
       const removed = await changeWithMails(sql, async (tx, boss) => {
         const user = await requireUser(tx, username);
         const userId = user.id;
+        await lockUser(tx, userId);
         const factors = await deleteSecondFactors(tx, userId);
         if (factors === 0) throw new AdminError(`User "${username}" has no second factor.`);
         await replaceRecoveryCodes(tx, { userId, hashes: [] });

@@ -80,5 +80,5 @@ export function readCredential(authorization: string): SentCredential {
 
 /** Returns the error for a missing or invalid credential. */
 export function unauthorized(message?: string): ApiError {
-  return new ApiError("UNAUTHORIZED", { message, headers: { "WWW-Authenticate": "Bearer" } });
+  return new ApiError("UNAUTHORIZED", { message });
 }

@@ -159,6 +159,11 @@ export async function updateUserDisabled(
     returning disabled_at`);
 }
 
+/** Locks an account, also a disabled one: changes of its factors happen one after the other. */
+export async function lockUser(tx: Sql, id: string): Promise<void> {
+  await tx`select id from users where id = ${id} for no key update`;
+}
+
 /**
  * Locks an account until the transaction ends, against new credentials, changes of the password, and disabling. False
  * if it is disabled, or its password is not `passwordHash`, if given.

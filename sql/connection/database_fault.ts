@@ -10,10 +10,13 @@ const IO_ERROR = "58030";
 /** After a failover, a connection may have reached the server that is now a standby. */
 const READ_ONLY = "25006";
 
+/** Nothing was changed, and the same statement can succeed later. */
+const PASSING = [DEADLOCK_DETECTED, DISK_FULL, IO_ERROR, LOCK_NOT_AVAILABLE, READ_ONLY];
+
 /** Returns true if the error says something about the database's state, and nothing about the statement. */
 export function isDatabaseFault(error: unknown): boolean {
   if (error instanceof NodeUnavailable) return true;
-  return isConnectionError(error) || hasSqlState(error, DISK_FULL, IO_ERROR, LOCK_NOT_AVAILABLE, READ_ONLY);
+  return isConnectionError(error) || hasSqlState(error, ...PASSING);
 }
 
 /**

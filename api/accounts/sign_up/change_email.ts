@@ -59,7 +59,8 @@ export const requestEmailChange = operation(
     const queueMails = async (tx: Sql): Promise<void> => {
       // Otherwise a new password could come between the check and the mail.
       if (!(await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash }))) throw unauthorized();
-      const { id: userId, email: oldEmail, username } = user;
+      // Their address may have changed meanwhile, by the link of an earlier request.
+      const { id: userId, email: oldEmail, username } = (await findUser(tx, user.id)) ?? user;
       const details = { oldEmail, username };
       await requestMail(tx, deps, { request, mail: { kind: KIND, email, userId, details } });
       const notice = { kind: "email_change_requested", email: oldEmail, userId } as const;

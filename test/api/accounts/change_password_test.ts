@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { auditRows, login, makeAccount, signIn } from "../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 const NEW_PASSWORD = "seven quiet lamps at noon";
 
@@ -75,4 +76,20 @@ describe("POST /auth/password", () => {
     );
     expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 401]);
   });
+});
+
+test("a new password that has the address in it is refused, also if the address changes at this moment", async () => {
+  await using api = await openTestApp();
+  const account = await makeAccount(api);
+  const { sessionToken: key } = await signIn(api, account);
+  const body = { currentPassword: account.password, newPassword: "mountains@example.org!" };
+  const response = await commitDuring(
+    api.db,
+    (tx) => tx`update users set email = 'mountains@example.org'`,
+    () => api.request("/api/v1/auth/password", { method: "POST", key, body }),
+  );
+  expect(await response.json()).toMatchObject({
+    error: { code: "VALIDATION_ERROR", details: { errors: [{ path: "newPassword" }] } },
+  });
+  expect((await login(api, { ...account, email: "mountains@example.org" })).status).toBe(200);
 });

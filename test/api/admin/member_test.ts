@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { createUser, runCommand, runFailing, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
+import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 async function listActions(sql: Pool): Promise<string[]> {
   const rows = await sql<{ action: string }[]>`
@@ -31,6 +32,26 @@ test("member add gives a role, again changes it, and member remove ends it", asy
     "member.update",
     "member.remove",
   ]);
+});
+
+test("member add changes the role of somebody who accepts an invitation at this moment", async () => {
+  await using db = await openTestDatabase();
+  await createUser(db.url, "ann");
+  await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
+  await commitDuring(
+    db,
+    async (tx) => {
+      await tx`select from organizations where slug = 'acme' for no key update`;
+      await tx`
+        insert into organization_members (org_id, user_id, role)
+        select o.id, u.id, 'publisher'
+        from organizations as o
+        cross join users as u
+        where o.slug = 'acme' and u.username = 'ann'`;
+    },
+    () => runJson(db.url, ["member", "add", "--org", "acme", "--user", "ann", "--role", "viewer"]),
+  );
+  expect((await listActions(db.sql)).at(-1)).toBe("member.update");
 });
 
 test("the last owner can neither be removed nor get another role, also not in a personal organization", async () => {

@@ -72,6 +72,14 @@ describe("a database that is away", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
+  test("is a 503 too if it ended a deadlock: nothing was changed", async () => {
+    await using db = await openTestDatabase();
+    const deadlock = () => db.sql`do $$ begin raise sqlstate '40P01'; end $$`;
+    await using api = await openTestApp({ routes: failingRoutes({ databaseAway: deadlock }) });
+    const response = await api.request("/api/v1/database-away");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+  });
+
   test("makes no credential wrong", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),

@@ -8,7 +8,6 @@ const ENTRIES: AuditEntry[] = [
   {
     actorType: "user",
     actorUserId: crypto.randomUUID(),
-    credentialId: crypto.randomUUID(),
     action: "execution.record",
     subject: { type: "definition", id: "2" },
     orgId: crypto.randomUUID(),

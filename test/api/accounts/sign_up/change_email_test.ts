@@ -10,6 +10,7 @@ import {
   signIn,
 } from "../../../helpers/accounts/accounts.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
 const NEW_EMAIL = "moved@example.org";
@@ -177,6 +178,22 @@ test("of two confirmations at once, exactly one changes the address", async () =
   const token = await tokenOf(place, NEW_EMAIL);
   const responses = await Promise.all([confirm(api, token), confirm(api, token), confirm(api, token)]);
   expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
+});
+
+test("an address that changed while the password was checked is the one that is replaced and told", async () => {
+  await using place = await openPlace();
+  const { api, account } = place;
+  const current = "since-then@example.org";
+  const response = await commitDuring(
+    api.db,
+    (tx) => tx`update users set email = ${current} where id = ${account.id}`,
+    () => ask(place),
+  );
+  expect(response.status).toBe(202);
+  expect(await subjectsTo(place, current)).toHaveLength(1);
+  expect(await subjectsTo(place, account.email)).toEqual([]);
+  expect((await confirm(api, await tokenOf(place, NEW_EMAIL))).status).toBe(204);
+  expect(await emailOf(api, account)).toBe(NEW_EMAIL);
 });
 
 test("a user's requests bring at most three mails an hour, whatever the addresses", async () => {

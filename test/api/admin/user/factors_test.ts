@@ -3,6 +3,7 @@ import { auditRows, login, makeAccount } from "../../../helpers/accounts/account
 import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";
 import { Clock, withTotp } from "../../../helpers/accounts/factors.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
+import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
 
 test("user remove-factors removes everything, ends the sessions, and tells the user", async () => {
   const clock = new Clock();
@@ -21,6 +22,24 @@ test("user remove-factors removes everything, ends the sessions, and tells the u
   const [entry] = (await auditRows(api)).filter(({ action }) => action === "factor.reset");
   expect(entry).toMatchObject({ actorType: "operator", subjectId: account.id });
   expect((await runCommand(api.db.url, words)).exitCode).toBe(1);
+});
+
+test("user remove-factors also removes a factor that is being added", async () => {
+  const clock = new Clock();
+  await using api = await openTestApp({ now: clock.now });
+  const { account } = await withTotp(api, clock, await makeAccount(api));
+  const removed = await commitDuring(
+    api.db,
+    async (tx) => {
+      await tx`select from users where id = ${account.id} for no key update`;
+      await tx`
+        insert into second_factors (user_id, kind, name, secret, last_step)
+        select user_id, kind, 'Tablet', secret, last_step from second_factors`;
+    },
+    () => runJson(api.db.url, ["user", "remove-factors", "--user", account.username]),
+  );
+  expect(removed["factorsRemoved"]).toBe(2);
+  expect(await api.db.sql`select from second_factors`).toHaveLength(0);
 });
 
 test("session create makes a session that counts as proven for a user with a factor", async () => {

@@ -1,0 +1,69 @@
+/** Requests whose key, session or user ended after they were let in, while they waited for a lock. */
+import { expect, test } from "bun:test";
+import type { Sql } from "../../../../sql/connection/pool.ts";
+import { makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
+import { Clock, outcomeOf, post } from "../../../helpers/accounts/factors.ts";
+import { createAgent, write } from "../../../helpers/definitions/definitions.ts";
+import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
+
+async function countActions(api: TestApp, action: string): Promise<number> {
+  return (await api.db.sql`select from audit_log where action = ${action}`).length;
+}
+
+const ENDS: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
+  "its key was revoked": (tx) => tx`update api_keys set revoked_at = now()`,
+  "its key expired": (tx) => tx`update api_keys set expires_at = now()`,
+  "its user was disabled": (tx) => tx`update users set disabled_at = now()`,
+};
+
+for (const [why, end] of Object.entries(ENDS)) {
+  test(`a publication that waited for its version is refused if ${why} meanwhile`, async () => {
+    await using api = await openTestApp();
+    const person = await api.make.person();
+    await createAgent(api, person, { name: "reviewer" });
+    const response = await commitDuring(
+      api.db,
+      async (tx) => {
+        await tx`select from definitions for update`;
+        await end(tx);
+      },
+      () => write(api, "/agent/reviewer@1.0.0/publish", person),
+    );
+    expect(await outcomeOf(response)).toBe("401 UNAUTHORIZED");
+    expect(response.headers.get("www-authenticate")).toBe("Bearer");
+    expect([...(await api.db.sql`select status from definitions`)]).toEqual([{ status: "draft" }]);
+    expect(await countActions(api, "definition.publish")).toBe(0);
+  });
+}
+
+test("a session that a new password has ended adds no second factor, which would lock its user out", async () => {
+  const clock = new Clock();
+  await using api = await openTestApp({ now: clock.now });
+  const account = await makeAccount(api);
+  const { sessionToken: key } = await signIn(api, account);
+  const body = { password: account.password };
+  const { secret } = await post<{ secret: string }>(api, "/auth/factors/totp", { key, body });
+  const response = await commitDuring(
+    api.db,
+    async (tx) => {
+      await tx`update users set password_hash = 'another' where id = ${account.id}`;
+      await tx`update sessions set revoked_at = now()`;
+    },
+    () =>
+      api.request("/api/v1/auth/factors/totp/confirm", {
+        method: "POST",
+        key,
+        body: { name: "Phone", code: clock.code(secret) },
+      }),
+  );
+  expect(await outcomeOf(response)).toBe("401 UNAUTHORIZED");
+  expect(await api.db.sql`select from second_factors`).toHaveLength(0);
+});
+
+test("what a change itself revokes does not refuse it: a session signs out", async () => {
+  await using api = await openTestApp();
+  const { sessionToken: key } = await signIn(api, await makeAccount(api));
+  expect((await api.request("/api/v1/auth/logout", { method: "POST", key })).status).toBe(204);
+  expect(await countActions(api, "session.revoke")).toBe(1);
+});
