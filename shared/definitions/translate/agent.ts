@@ -10,7 +10,7 @@ import { writeAutomaticFailure, writeScoring, writeSeverity } from "./agent/scor
 import { writeCompletion, writeTasks, writeUndo } from "./agent/tasks.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeEntries, writeLeftovers } from "./generic_section.ts";
-import { given, type Inline, join, listed, md } from "./inline.ts";
+import { type Inline, join, listed, md } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { modelAlias } from "./model_alias.ts";
@@ -75,42 +75,39 @@ function writeCollaboration(w: MarkdownWriter, agent: Agent): void {
 
 function writeDependencies(w: MarkdownWriter, dependencies: Fields): void {
   const agents = (key: string): Inline | null => listed(dependencies.codes(key));
-  w.bullet(given(agents("requires"), (names) => md`Needs ${names}`));
-  w.bullet(given(agents("recommends"), (names) => md`Works well beside ${names}`));
-  w.bullet(given(agents("conflicts"), (names) => md`Does not go together with ${names}`));
+  w.bullet(md`Needs ${agents("requires")}`);
+  w.bullet(md`Works well beside ${agents("recommends")}`);
+  w.bullet(md`Does not go together with ${agents("conflicts")}`);
 }
 
 function writeHandoff(w: MarkdownWriter, handoff: Fields): void {
   const upstream = handoff.map("upstream_context");
   const downstream = handoff.map("downstream_artifacts");
-  w.bullet(given(listed(upstream.proses("accepts")), (kinds) => md`Accepts from those before it: ${kinds}`));
-  w.bullet(given(upstream.passage("input_contract"), (text) => md`What it must be given: ${text}`));
-  w.bullet(given(listed(downstream.proses("produces")), (kinds) => md`Hands on to those after it: ${kinds}`));
-  w.bullet(given(downstream.passage("output_contract"), (text) => md`What it promises: ${text}`));
+  w.bullet(md`Accepts from those before it: ${listed(upstream.proses("accepts"))}`);
+  w.bullet(md`What it must be given: ${upstream.passage("input_contract")}`);
+  w.bullet(md`Hands on to those after it: ${listed(downstream.proses("produces"))}`);
+  w.bullet(md`What it promises: ${downstream.passage("output_contract")}`);
 }
 
 function writeVoice(w: MarkdownWriter, tone: Fields): void {
-  w.bullet(given(listed(tone.proses("attributes")), (words) => md`Tone: ${words}`));
+  w.bullet(md`Tone: ${listed(tone.proses("attributes"))}`);
   for (const guideline of tone.passages("guidelines")) w.bullet(guideline);
 }
 
 function writeLens(w: MarkdownWriter, lens: Fields): void {
-  w.paragraph(
-    given(lens.prose("thinker", "name", "lens"), (name) => md`Look at the matter as ${name} would.`),
-  );
+  w.paragraph(md`Look at the matter as ${lens.prose("thinker", "name", "lens")} would.`);
   w.paragraph(lens.passage("description"));
   writeEntries(w, lens.entries("axioms", "axiom"), (axiom) => describe(axiom, "axiom", "statement"), {
     lead: md`What follows from its axioms:`,
     writeBelow: (axiom) => {
       for (const consequence of [axiom.passage("consequence"), ...axiom.passages("consequences")])
-        w.bullet(given(consequence, (text) => md`Therefore: ${text}`));
+        w.bullet(md`Therefore: ${consequence}`);
     },
   });
   const signatures = lens.entries("failure_signatures", "signature");
   writeEntries(w, signatures, (signature) => describe(signature, "signature", "pattern"), {
     lead: md`How this view misleads, and what helps:`,
-    writeBelow: (signature) =>
-      w.bullet(given(signature.passage("mitigation"), (text) => md`What helps: ${text}`)),
+    writeBelow: (signature) => w.bullet(md`What helps: ${signature.passage("mitigation")}`),
   });
 }
 
@@ -122,8 +119,8 @@ function describe(fields: Fields, ...keys: readonly string[]) {
 }
 
 function writeForecastFrame(w: MarkdownWriter, forecast: Fields): void {
-  w.bullet(given(forecast.prose("actor_type"), (text) => md`Kind of actor: ${text}`));
-  w.bullet(given(forecast.prose("time_horizon"), (text) => md`Time horizon: ${text}`));
-  w.bullet(given(forecast.passage("propagation_mechanism"), (text) => md`How effects spread: ${text}`));
-  w.bullet(given(forecast.passage("prediction_format"), (text) => md`Form of a prediction: ${text}`));
+  w.bullet(md`Kind of actor: ${forecast.prose("actor_type")}`);
+  w.bullet(md`Time horizon: ${forecast.prose("time_horizon")}`);
+  w.bullet(md`How effects spread: ${forecast.passage("propagation_mechanism")}`);
+  w.bullet(md`Form of a prediction: ${forecast.passage("prediction_format")}`);
 }

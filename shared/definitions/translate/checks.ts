@@ -1,7 +1,7 @@
 /** Checks before and after the work, and detectors: one clause for each kind. */
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
-import { code, given, type Inline, join, listed, md, type Prose } from "./inline.ts";
+import { code, type Inline, join, listed, md, type Prose } from "./inline.ts";
 import type { Source } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";
@@ -81,7 +81,7 @@ function describeConsequence(check: Fields): Prose {
   const isRequired = check.flag("required") !== false;
   const named = check.text("on_fail") ?? check.text("on_mismatch") ?? (isRequired ? "abort" : "warn");
   const consequence = Object.hasOwn(CONSEQUENCES, named) ? CONSEQUENCES[named] : code(named);
-  const message = given(check.passage("message"), (text) => md`, with the message: ${text}`) ?? md``;
+  const message = md`, with the message: ${check.passage("message")}` ?? md``;
   return md`Otherwise ${consequence ?? md`stop`}${message}`;
 }
 
@@ -116,7 +116,7 @@ function describeSearch(check: Fields): Inline {
 
 function describeField(format: Inline, check: Fields): Inline {
   const field = check.code("field", "name") ?? md`named below`;
-  const file = given(check.code("path"), (path) => md` of ${path}`) ?? md``;
+  const file = md` of ${check.code("path")}` ?? md``;
   const value = check.code("expect");
   const blank = isBlankText(check.peek("expect")) ? md`empty` : md`there`;
   return md`the ${format} field ${field}${file} is ${value ?? blank}`;
@@ -128,15 +128,15 @@ function isBlankText(value: unknown): boolean {
 }
 
 function place(check: Fields): Inline {
-  return given(check.code("path"), (path) => md` under ${path}`) ?? md``;
+  return md` under ${check.code("path")}` ?? md``;
 }
 
 function filters(check: Fields): Inline {
-  const include = given(listed(check.codes("include"), "or"), (names) => md`, only in ${names}`);
-  const exclude = given(listed(check.codes("exclude"), "or"), (names) => md`, but not in ${names}`);
+  const include = md`, only in ${listed(check.codes("include"), "or")}`;
+  const exclude = md`, but not in ${listed(check.codes("exclude"), "or")}`;
   return join([include, exclude], "") ?? md``;
 }
 
 function minimum(check: Fields): Inline {
-  return given(check.number("min_matches"), (count) => md`, at least ${count} times`) ?? md``;
+  return md`, at least ${check.number("min_matches")} times` ?? md``;
 }

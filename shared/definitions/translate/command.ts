@@ -4,7 +4,7 @@ import { scalarText } from "../../yaml/scalars.ts";
 import { readChecks, writeChecks, writePreflightList } from "./checks.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets, writeLeftovers, writeOutcomes } from "./generic_section.ts";
-import { code, collapse, given, type Inline, listed, md, sentence } from "./inline.ts";
+import { code, collapse, type Inline, listed, md, sentence } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
@@ -62,11 +62,11 @@ function writeArguments(w: MarkdownWriter, source: Source): void {
 
 /** Where a value comes from, by the word in `source`. */
 const SOURCES: Readonly<Record<string, (input: Fields) => Inline | null>> = {
-  arg: (input) => given(input.code("arg", "name"), (name) => md`argument ${name}`),
-  env: (input) => given(input.code("env"), (name) => md`environment variable ${name}`),
-  file: (input) => given(input.code("path"), (path) => md`file ${path}`),
+  arg: (input) => md`argument ${input.code("arg", "name")}`,
+  env: (input) => md`environment variable ${input.code("env")}`,
+  file: (input) => md`file ${input.code("path")}`,
   default: () => md`fixed value`,
-  previous: (input) => given(input.code("from"), (from) => md`result of ${from}`),
+  previous: (input) => md`result of ${input.code("from")}`,
 };
 
 function writeInputs(w: MarkdownWriter, { body }: Source): void {
@@ -133,26 +133,24 @@ function readAgents({ body, interface: header }: Source): Inline[] {
 function writeExecution(w: MarkdownWriter, execution: Fields): void {
   const model = execution.map("model");
   const name = model.code("default") ?? execution.code("model");
-  w.bullet(given(name, (text) => md`Model: ${text}`));
-  w.bullet(given(listed(model.codes("allowed")), (names) => md`Allowed models: ${names}`));
-  w.bullet(given(execution.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+  w.bullet(md`Model: ${name}`);
+  w.bullet(md`Allowed models: ${listed(model.codes("allowed"))}`);
+  w.bullet(md`Time limit: ${duration(execution.number("timeout"))}`);
   w.bullet(retries(execution.number("max_retries"), () => execution.number("retry_delay")));
 }
 
 function writeOverrides(w: MarkdownWriter, overrides: Fields): void {
-  w.bullet(given(overrides.number("threshold"), (score) => md`Here a score of ${score} or more passes`));
-  w.bullet(given(overrides.number("timeout"), (ms) => md`Here the time limit is ${duration(ms)}`));
-  w.bullet(given(overrides.number("temperature"), (value) => md`Temperature: ${value}`));
+  w.bullet(md`Here a score of ${overrides.number("threshold")} or more passes`);
+  w.bullet(md`Here the time limit is ${duration(overrides.number("timeout"))}`);
+  w.bullet(md`Temperature: ${overrides.number("temperature")}`);
 }
 
 function writeRepeat(w: MarkdownWriter, iteration: Fields): void {
   const target = iteration.raw("target_agent") ?? null;
   const agent = target === null ? null : readReference(target, "command.iteration.target_agent");
-  w.bullet(
-    given(iteration.number("exit_threshold"), (score) => md`Repeat until the score is ${score} or more`),
-  );
-  w.bullet(given(iteration.number("max_attempts"), (count) => md`Make ${plural(count, "attempt")} at most`));
-  w.bullet(given(agent, (name) => md`In each round, call the agent ${name}`));
+  w.bullet(md`Repeat until the score is ${iteration.number("exit_threshold")} or more`);
+  w.bullet(md`Make ${plural(iteration.number("max_attempts"), "attempt")} at most`);
+  w.bullet(md`In each round, call the agent ${agent}`);
   if (iteration.flag("fix_patterns") === true) {
     w.bullet(md`Between rounds, fix what was found, and the same fault wherever else it occurs`);
   }
@@ -180,17 +178,17 @@ function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
   const action = step.text("action") ?? "";
   const command = step.text("command");
   const isScript = command?.trim().includes("\n") ?? false;
-  const inline = isScript ? md`the command below` : code(command ?? "");
+  const inline = isScript ? md`the command below` : code(command);
   const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : null;
-  const run = given(inline, (text) => md`Run ${text}`);
+  const run = md`Run ${inline}`;
   const what = known ?? run ?? step.passage("action", "name") ?? md`Continue`;
   const optional = step.flag("required") === false ? md` (optional)` : md``;
   w.numbered(number, md`${what}${optional}.`, () => {
     if (isScript && command !== null) w.fence(command, "sh");
     else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
-    w.bullet(given(step.passage("message"), (text) => md`Message: ${text}`));
+    w.bullet(md`Message: ${step.passage("message")}`);
     const reaction = step.known("on_failure", FAILURES) ?? step.code("on_failure");
-    w.bullet(given(reaction, (text) => md`If that fails, ${text}`));
+    w.bullet(md`If that fails, ${reaction}`);
     writeLeftoverBullets(w, step);
   });
 }
@@ -203,8 +201,8 @@ function writeRecord(w: MarkdownWriter, tracking: Fields): void {
   if (tracking.flag("required") === true)
     w.paragraph(md`Save the result before you show it. What could not be saved is not shown.`);
   else w.paragraph(md`Save the result, and show it even when saving fails.`);
-  w.bullet(given(tracking.code("variant"), (name) => md`Saved by way of: ${name}`));
-  w.bullet(given(tracking.code("custom"), (name) => md`Own way of saving: ${name}`));
+  w.bullet(md`Saved by way of: ${tracking.code("variant")}`);
+  w.bullet(md`Own way of saving: ${tracking.code("custom")}`);
 }
 
 const FORMATS: Readonly<Record<string, Inline>> = {
@@ -215,8 +213,7 @@ const FORMATS: Readonly<Record<string, Inline>> = {
 
 function writeReport(w: MarkdownWriter, output: Fields): void {
   w.paragraph(
-    output.known("format", FORMATS) ??
-      given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`)),
+    output.known("format", FORMATS) ?? sentence(md`Format of the answer: ${output.prose("format")}`),
   );
-  w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
+  w.paragraph(md`The answer follows the schema ${output.code("schema")}.`);
 }

@@ -1,7 +1,7 @@
 /** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
 import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
-import { code, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
+import { code, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import { passage, snippet } from "./passage.ts";
 import { isSecretValue, pruneValue } from "./remove_secrets.ts";
 
@@ -75,48 +75,43 @@ export class Fields {
     return words[word] ?? null;
   }
 
-  text(key: string): string | null {
-    const value = this.peek(key);
-    const text = scalarText(value);
-    if (text !== null || value === null || typeof value === "string") this.#read.add(key);
-    return text;
-  }
-
-  /** The first of several keys that has text; authors name some things in more than one way. */
-  firstText(...keys: readonly string[]): string | null {
+  /** The text of the first key that has one; authors name some things in more than one way. */
+  text(...keys: readonly string[]): string | null {
     for (const key of keys) {
-      const text = this.text(key);
+      const value = this.peek(key);
+      const text = scalarText(value);
+      if (text !== null || value === null || typeof value === "string") this.#read.add(key);
       if (text !== null) return text;
     }
     return null;
   }
 
   prose(...keys: readonly string[]): Inline | null {
-    return given(this.firstText(...keys), prose);
+    return prose(this.text(...keys));
   }
 
   /** As `prose`, with its lines kept. */
   passage(...keys: readonly string[]): Prose | null {
-    return given(this.firstText(...keys), passage);
+    return passage(this.text(...keys));
   }
 
   strong(...keys: readonly string[]): Inline | null {
-    return given(this.firstText(...keys), strong);
+    return strong(this.text(...keys));
   }
 
   code(...keys: readonly string[]): Inline | null {
-    return given(this.firstText(...keys), code);
+    return code(this.text(...keys));
   }
 
   /** As `code`, with its lines kept. */
   snippet(...keys: readonly string[]): Prose | null {
-    return given(this.firstText(...keys), snippet);
+    return snippet(this.text(...keys));
   }
 
   /** As `code`, for values that may be the empty text, and may not be shown because of the name beside them. */
   literal(...keys: readonly string[]): Inline | null {
     const name = scalarText(this.peek("name")) ?? scalarText(this.peek("id")) ?? "";
-    const text = this.firstText(...keys);
+    const text = this.text(...keys);
     if (text !== null && isSecretValue(name, text)) return HIDDEN_VALUE;
     const empty = keys.find((key) => typeof this.peek(key) === "string");
     return this.code(...keys) ?? (empty === undefined ? null : code('""'));

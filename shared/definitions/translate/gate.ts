@@ -2,7 +2,7 @@
 import { scalarNumber } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
-import { given, type Inline, md } from "./inline.ts";
+import { type Inline, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 
 const AGGREGATES: Readonly<Record<string, Inline>> = {
@@ -42,13 +42,13 @@ export function writeGate(w: MarkdownWriter, step: Fields): void {
       : md`Gate: ${aggregate} must be ${threshold} or more`;
   w.bullet(lead, () => {
     const otherwise = threshold === null ? md`Otherwise` : md`Below ${threshold}`;
-    w.bullet(given(action("on_fail") ?? action("on_failure"), (failure) => md`${otherwise}: ${failure}`));
+    w.bullet(md`${otherwise}: ${action("on_fail") ?? action("on_failure")}`);
     // Without a score for it, `on_warn` stays among the leftovers.
     if (warning !== null) {
-      const from = given(threshold, (score) => md`From ${score}, but below`) ?? md`Below`;
+      const from = md`From ${threshold}, but below` ?? md`Below`;
       w.bullet(md`${from} ${warning}: ${action("on_warn") ?? md`warn and go on`}`);
     }
-    w.bullet(given(action("on_success"), (success) => md`When it is passed: ${success}`));
+    w.bullet(md`When it is passed: ${action("on_success")}`);
     writeLeftoverBullets(w, gate);
   });
 }

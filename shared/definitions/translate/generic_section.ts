@@ -2,7 +2,7 @@
 import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import { type DocumentMap, type Fields, HIDDEN_VALUE } from "./field_reader.ts";
-import { code, collapse, given, type Inline, md, type Prose, prose, strong } from "./inline.ts";
+import { code, collapse, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { isSecretValue, pruneValue } from "./remove_secrets.ts";
 
@@ -150,7 +150,7 @@ export function writeCommand(
   command: string | null,
   children?: () => void,
 ): void {
-  const inline = code(command ?? "");
+  const inline = code(command);
   if (command === null || inline === null) {
     w.bullet(lead, children);
   } else if (isMultiLine(command)) {
@@ -171,7 +171,7 @@ export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: reado
     const message = outcome.prose("message") ?? postflight.prose(key);
     const exitCode = outcome.number("exit_code");
     if (message === null && exitCode === null) return [];
-    return [name, message, given(exitCode, (code) => md`${code}`)];
+    return [name, message, md`${exitCode}`];
   });
   w.table(["Outcome", "Message", "Exit code"], rows);
 }
@@ -182,7 +182,7 @@ export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields
     const text = scalarText(fields.peek(name));
     if (text === null) continue;
     fields.skip(name);
-    w.bullet(given(code(name), (label) => md`${kind} ${label}: ${shownValue(name, text)}`));
+    w.bullet(md`${kind} ${code(name)}: ${shownValue(name, text)}`);
   }
 }
 

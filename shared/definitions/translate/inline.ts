@@ -20,10 +20,16 @@ export interface Passage {
 /** Author's prose: of one line, or of several. */
 export type Prose = Inline | Passage;
 
-/** Template for our own words; what is put in is escaped already. */
+/** Template for our own words; what is put in is escaped already. Null if any of it is null. */
 export function md(parts: TemplateStringsArray, ...values: readonly (Inline | number)[]): Inline;
 export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number)[]): Prose;
-export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number)[]): Prose {
+export function md(
+  parts: TemplateStringsArray,
+  ...values: readonly (Inline | number | null)[]
+): Inline | null;
+export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number | null)[]): Prose | null;
+export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number | null)[]): Prose | null {
+  if (values.includes(null)) return null;
   if (!values.some((value) => typeof value === "object"))
     return String.raw({ raw: parts }, ...values) as Inline;
   const pieces = parts.flatMap((part, index) => [part, values[index] ?? ""]);
@@ -66,21 +72,21 @@ function introduce(words: string): string {
   return text === "" ? "" : `${text}:`;
 }
 
-/** Author's prose in one line, its white space collapsed; blank text is `null`. */
-export function prose(text: string): Inline | null {
-  const line = collapse(text);
+/** Author's prose in one line, its white space collapsed; null for blank text and for none. */
+export function prose(text: string | null): Inline | null {
+  const line = collapse(text ?? "");
   return line === "" ? null : (escapeMarkup(line, false) as Inline);
 }
 
 /** Author's text as a bold label. */
-export function strong(text: string): Inline | null {
-  const line = collapse(text);
+export function strong(text: string | null): Inline | null {
+  const line = collapse(text ?? "");
   return line === "" ? null : (`**${escapeMarkup(line, true)}**` as Inline);
 }
 
 /** Author's text to be taken literally, between more backticks than it holds in a row. */
-export function code(text: string): Inline | null {
-  const line = printable(text)
+export function code(text: string | null): Inline | null {
+  const line = printable(text ?? "")
     .replace(/[\n\t\u2028\u2029]+/g, " ")
     .trim();
   if (line === "") return null;
@@ -100,11 +106,6 @@ export function join(parts: readonly (Prose | null)[], separator: string): Prose
   return compose(present.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
 }
 
-/** Applies `write` unless there is nothing to write about. */
-export function given<T, P extends Prose>(value: T | null, write: (value: T) => P | null): P | null {
-  return value === null ? null : write(value);
-}
-
 /** `a, b and c`. */
 export function listed(parts: readonly (Inline | null)[], conjunction: "and" | "or" = "and"): Inline | null {
   const present = parts.filter((part) => part !== null);
@@ -114,9 +115,9 @@ export function listed(parts: readonly (Inline | null)[], conjunction: "and" | "
 }
 
 /** Ends a sentence that the author left open. */
-export function sentence(text: Inline): Inline;
-export function sentence(text: Prose): Prose;
-export function sentence(text: Prose): Prose {
+export function sentence(text: Inline | null): Inline | null;
+export function sentence(text: Prose | null): Prose | null;
+export function sentence(text: Prose | null): Prose | null {
   if (typeof text === "object") return text;
   return (/[.!?:…]["'”’)]?$/.test(text) ? text : `${text}.`) as Inline;
 }

@@ -14,9 +14,9 @@ import {
 } from "./inline.ts";
 import { type Block, type Item, isBlank, readBlocks } from "./read_blocks.ts";
 
-/** Author's prose, in one line if it is one; blank text is `null`. */
-export function passage(text: string): Prose | null {
-  if (!/[\n\r]/.test(text)) return prose(text);
+/** Author's prose, in one line if it is one; null for blank text and for none. */
+export function passage(text: string | null): Prose | null {
+  if (text === null || !/[\n\r]/.test(text)) return prose(text);
   const lines = visibleLines(text);
   if (lines.length <= 1) return prose(text);
   const blocks = readBlocks(lines);
@@ -30,9 +30,9 @@ export function passage(text: string): Prose | null {
   return below.length === 0 ? (lead as Inline) : { lead: lead as Inline, below };
 }
 
-/** Author's text to be taken literally, in a fence if it has several lines; blank text is `null`. */
-export function snippet(text: string): Prose | null {
-  const lines = /[\n\r]/.test(text) ? visibleLines(text) : [];
+/** Author's text to be taken literally, in a fence if it has several lines; null for blank text and for none. */
+export function snippet(text: string | null): Prose | null {
+  const lines = text !== null && /[\n\r]/.test(text) ? visibleLines(text) : [];
   if (lines.length <= 1) return code(text);
   return { lead: "" as Inline, below: fenceLines(lines.map(printable), "") } satisfies Passage;
 }

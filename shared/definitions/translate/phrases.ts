@@ -1,5 +1,5 @@
 /** Numbers and flags in words, as people read them. */
-import { given, type Inline, md } from "./inline.ts";
+import { type Inline, md } from "./inline.ts";
 
 const UNITS = [
   { ms: 3_600_000, name: "hour" },
@@ -8,13 +8,15 @@ const UNITS = [
 ] as const;
 
 /** `300000` → `5 minutes`; never rounded. */
-export function duration(ms: number): Inline {
+export function duration(ms: number | null): Inline | null {
+  if (ms === null) return null;
   const unit = UNITS.find((candidate) => ms >= candidate.ms && ms % candidate.ms === 0);
-  return (unit ? plural(ms / unit.ms, unit.name) : `${ms} ms`) as Inline;
+  return unit ? plural(ms / unit.ms, unit.name) : md`${ms} ms`;
 }
 
 /** `1 time`, `2 times`. */
-export function plural(count: number, noun: string): Inline {
+export function plural(count: number | null, noun: string): Inline | null {
+  if (count === null) return null;
   return `${count} ${noun}${count === 1 ? "" : "s"}` as Inline;
 }
 
@@ -22,8 +24,7 @@ export function plural(count: number, noun: string): Inline {
 export function retries(times: number | null, readDelay: () => number | null): Inline | null {
   if (times === null || times <= 0) return null;
   const again = md`If it fails, try ${plural(times, "more time")} at most`;
-  const delayMs = readDelay();
-  return delayMs === null ? again : md`${again}, ${duration(delayMs)} apart`;
+  return md`${again}, ${duration(readDelay())} apart` ?? again;
 }
 
 /** Words for a span of scores, both ends included. */
@@ -34,10 +35,12 @@ export function scoreRange(min: number | null, max: number | null): Inline | nul
 }
 
 export function requiredOrOptional(isRequired: boolean | null): Inline | null {
-  return given(isRequired, (is) => (is ? md`required` : md`optional`));
+  if (isRequired === null) return null;
+  return isRequired ? md`required` : md`optional`;
 }
 
 /** `yes`, `no`, `null` when the author did not say. */
 export function yesNo(flag: boolean | null): Inline | null {
-  return given(flag, (isYes) => (isYes ? md`yes` : md`no`));
+  if (flag === null) return null;
+  return flag ? md`yes` : md`no`;
 }

@@ -1,10 +1,9 @@
 /** Runtime Markdown of pipelines. */
 import { isRecord } from "../../plain_values.ts";
-import { scalarText } from "../../yaml/scalars.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { type DocumentMap, Fields } from "./field_reader.ts";
 import { shownValue, writeEntries, writeLeftoverBullets } from "./generic_section.ts";
-import { code, given, type Inline, join, listed, md, type Prose, prose } from "./inline.ts";
+import { code, type Inline, join, listed, md, type Prose, prose } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { duration, requiredOrOptional, yesNo } from "./phrases.ts";
@@ -49,10 +48,8 @@ function writeTriggers(w: MarkdownWriter, { body }: Source): void {
     const { trigger, describe } = readTrigger(value, `pipeline.triggers[${index}]`);
     writeEntries(w, [trigger], describe, {
       writeBelow: () => {
-        w.bullet(given(trigger.snippet("condition"), (condition) => md`Only if ${condition}`));
-        w.bullet(
-          given(trigger.snippet("payload_filter"), (filter) => md`Only if the payload fits ${filter}`),
-        );
+        w.bullet(md`Only if ${trigger.snippet("condition")}`);
+        w.bullet(md`Only if the payload fits ${trigger.snippet("payload_filter")}`);
         writeEntries(w, trigger.entries("parameters", "name"), describeParameter);
       },
     });
@@ -68,7 +65,7 @@ const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
       : md`A pull request reports ${actions}${filters(trigger)}.`;
   },
   schedule: (trigger) => {
-    const zone = given(trigger.prose("timezone"), (name) => md` in the time zone ${name}`) ?? md``;
+    const zone = md` in the time zone ${trigger.prose("timezone")}` ?? md``;
     const skip = trigger.flag("skip_if_running") === true ? md`, unless an earlier run is still going` : md``;
     return md`The schedule ${trigger.code("cron") ?? md`of the host`} is due${zone}${skip}.`;
   },
@@ -95,9 +92,9 @@ function withoutSecret({ secret: _, ...others }: DocumentMap): DocumentMap {
 }
 
 function filters(trigger: Fields): Inline {
-  const branches = given(listed(trigger.codes("branches"), "or"), (names) => md` on the branches ${names}`);
-  const tags = given(listed(trigger.codes("tags"), "or"), (names) => md` with the tags ${names}`);
-  const paths = given(listed(trigger.codes("paths"), "or"), (names) => md` in the paths ${names}`);
+  const branches = md` on the branches ${listed(trigger.codes("branches"), "or")}`;
+  const tags = md` with the tags ${listed(trigger.codes("tags"), "or")}`;
+  const paths = md` in the paths ${listed(trigger.codes("paths"), "or")}`;
   return join([branches, tags, paths], ",") ?? md``;
 }
 
@@ -106,11 +103,11 @@ function describeParameter(parameter: Fields): Prose | null {
   const facts = [
     parameter.prose("type"),
     requiredOrOptional(parameter.flag("required")),
-    given(parameter.literal("default"), (value) => md`default ${value}`),
-    given(listed(parameter.codes("options"), "or"), (values) => md`one of ${values}`),
-    given(parameter.code("pattern"), (pattern) => md`must match ${pattern}`),
+    md`default ${parameter.literal("default")}`,
+    md`one of ${listed(parameter.codes("options"), "or")}`,
+    md`must match ${parameter.code("pattern")}`,
   ];
-  const text = join([given(name, (label) => md`Parameter ${label}`), join(facts, ", ")], ": ");
+  const text = join([md`Parameter ${name}`, join(facts, ", ")], ": ");
   return join([text, parameter.passage("description")], " – ");
 }
 
@@ -128,22 +125,19 @@ const STRATEGIES: Readonly<Record<string, Inline>> = {
 
 function writeRollback(w: MarkdownWriter, rollback: Fields): void {
   if (rollback.isOff()) return;
-  w.paragraph(
-    rollback.known("strategy", STRATEGIES) ??
-      given(rollback.prose("strategy"), (text) => md`Way back: ${text}`),
-  );
+  w.paragraph(rollback.known("strategy", STRATEGIES) ?? md`Way back: ${rollback.prose("strategy")}`);
   writeEntries(w, rollback.entries("triggers", "condition"), (trigger) => {
     const condition = md`When ${trigger.code("condition") ?? md`something fails`}`;
-    return given(trigger.code("action"), (action) => md`${condition}: ${action}`) ?? condition;
+    return md`${condition}: ${trigger.code("action")}` ?? condition;
   });
   const actions = rollback.map("actions");
   for (const name of actions.keys()) if (actions.hasMap(name)) writeAction(w, name, actions.map(name));
 }
 
 function writeAction(w: MarkdownWriter, name: string, action: Fields): void {
-  w.heading(3, given(code(name), (label) => md`Action ${label}`) ?? prose(name) ?? md`Action`);
+  w.heading(3, md`Action ${code(name)}` ?? prose(name) ?? md`Action`);
   if (action.flag("notify") === true) w.bullet(md`Notify the people concerned`);
-  w.bullet(given(action.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+  w.bullet(md`Time limit: ${duration(action.number("timeout"))}`);
   writeShellSteps(w, action.entries("steps", "command"));
   writeLeftoverBullets(w, action);
 }
@@ -158,17 +152,18 @@ function listVariables(environment: Fields): (Inline | null)[][] {
   return environment.entries("variables", "name").map((variable) => {
     const name = variable.text("name");
     const value = variable.text("value");
-    const shown = given(value, (text) => shownValue(name ?? "", text));
-    return [code(name ?? ""), shown, listed(variable.codes("stages"))];
+    const shown = value === null ? null : shownValue(name ?? "", value);
+    return [code(name), shown, listed(variable.codes("stages"))];
   });
 }
 
 /** Variables written as one map. */
 function mappedVariables(environment: Fields): (Inline | null)[][] {
   const variables = environment.map("variables");
-  return variables
-    .keys()
-    .map((name) => [code(name), given(variables.text(name), (text) => shownValue(name, text))]);
+  return variables.keys().map((name) => {
+    const value = variables.text(name);
+    return [code(name), value === null ? null : shownValue(name, value)];
+  });
 }
 
 function listSecrets(environment: Fields): (Inline | null)[][] {
@@ -189,5 +184,5 @@ function listSecrets(environment: Fields): (Inline | null)[][] {
 function mappedSecrets(environment: Fields): (Inline | null)[][] {
   const secrets = environment.peek("secrets");
   if (isRecord(secrets)) environment.skip("secrets");
-  return isRecord(secrets) ? Object.keys(secrets).map((name) => [code(scalarText(name) ?? "")]) : [];
+  return isRecord(secrets) ? Object.keys(secrets).map((name) => [code(name)]) : [];
 }

@@ -11,7 +11,7 @@ import {
   writeLeftovers,
   writeOutcomes,
 } from "./generic_section.ts";
-import { code, collapse, given, type Inline, join, md, type Prose, prose, strong } from "./inline.ts";
+import { code, collapse, type Inline, join, md, type Prose, prose, strong } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { bareModelAlias } from "./model_alias.ts";
@@ -51,9 +51,9 @@ export function renderWorkflow(source: Source): string {
 
 /** A model that the front matter cannot name is named in the text. */
 function writeFacts(w: MarkdownWriter, source: Source): void {
-  w.paragraph(given(source.interface.prose("duration"), (duration) => md`Usual duration: ${duration}`));
-  const isNamed = bareModelAlias(source.interface.peek("model")) !== null;
-  w.paragraph(given(source.interface.code("model"), (name) => (isNamed ? null : md`Model: ${name}`)));
+  w.paragraph(md`Usual duration: ${source.interface.prose("duration")}`);
+  if (bareModelAlias(source.interface.peek("model")) === null)
+    w.paragraph(md`Model: ${source.interface.code("model")}`);
 }
 
 /** `<target> [--strict boolean]`; `null` without arguments. */
@@ -107,9 +107,15 @@ function row(argument: Fields, name: Inline | null): (Inline | null)[] {
 }
 
 function describeFlag(flag: Fields): Inline | null {
-  const name = given(flag.text("name"), (text) => code(`--${text.trim()}`));
-  const short = given(flag.text("short"), (text) => code(`-${text.trim().replace(/^-+/, "")}`));
-  return join([name, short], ", ");
+  const name = flag.text("name");
+  const short = flag.text("short");
+  return join(
+    [
+      name === null ? null : code(`--${name.trim()}`),
+      short === null ? null : code(`-${short.trim().replace(/^-+/, "")}`),
+    ],
+    ", ",
+  );
 }
 
 function writeWorkflowPreflight(w: MarkdownWriter, preflight: Fields): void {
@@ -119,16 +125,15 @@ function writeWorkflowPreflight(w: MarkdownWriter, preflight: Fields): void {
 
 /** Where a value is taken from, by the word in `type`. */
 const EXTRACTIONS: Readonly<Record<string, (extraction: Fields) => Prose | null>> = {
-  command: (extraction) => given(extraction.snippet("command"), (command) => md`the output of ${command}`),
-  env_var: (extraction) =>
-    given(extraction.code("name", "env"), (name) => md`the environment variable ${name}`),
+  command: (extraction) => md`the output of ${extraction.snippet("command")}`,
+  env_var: (extraction) => md`the environment variable ${extraction.code("name", "env")}`,
   json_field: (extraction) => describeField(extraction, md`JSON`),
   yaml_field: (extraction) => describeField(extraction, md`YAML`),
 };
 
 function describeField(extraction: Fields, format: Inline): Inline | null {
-  const file = given(extraction.code("path"), (path) => md` of ${path}`) ?? md``;
-  return given(extraction.code("field"), (field) => md`the ${format} field ${field}${file}`);
+  const file = md` of ${extraction.code("path")}` ?? md``;
+  return md`the ${format} field ${extraction.code("field")}${file}`;
 }
 
 function describeExtraction(extraction: Fields): Prose | null {
@@ -148,10 +153,9 @@ function writeContext(w: MarkdownWriter, context: Fields): void {
 }
 
 function describeVariable(variable: Fields): Prose | null {
-  const fallback =
-    given(variable.literal("default"), (value) => md`, or ${value} when that is unknown`) ?? md``;
+  const fallback = md`, or ${variable.literal("default")} when that is unknown` ?? md``;
   const text = join([contextName(variable.text("name")), variable.snippet("source")], " is ");
-  return given(text, (known) => md`${known}${fallback}`);
+  return md`${text}${fallback}`;
 }
 
 function writeDetector(w: MarkdownWriter, detector: Fields, number: number): void {
@@ -187,8 +191,7 @@ function writeResult(w: MarkdownWriter, aggregation: Fields, { phases }: Workflo
 
 function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]): void {
   const skipped = score.flag("skip_missing");
-  const method =
-    score.known("method", METHODS) ?? given(score.prose("method"), (text) => md`Method of scoring: ${text}.`);
+  const method = score.known("method", METHODS) ?? md`Method of scoring: ${score.prose("method")}.`;
   const missing =
     skipped === null ? null : skipped ? md`Skipped phases do not count.` : md`A skipped phase counts as 0.`;
   w.paragraph(join([method, missing], " "));
@@ -216,19 +219,19 @@ function writeOutputs(w: MarkdownWriter, outputs: Fields): void {
   const isSaved = tracking.flag("enabled");
   if (isSaved === false) tracking.discard();
   else if (isSaved) w.bullet(md`Save the result in the tracker`);
-  else w.bullet(given(tracking.code("variant"), (name) => md`Save the result by way of ${name}`));
+  else w.bullet(md`Save the result by way of ${tracking.code("variant")}`);
   const checks = readChecks(outputs.map("verification"), "post_save");
   if (checks.length > 0) w.paragraph(md`When everything is saved:`);
   writeChecks(w, checks);
 }
 
 function describeArtifact(artifact: Fields): Prose | null {
-  const type = given(artifact.prose("type"), (text) => md`(${text})`);
-  const path = given(artifact.code("path"), (text) => md`to ${text}`);
+  const type = md`(${artifact.prose("type")})`;
+  const path = md`to ${artifact.code("path")}`;
   return join([artifact.code("id", "name"), type, path], " ");
 }
 
 function describeOutput(variable: Fields): Prose | null {
   const text = join([variable.code("name"), variable.snippet("source")], " is ");
-  return given(text, (known) => md`The variable ${known}`);
+  return md`The variable ${text}`;
 }

@@ -1,7 +1,7 @@
 /** From a score to a word, and situations in which the agent departs from its usual way. */
 import type { Fields } from "../field_reader.ts";
 import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, listed, md, prose, strong } from "../inline.ts";
+import { type Inline, join, listed, md, prose, strong } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../phrases.ts";
 import { type Agent, categoryTitle } from "./agent_source.ts";
@@ -99,14 +99,14 @@ function writeCase(
   { fields, number }: { fields: Fields; number: number },
 ): void {
   const id = fields.text("id");
-  const title = fields.prose("name") ?? given(id, (text) => prose(humanize(text)));
+  const title = fields.prose("name") ?? (id === null ? null : prose(humanize(id)));
   w.heading(3, title ?? md`Case ${number}`);
-  w.paragraph(given(fields.passage("condition"), (condition) => md`When: ${condition}`));
+  w.paragraph(md`When: ${fields.passage("condition")}`);
   for (const [index, action] of fields.passages("behavior").entries()) w.numbered(index + 1, action);
-  w.bullet(given(fields.prose("severity"), (severity) => md`Severity: ${severity}`));
+  w.bullet(md`Severity: ${fields.prose("severity")}`);
   writeScoreAdjustment(w, agent, fields);
   const decision = decisionWord(agent, fields.text("decision_override"));
-  w.bullet(given(decision, (word) => md`Decide ${word}, whatever the score`));
+  w.bullet(md`Decide ${decision}, whatever the score`);
   const wording = fields.text("report_wording");
   if (wording !== null) w.bullet(md`Report it in exactly these words:`, () => w.fence(wording));
   writeLeftoverBullets(w, fields);
@@ -115,13 +115,13 @@ function writeCase(
 function writeScoreAdjustment(w: MarkdownWriter, agent: Agent, fields: Fields): void {
   const change = fields.number("score_adjustment");
   const how = change === null ? fields.passage("score_adjustment") : md`by ${change}`;
-  if (change !== 0) w.bullet(given(how, (text) => md`Change the score ${text}`));
+  if (change !== 0) w.bullet(md`Change the score ${how}`);
   const adjustment = fields.map("score_adjustment");
-  w.bullet(given(adjustment.number("fixed_score"), (score) => md`The score is ${score}`));
+  w.bullet(md`The score is ${adjustment.number("fixed_score")}`);
   const left = listed(adjustment.texts("exclude_categories").map((id) => categoryTitle(agent, id)));
   const rescale: Inline | null =
     adjustment.flag("rescale") === true ? md`rescale the others to the full score` : null;
-  w.bullet(join([given(left, (names) => md`Leave ${names} out of the score`), rescale], ", and "));
+  w.bullet(join([md`Leave ${left} out of the score`, rescale], ", and "));
   const points = adjustment.number("points");
   if (points !== null && points !== 0) w.bullet(md`Change the score by ${points}`);
 }

@@ -3,7 +3,7 @@ import { isRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
 import type { Fields } from "../field_reader.ts";
 import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, md, type Prose, prose } from "../inline.ts";
+import { type Inline, join, md, type Prose, prose } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { type Agent, categoryTitle } from "./agent_source.ts";
 
@@ -40,28 +40,28 @@ function describeMistake(mistake: Fields): Prose | null {
   const parts = [
     mistake.passage("mistake", "description"),
     mistake.passage("why_wrong", "why"),
-    given(mistake.passage("correct_approach", "instead"), (text) => md`instead: ${text}`),
+    md`instead: ${mistake.passage("correct_approach", "instead")}`,
   ];
   return join(parts, " – ");
 }
 
 function describePattern(pattern: Fields): Prose | null {
-  const severity = given(pattern.prose("severity"), (text) => md`(${text})`);
+  const severity = md`(${pattern.prose("severity")})`;
   const named = pattern.passage("description", "name");
   return join([pattern.code("pattern", "regex"), severity, named], " ");
 }
 
 /** A sample of code under a line that says whether to imitate or to report it. */
 function writeSample(w: MarkdownWriter, sample: Fields, verdict: Inline): void {
-  const severity = given(sample.prose("severity"), (text) => md` (${text})`) ?? md``;
+  const severity = md` (${sample.prose("severity")})` ?? md``;
   const language = scalarText(sample.raw("language")) ?? "";
   const description = sample.passage("description", "name");
   w.paragraph(
     description === null ? md`**${verdict}**${severity}:` : md`**${verdict}**${severity}: ${description}`,
   );
-  const text = sample.firstText("code", "example");
+  const text = sample.text("code", "example");
   if (text !== null) w.fence(text, language);
-  w.paragraph(given(sample.passage("why", "explanation"), (why) => md`Why: ${why}`));
+  w.paragraph(md`Why: ${sample.passage("why", "explanation")}`);
 }
 
 function writeTaxonomy(w: MarkdownWriter, agent: Agent, knowledge: Fields): void {

@@ -7,7 +7,7 @@ import {
   writeLeftoverBullets,
   writeLeftovers,
 } from "../generic_section.ts";
-import { given, type Inline, join, listed, md } from "../inline.ts";
+import { type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { modelAlias } from "../model_alias.ts";
 import { passage } from "../passage.ts";
@@ -68,11 +68,11 @@ const WHEN_TIME_RUNS_OUT: Readonly<Record<string, Inline>> = {
 export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   const context = agent.body.map("context");
   w.heading(2, md`Setting`);
-  w.bullet(given(context.code("working_directory"), (path) => md`Working directory: ${path}`));
-  w.bullet(given(context.code("shell"), (shell) => md`Shell: ${shell}`));
+  w.bullet(md`Working directory: ${context.code("working_directory")}`);
+  w.bullet(md`Shell: ${context.code("shell")}`);
   writeAssignments(w, md`Environment variable`, context.map("environment"));
   w.bullet(describeTimeout(context));
-  w.bullet(given(namedModel(agent), (model) => md`Model: ${model}`));
+  w.bullet(md`Model: ${namedModel(agent)}`);
   const tools = listed(hostTools(agent));
   if (tools !== null) w.bullet(md`You also need ${tools}; the host you run in knows under which tool name.`);
   for (const source of context.entries("data_sources", "name")) writeDataSource(w, source);
@@ -87,7 +87,7 @@ function namedModel(agent: Agent): Inline | null {
 
 function describeTimeout(context: Fields): Inline | null {
   const known = context.known("timeout_behavior", WHEN_TIME_RUNS_OUT);
-  return known ?? given(context.prose("timeout_behavior"), (text) => md`When time runs out: ${text}`);
+  return known ?? md`When time runs out: ${context.prose("timeout_behavior")}`;
 }
 
 function writeDataSource(w: MarkdownWriter, source: Fields): void {
@@ -96,7 +96,7 @@ function writeDataSource(w: MarkdownWriter, source: Fields): void {
   const describeTool = (tool: Fields) =>
     join([tool.code("name"), tool.passage("purpose", "description")], ": ");
   writeEntries(w, source.entries("tools", "name"), describeTool, {
-    writeBelow: (tool) => w.bullet(given(tool.snippet("usage"), (usage) => md`Usage: ${usage}`)),
+    writeBelow: (tool) => w.bullet(md`Usage: ${tool.snippet("usage")}`),
   });
   for (const entry of source.entries("commands", "command")) {
     const command = entry.text("command");

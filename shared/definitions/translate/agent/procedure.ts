@@ -1,7 +1,7 @@
 /** How the agent proceeds: ways to think, phases with their steps, a last check. */
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
-import { given, join, md } from "../inline.ts";
+import { join, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration } from "../phrases.ts";
 
@@ -22,7 +22,7 @@ function writeScaffolding(w: MarkdownWriter, scaffolding: Fields): void {
       const name = pass.strong("name") ?? pass.strong("id");
       const text = join([name, pass.passage("question", "description", "instruction")], ": ");
       w.numbered(index + 1, text, () => {
-        w.bullet(given(pass.passage("output"), (output) => md`Result: ${output}`));
+        w.bullet(md`Result: ${pass.passage("output")}`);
         writeLeftoverBullets(w, pass);
       });
     }
@@ -43,14 +43,14 @@ function writePhase(w: MarkdownWriter, phase: Fields, number: number): void {
 function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
   step.skip("id");
   const action = step.passage("action", "name", "description") ?? md`Continue`;
-  const tool = given(step.prose("tool"), (name) => md`(${name})`);
+  const tool = md`(${step.prose("tool")})`;
   w.numbered(number, join([action, tool], " "), () => {
     const command = step.text("command");
     if (command !== null) writeCommand(w, md`Command`, command);
-    w.bullet(given(step.passage("condition"), (condition) => md`Only if: ${condition}`));
-    w.bullet(given(step.passage("fallback"), (fallback) => md`If that is not possible: ${fallback}`));
-    w.bullet(given(step.code("output_variable"), (name) => md`Remember the result as ${name}`));
-    w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+    w.bullet(md`Only if: ${step.passage("condition")}`);
+    w.bullet(md`If that is not possible: ${step.passage("fallback")}`);
+    w.bullet(md`Remember the result as ${step.code("output_variable")}`);
+    w.bullet(md`Time limit: ${duration(step.number("timeout"))}`);
     writeLeftoverBullets(w, step);
   });
 }

@@ -2,7 +2,7 @@
 import { isRecord } from "../../../plain_values.ts";
 import { scalarFlag, scalarNumber } from "../../../yaml/scalars.ts";
 import type { Fields } from "../field_reader.ts";
-import { code, given, type Inline, join, listed, md, sentence } from "../inline.ts";
+import { code, type Inline, join, listed, md, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 
 const FORMATS: Readonly<Record<string, Inline>> = {
@@ -17,7 +17,7 @@ export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
   w.paragraph(output.map("token_budget").passage("guidance"));
   writeSchema(w, output);
   const sections = listed(output.proses("section_order"));
-  w.paragraph(given(sections, (order) => sentence(md`Keep to this order: ${order}`)));
+  w.paragraph(sentence(md`Keep to this order: ${sections}`));
   writeTemplates(w, output);
   for (const example of output.entries("examples", "output")) writeExample(w, example);
   writeMetrics(w, output);
@@ -26,7 +26,7 @@ export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
 
 function describeFormat(output: Fields): Inline | null {
   const known = output.known("format", FORMATS);
-  return known ?? given(output.prose("format"), (text) => sentence(md`Format of the answer: ${text}`));
+  return known ?? sentence(md`Format of the answer: ${output.prose("format")}`);
 }
 
 function describeLength(output: Fields): Inline | null {
@@ -35,12 +35,12 @@ function describeLength(output: Fields): Inline | null {
   const max = budget.number("max");
   if (target !== null && max !== null) return md`Aim for about ${target} tokens, and stay below ${max}.`;
   if (target !== null) return md`Aim for about ${target} tokens.`;
-  return given(max, (limit) => md`Stay below ${limit} tokens.`);
+  return md`Stay below ${max} tokens.`;
 }
 
 /** A schema is named, or written out in full. */
 function writeSchema(w: MarkdownWriter, output: Fields): void {
-  w.paragraph(given(output.code("schema"), (name) => md`The answer follows the schema ${name}.`));
+  w.paragraph(md`The answer follows the schema ${output.code("schema")}.`);
   const schema = output.peek("schema");
   if (!isRecord(schema) || Object.keys(schema).length === 0) return;
   output.skip("schema");
@@ -86,7 +86,7 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
   if (sections.length > 0) w.paragraph(md`Write these sections, one after the other:`);
   for (const section of sections) {
     const id = section.strong("id", "name") ?? md`**Section**`;
-    const condition = given(section.code("condition"), (text) => md`, only if ${text}`) ?? md``;
+    const condition = md`, only if ${section.code("condition")}` ?? md``;
     const template = section.text("template");
     w.paragraph(template === null ? md`${id}${condition}` : md`${id}${condition}:`);
     if (template !== null) w.fence(template, "markdown");
@@ -96,7 +96,7 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
   for (const key of templates.keys()) {
     const template = templates.text(key);
     if (template === null) continue;
-    w.paragraph(given(code(key), (name) => md`Template ${name}:`));
+    w.paragraph(md`Template ${code(key)}:`);
     w.fence(template, "markdown");
   }
 }
@@ -134,9 +134,7 @@ function writeMetrics(w: MarkdownWriter, output: Fields): void {
 
 function writeImplications(w: MarkdownWriter, implications: Fields): void {
   w.heading(3, md`Implications`);
-  w.paragraph(
-    given(implications.prose("section_label"), (text) => md`Close with a section named “${text}”.`),
-  );
-  w.paragraph(given(implications.passage("framing_question"), (text) => md`It answers: ${text}`));
-  w.paragraph(given(implications.passage("scope_boundary"), (text) => md`Its limits: ${text}`));
+  w.paragraph(md`Close with a section named “${implications.prose("section_label")}”.`);
+  w.paragraph(md`It answers: ${implications.passage("framing_question")}`);
+  w.paragraph(md`Its limits: ${implications.passage("scope_boundary")}`);
 }

@@ -1,13 +1,13 @@
 /** How the agent gives points, and what fails at once. */
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, md, type Prose, sentence } from "../inline.ts";
+import { type Inline, join, md, type Prose, sentence } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { plural } from "../phrases.ts";
 import { type Agent, categoryTitle } from "./agent_source.ts";
 
 export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
-  w.paragraph(given(scoring.number("maxScore"), (max) => md`The score runs from 0 to ${max}.`));
+  w.paragraph(md`The score runs from 0 to ${scoring.number("maxScore")}.`);
   const categories = scoring.entries("categories", "name").map((fields, index) => ({
     fields,
     title: fields.prose("name") ?? fields.prose("id") ?? md`Category ${index + 1}`,
@@ -16,7 +16,7 @@ export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
   const sum = categories.reduce((total, category) => total + (category.weight ?? 0), 0);
   // 0.4 + 0.3 + 0.2 + 0.1 is 1 and not 0.9999999999999999.
   const total = Number(sum.toFixed(10));
-  const rows = categories.map(({ title, weight }) => [title, given(weight, (points) => md`${points}`)]);
+  const rows = categories.map(({ title, weight }) => [title, md`${weight}`]);
   w.table(["Category", "Weight"], [...rows, [md`**Total**`, md`**${total}**`]]);
   w.paragraph(scoring.passage("weight_rationale"));
   w.paragraph(scoring.passage("interpretation"));
@@ -33,7 +33,7 @@ function writeCategory(w: MarkdownWriter, category: Fields, title: Inline): void
     writeBelow: (criterion) => {
       writeFailureCode(w, criterion);
       writeVerification(w, criterion);
-      w.bullet(given(criterion.passage("guidance"), (text) => md`How to judge: ${text}`));
+      w.bullet(md`How to judge: ${criterion.passage("guidance")}`);
       writeEntries(w, criterion.entries("partial_scores", "condition"), describePartialScore);
     },
   });
@@ -41,45 +41,45 @@ function writeCategory(w: MarkdownWriter, category: Fields, title: Inline): void
 }
 
 function describeCriterion(criterion: Fields): Prose | null {
-  const points = given(criterion.number("points"), (count) => plural(count, "point"));
+  const points = plural(criterion.number("points"), "point");
   const name = criterion.strong("name") ?? criterion.strong("id");
   criterion.skip("id");
   return join([points, name, criterion.passage("description")], " – ");
 }
 
 function describePartialScore(partial: Fields): Prose | null {
-  const score = given(partial.number("points") ?? partial.number("score"), (count) => md`${count}`);
+  const score = md`${partial.number("points") ?? partial.number("score")}`;
   const text = join([score, partial.passage("condition", "description")], " – ");
-  return given(text, (known) => md`In part: ${known}`);
+  return md`In part: ${text}`;
 }
 
 function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
-  w.bullet(given(criterion.code("failure_taxonomy"), (text) => md`Failure code: ${text}`));
+  w.bullet(md`Failure code: ${criterion.code("failure_taxonomy")}`);
   const taxonomy = criterion.map("failure_taxonomy");
   const failureCode = taxonomy.code("failure_mode", "code");
   const severity = taxonomy.prose("default_severity", "severity");
   if (failureCode === null) return;
-  const usual = given(severity, (text) => md`, by default ${text}`) ?? md``;
+  const usual = md`, by default ${severity}` ?? md``;
   w.bullet(md`Failure code: ${failureCode}${usual}`);
 }
 
 function writeVerification(w: MarkdownWriter, criterion: Fields): void {
-  w.bullet(given(criterion.passage("verification"), (text) => md`How to check: ${text}`));
+  w.bullet(md`How to check: ${criterion.passage("verification")}`);
   const verification = criterion.map("verification");
   const automation = verification.map("automation");
-  const tool = given(automation.prose("tool"), (name) => md`Check command (${name})`);
+  const tool = md`Check command (${automation.prose("tool")})`;
   const command = automation.text("command") ?? verification.text("command");
   if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check command`, command);
-  w.bullet(given(automation.prose("threshold"), (text) => md`Threshold of the check: ${text}`));
-  w.bullet(given(verification.passage("guidance", "description"), (text) => md`How to judge: ${text}`));
+  w.bullet(md`Threshold of the check: ${automation.prose("threshold")}`);
+  w.bullet(md`How to judge: ${verification.passage("guidance", "description")}`);
   // A command says by itself that the check is automated.
   const method = command === null ? verification.prose("method") : null;
   verification.skip("method");
-  w.bullet(given(method, (text) => md`Kind of check: ${text}`));
+  w.bullet(md`Kind of check: ${method}`);
 }
 
 function describeCalibration(example: Fields): Prose | null {
-  const score = given(example.prose("score", "expected_score"), (text) => md`**${text}**`);
+  const score = md`**${example.prose("score", "expected_score")}**`;
   const text = example.passage("description", "scenario", "example", "name");
   return join([score, text, example.passage("reasoning", "why", "rationale")], " – ");
 }
@@ -110,8 +110,8 @@ export function writeAutomaticFailure(w: MarkdownWriter, autoFail: Fields, agent
     writeBelow: (condition) => {
       writeDetection(w, condition);
       const category = categoryTitle(agent, condition.text("category_override"));
-      w.bullet(given(category, (name) => md`Counts against: ${name}`));
-      w.bullet(given(condition.passage("remediation"), (text) => md`Remedy: ${sentence(text)}`));
+      w.bullet(md`Counts against: ${category}`);
+      w.bullet(md`Remedy: ${sentence(condition.passage("remediation"))}`);
     },
   });
 }
@@ -125,7 +125,7 @@ function describeCondition(condition: Fields): Prose | null {
 }
 
 function writeDetection(w: MarkdownWriter, condition: Fields): void {
-  w.bullet(given(condition.passage("detection"), (text) => md`Found by: ${text}`));
+  w.bullet(md`Found by: ${condition.passage("detection")}`);
   const detection = condition.map("detection");
   const how = detection.known("method", DETECTION);
   const lead = how ?? detection.prose("method") ?? md`Found by`;

@@ -2,7 +2,7 @@
 import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, listed, md } from "../inline.ts";
+import { type Inline, join, listed, md } from "../inline.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { retries, yesNo } from "../phrases.ts";
 import { unusedKeys } from "./decision.ts";
@@ -39,8 +39,8 @@ export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
 /** `array of path`, `enum: users, operators or developers`. */
 function describeType(fields: Fields): Inline | null {
   const type = fields.prose("type");
-  const item = given(fields.prose("itemType", "item_type"), (text) => md`of ${text}`);
-  const values = given(listed(fields.codes("values"), "or"), (text) => md`(${text})`);
+  const item = md`of ${fields.prose("itemType", "item_type")}`;
+  const values = md`(${listed(fields.codes("values"), "or")})`;
   return join([type, item, values], " ");
 }
 
@@ -57,8 +57,8 @@ function writeStep(w: MarkdownWriter, step: Ordered): void {
   w.numbered(step.number, text, () => {
     const before = listed(step.after.map((index) => md`${index + 1}`));
     const noun = step.after.length === 1 ? md`step` : md`steps`;
-    w.bullet(given(before, (numbers) => md`After ${noun} ${numbers}`));
-    w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
+    w.bullet(md`After ${noun} ${before}`);
+    w.bullet(md`Only if ${fields.snippet("condition")}`);
     const command = fields.text("command");
     if (command !== null) writeCommand(w, md`Command`, command);
     const retry = fields.map("retry");
@@ -96,7 +96,7 @@ export function writeUndo(w: MarkdownWriter, rollback: Fields): void {
   if (rollback.isOff()) return;
   const how =
     rollback.known("strategy", UNDO) ??
-    given(rollback.prose("strategy"), (text) => md`If the work fails, undo it: ${text}.`) ??
+    md`If the work fails, undo it: ${rollback.prose("strategy")}.` ??
     md`If the work fails, undo what you changed.`;
   const logs = rollback.flag("preserve_logs") === true ? md`Keep the logs.` : null;
   w.paragraph(join([how, logs], " "));

@@ -2,7 +2,7 @@
 import { isRecord } from "../../../plain_values.ts";
 import { Fields } from "../field_reader.ts";
 import { humanize, writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { code, given, type Inline, join, listed, md, type Prose, prose } from "../inline.ts";
+import { code, type Inline, join, listed, md, type Prose, prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { plural, requiredOrOptional } from "../phrases.ts";
@@ -14,14 +14,13 @@ export function writeNotifications(w: MarkdownWriter, notifications: Fields): vo
     return new Fields(map, `${notifications.path}.channels[${index}]`);
   });
   writeEntries(w, channels, describeChannel, {
-    writeBelow: (channel) =>
-      w.bullet(given(channel.code("context"), (context) => md`Under the name ${context}`)),
+    writeBelow: (channel) => w.bullet(md`Under the name ${channel.code("context")}`),
   });
   const templates = notifications.map("templates");
   for (const event of templates.keys()) {
     const template = templates.text(event);
     if (template === null) continue;
-    w.paragraph(given(code(event), (name) => md`Message for ${name}:`));
+    w.paragraph(md`Message for ${code(event)}:`);
     w.fence(template);
   }
 }
@@ -41,25 +40,24 @@ export function writeArtifacts(w: MarkdownWriter, { body }: Source): void {
 
 /** A file that a pipeline or a stage keeps. */
 export function describeArtifact(artifact: Fields): Prose | null {
-  const days = given(artifact.number("retention_days"), (count) => md`kept for ${plural(count, "day")}`);
+  const days = md`kept for ${plural(artifact.number("retention_days"), "day")}`;
   const facts = join([days, requiredOrOptional(artifact.flag("required"))], ", ");
   const text = join([artifact.code("name", "id"), artifact.code("path")], " at ");
-  const described = join([text, given(facts, (known) => md`(${known})`)], " ");
-  return given(described, (known) => md`Artifact ${known}`);
+  const described = join([text, md`(${facts})`], " ");
+  return md`Artifact ${described}`;
 }
 
 export function writeState(w: MarkdownWriter, state: Fields): void {
   const persistence = state.flag("persistence");
   if (persistence === true) w.bullet(md`Remember the state from one run to the next`);
   if (persistence === false) w.bullet(md`Forget the state after each run`);
-  w.bullet(given(state.prose("ttl"), (ttl) => md`Forget it after ${ttl}`));
+  w.bullet(md`Forget it after ${state.prose("ttl")}`);
   writeEntries(w, state.entries("custom", "name"), (value) => {
     const text = join([value.code("name"), value.literal("value")], ": ");
     // Without a name and a value, it is left over, and written with the rest of the entry.
-    return given(text, (known) => {
-      const when = given(value.prose("on"), (event) => md`, on ${event}`) ?? md``;
-      return md`Set ${known}${when}`;
-    });
+    if (text === null) return null;
+    const when = md`, on ${value.prose("on")}` ?? md``;
+    return md`Set ${text}${when}`;
   });
 }
 
@@ -71,7 +69,7 @@ export function writePostflight(w: MarkdownWriter, postflight: Fields): void {
     const actions = postflight.entries(key, "description");
     if (actions.length === 0) continue;
     const outcome = prose(humanize(key.replace(/^on_/, "")).toLowerCase());
-    w.paragraph(key === "always" ? md`In any case:` : given(outcome, (name) => md`On ${name}:`));
+    w.paragraph(key === "always" ? md`In any case:` : md`On ${outcome}:`);
     for (const action of actions) writeAction(w, action);
   }
 }

@@ -3,7 +3,7 @@ import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.t
 import { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
 import { writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { code, given, type Inline, join, listed, md, type Prose } from "../inline.ts";
+import { code, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration, plural, retries } from "../phrases.ts";
@@ -39,11 +39,11 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   fields.skip("id");
   w.heading(3, md`${stage.number}. ${stage.title}`);
   w.paragraph(fields.passage("description"));
-  w.bullet(given(describeAfter(stage, stages), (names) => md`After: ${names}`));
-  w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
+  w.bullet(md`After: ${describeAfter(stage, stages)}`);
+  w.bullet(md`Only if ${fields.snippet("condition")}`);
   if (fields.flag("parallel") === true) w.bullet(md`Run the parts of this stage in parallel`);
   if (fields.flag("sequential") === true) w.bullet(md`Run the parts of this stage one after the other`);
-  w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+  w.bullet(md`Time limit: ${duration(fields.number("timeout"))}`);
   if (approval !== null) writeApproval(w, approval);
   writeAssignments(w, md`Input`, fields.map("inputs"));
   writeAssignments(w, md`Environment variable`, fields.map("env"));
@@ -93,9 +93,9 @@ function readReferences(stage: Fields): Reference[] {
 function writeReference(w: MarkdownWriter, { text, fields }: Reference): void {
   w.bullet(text, () => {
     if (!fields) return;
-    w.bullet(given(fields.code("model"), (model) => md`Model: ${model}`));
-    w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
-    w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+    w.bullet(md`Model: ${fields.code("model")}`);
+    w.bullet(md`Only if ${fields.snippet("condition")}`);
+    w.bullet(md`Time limit: ${duration(fields.number("timeout"))}`);
     writeAssignments(w, md`Argument`, fields.map("args"));
     writeLeftoverBullets(w, fields);
   });
@@ -104,11 +104,11 @@ function writeReference(w: MarkdownWriter, { text, fields }: Reference): void {
 function writeProducts(w: MarkdownWriter, stage: Fields): void {
   writeEntries(w, stage.entries("outputs", "name"), (output) => {
     const text = join([output.code("name", "id"), output.code("value", "source")], ": ");
-    return given(text, (known) => md`Output ${known}`);
+    return md`Output ${text}`;
   });
   writeEntries(w, stage.entries("artifacts", "path"), describeArtifact);
   const stages = listed(stage.codes("artifacts_from"));
-  w.bullet(given(stages, (names) => md`Uses the artifacts of ${names}`));
+  w.bullet(md`Uses the artifacts of ${stages}`);
 }
 
 const WHEN_TIME_IS_OVER: Readonly<Record<string, Inline>> = {
@@ -129,14 +129,14 @@ function writeApproval(w: MarkdownWriter, approval: Fields | Prose): void {
     return;
   }
   const isAlways = approval.flag("required") === true;
-  const needed = isAlways ? md`` : (given(approval.code("required"), (text) => md` if ${text}`) ?? md``);
+  const needed = isAlways ? md`` : (md` if ${approval.code("required")}` ?? md``);
   w.bullet(md`Approval is needed before this stage starts${needed}`, () => {
     // As code: an at sign in running text makes some agents read a file of that name.
-    w.bullet(given(listed(approval.codes("approvers"), "or"), (names) => md`From ${names}`));
-    w.bullet(given(approval.number("min_approvals"), (count) => md`At least ${plural(count, "approval")}`));
-    w.bullet(given(approval.number("timeout_hours"), (hours) => md`Within ${plural(hours, "hour")}`));
+    w.bullet(md`From ${listed(approval.codes("approvers"), "or")}`);
+    w.bullet(md`At least ${plural(approval.number("min_approvals"), "approval")}`);
+    w.bullet(md`Within ${plural(approval.number("timeout_hours"), "hour")}`);
     const action = approval.known("timeout_behavior", WHEN_TIME_IS_OVER) ?? approval.code("timeout_behavior");
-    w.bullet(given(action, (text) => md`When that time is over, ${text}`));
+    w.bullet(md`When that time is over, ${action}`);
     writeRules(w, approval);
     writeLeftoverBullets(w, approval);
   });
@@ -148,7 +148,7 @@ function writeRules(w: MarkdownWriter, approval: Fields): void {
   if (self === false) w.bullet(md`Nobody approves what they started themselves`);
   if (approval.flag("auto_reject_on_change") === true)
     w.bullet(md`A change made meanwhile counts as a refusal`);
-  w.bullet(given(listed(approval.codes("skip_for"), "or"), (names) => md`Not needed for ${names}`));
+  w.bullet(md`Not needed for ${listed(approval.codes("skip_for"), "or")}`);
 }
 
 export function writeShellSteps(w: MarkdownWriter, steps: readonly Fields[]): void {
@@ -160,18 +160,18 @@ function writeShellStep(w: MarkdownWriter, step: Fields, number: number): void {
   const name = step.strong("name") ?? step.strong("description") ?? md`**Step ${number}**`;
   const command = step.text("command") ?? step.text("run");
   const isScript = command?.trim().includes("\n") ?? false;
-  const inline = isScript ? null : code(command ?? "");
+  const inline = isScript ? null : code(command);
   w.numbered(number, isScript ? md`${name}:` : join([name, inline], ": "), () => {
     if (isScript && command !== null) w.fence(command, "sh");
     w.bullet(step.passage("description"));
-    w.bullet(given(step.code("working_dir"), (path) => md`In the directory ${path}`));
+    w.bullet(md`In the directory ${step.code("working_dir")}`);
     writeAssignments(w, md`Environment variable`, step.map("env"));
-    w.bullet(given(step.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
+    w.bullet(md`Time limit: ${duration(step.number("timeout"))}`);
     if (step.flag("always_run") === true) w.bullet(md`Run it even when something before it failed`);
     if (step.flag("continue_on_error") === true) w.bullet(md`Go on when it fails`);
     w.bullet(retries(step.number("retries"), () => step.number("retry_delay")));
     if (step.flag("expect_empty") === true) w.bullet(md`It must print nothing`);
-    w.bullet(given(step.code("expect_match"), (pattern) => md`Its output must match ${pattern}`));
+    w.bullet(md`Its output must match ${step.code("expect_match")}`);
     writeLeftoverBullets(w, step);
   });
 }

@@ -5,7 +5,7 @@ import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.t
 import type { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
 import { writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { given, type Inline, join, listed, md, prose } from "../inline.ts";
+import { type Inline, join, listed, md, prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration, plural } from "../phrases.ts";
@@ -36,18 +36,18 @@ export function writePhaseOrder(w: MarkdownWriter, { orchestration, phases, leve
   if (mode.flag("prompt") === true) {
     w.bullet(md`Ask first whether to run the phases one after the other or in parallel.`);
   }
-  w.bullet(mode.known("default", MODES) ?? given(mode.prose("default"), (text) => md`Mode: ${text}`));
+  w.bullet(mode.known("default", MODES) ?? md`Mode: ${mode.prose("default")}`);
   w.bullet(
     orchestration.known("on_failure", ON_FAILURE) ??
-      given(orchestration.prose("on_failure"), (text) => md`If a phase fails: ${text}`),
+      md`If a phase fails: ${orchestration.prose("on_failure")}`,
   );
   const maxParallel = orchestration.number("max_parallel");
-  w.bullet(given(maxParallel, (count) => md`Run ${plural(count, "phase")} at a time at most.`));
-  w.bullet(given(orchestration.number("timeout"), (ms) => md`Time limit for all phases: ${duration(ms)}`));
+  w.bullet(md`Run ${plural(maxParallel, "phase")} at a time at most.`);
+  w.bullet(md`Time limit for all phases: ${duration(orchestration.number("timeout"))}`);
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
   writeEntries(w, mode.entries("parallel_groups", "number"), (group) => {
-    const number = given(group.prose("number", "id", "name"), (text) => md`Group ${text}`) ?? md`Group`;
-    const kind = given(group.prose("mode"), (text) => md`(${text})`);
+    const number = md`Group ${group.prose("number", "id", "name")}` ?? md`Group`;
+    const kind = md`(${group.prose("mode")})`;
     const members = listed(group.texts("phases").map((id) => titles.get(id) ?? prose(id)));
     return join([join([number, kind], " "), members], ": ");
   });
@@ -68,17 +68,17 @@ function writePhase(w: MarkdownWriter, phase: Ordered, phases: readonly Ordered[
   for (const [index, step] of steps.entries()) {
     w.numbered(index + 1, step.text, () => step.fields && writeLeftoverBullets(w, step.fields));
   }
-  w.bullet(given(describeAfter(phase, phases), (names) => md`After: ${names}`));
-  w.bullet(given(fields.snippet("condition"), (condition) => md`Only if ${condition}`));
-  w.bullet(given(fields.snippet("skip_if"), (condition) => md`Skip it if ${condition}`));
-  w.bullet(given(fields.prose("type"), (type) => md`Kind of phase: ${type}`));
-  w.bullet(given(fields.prose("group"), (group) => md`Group: ${group}`));
+  w.bullet(md`After: ${describeAfter(phase, phases)}`);
+  w.bullet(md`Only if ${fields.snippet("condition")}`);
+  w.bullet(md`Skip it if ${fields.snippet("skip_if")}`);
+  w.bullet(md`Kind of phase: ${fields.prose("type")}`);
+  w.bullet(md`Group: ${fields.prose("group")}`);
   writeGate(w, fields);
   if (fields.flag("barrier") === true)
     w.bullet(md`Nothing that comes later starts before this phase has ended`);
   writeAssignments(w, md`Input`, fields.map("inputs"));
-  w.bullet(given(fields.number("timeout"), (ms) => md`Time limit: ${duration(ms)}`));
-  w.bullet(given(listed(fields.proses("focus")), (topics) => md`Focus: ${topics}`));
+  w.bullet(md`Time limit: ${duration(fields.number("timeout"))}`);
+  w.bullet(md`Focus: ${listed(fields.proses("focus"))}`);
   writeLeftoverBullets(w, fields);
 }
 
