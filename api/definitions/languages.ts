@@ -1,7 +1,7 @@
 /** GET /languages, /languages/{id} and /schemas/{type}.json: the languages of definitions, and their JSON Schemas. */
 import { Type } from "@sinclair/typebox";
 import { parse } from "yaml";
-import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
+import { MAX_LENGTHS, MAX_TAGS, titleCase } from "../../shared/definitions/interface_fields.ts";
 import { exampleOfKey, type Key } from "../../shared/definitions/language/keys.ts";
 import { LANGUAGE_VERSION, LANGUAGES } from "../../shared/definitions/language/language.ts";
 import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../shared/definitions/name.ts";
@@ -30,7 +30,7 @@ const LANGUAGE_LIST = DEFINITION_TYPES.map((type) => {
   const abbreviation = `${type.charAt(0).toUpperCase()}DL`;
   return {
     id: abbreviation.toLowerCase(),
-    displayName: `${titleOf(type)} Definition Language`,
+    displayName: `${titleCase(type)} Definition Language`,
     abbreviation,
     description: DESCRIPTIONS[type],
     definitionType: type,
@@ -38,10 +38,6 @@ const LANGUAGE_LIST = DEFINITION_TYPES.map((type) => {
     status: "active" as const,
   };
 });
-
-function titleOf(type: DefinitionType): string {
-  return `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
-}
 
 const [EXAMPLE] = LANGUAGE_LIST;
 const FIELDS = {
@@ -208,7 +204,7 @@ export function jsonSchemaOf(type: DefinitionType, id: string): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: id,
-    title: `${titleOf(type)} definition`,
+    title: `${titleCase(type)} definition`,
     type: "object",
     required: [type],
     properties: { [type]: { ...body, type: "object", required: ["interface"], properties: inside } },

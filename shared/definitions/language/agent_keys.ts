@@ -26,7 +26,7 @@ const INTERFACE: Keys = {
     isRequired: true,
   }),
   tools: key.list(
-    key.tool("", ""),
+    key.tool(),
     `Tools it may use: ${TOOLS.join(", ")}; without this key, reading tools or all tools`,
     "[Read, Grep]",
   ),
@@ -86,7 +86,7 @@ const METRIC: Keys = {
   label: key.text("Its name", "Open findings"),
   description: key.text("What it counts", "Findings that block"),
   type: key.text("Its type", "integer"),
-  sentiment: key.word("How to read it", ["lower_is_better", "higher_is_better"], { or: ["text"] }),
+  sentiment: key.openWord("How to read it", ["lower_is_better", "higher_is_better"]),
   section: key.text("The section it stands in", "summary"),
 };
 
@@ -113,7 +113,7 @@ const OUTPUT: Keys = {
     input: key.text("What the agent is given", "diff --git a/x b/x"),
     output: key.text("What it answers", '"HOLD: there are no tests."'),
   }),
-  templates: key.names(key.text("", ""), "Further templates by name", '{row: "{{time}}: {{event}}"}'),
+  templates: key.names(key.text(), "Further templates by name", '{row: "{{time}}: {{event}}"}'),
   metrics: key.names(key.block("", METRIC, { or: ["text"] }), "Figures that the answer has"),
   implications: key.block("A section that looks ahead", {
     section_label: key.text("Its title", "What this means"),

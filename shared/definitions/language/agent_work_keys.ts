@@ -14,7 +14,7 @@ function samples(meaning: string): Key {
 }
 
 const KNOWLEDGE: Keys = {
-  key_definitions: key.names(key.text("", ""), "Terms and their meanings", "{sink: Where input is used}"),
+  key_definitions: key.names(key.text(), "Terms and their meanings", "{sink: Where input is used}"),
   global_references: key.proses("Standards to follow", "[OWASP ASVS 4.0]"),
   sections: key.entries("What to look for, by category", "what_to_check", {
     category_ref: key.text("Id of a category of `scoring`", "tests"),
@@ -92,7 +92,7 @@ const SCORING: Keys = {
 };
 
 const DECISIONS: Keys = {
-  vocabulary: key.names(key.text("", ""), "The words to decide with", "{positive: MERGE, negative: HOLD}"),
+  vocabulary: key.names(key.text(), "The words to decide with", "{positive: MERGE, negative: HOLD}"),
   thresholds: key.entries("Words and their scores, instead of `preset`", "decision", {
     decision: key.text("A key of `vocabulary`", "positive"),
     min_score: key.number("The lowest score", 80),
@@ -113,7 +113,7 @@ const DECISIONS: Keys = {
 };
 
 const DETECTION: Keys = {
-  method: key.word("By what", ["pattern", "semantic", "tool"], { or: ["text"] }),
+  method: key.openWord("By what", ["pattern", "semantic", "tool"]),
   description: key.prose("How", "A key in a changed line"),
   patterns: key.texts("Patterns", '["AKIA[0-9A-Z]{16}"]'),
   pattern: key.text("One pattern", "AKIA[0-9A-Z]{16}"),
@@ -247,7 +247,7 @@ export const AGENT_WORK: Keys = {
   process: key.block("How it proceeds", PROCESS),
   decisions: key.block("From a score to a word", DECISIONS),
   completion: key.block("How it ends", {
-    vocabulary: key.names(key.text("", ""), "The words to end with", "{complete: DONE, partial: PARTIAL}"),
+    vocabulary: key.names(key.text(), "The words to end with", "{complete: DONE, partial: PARTIAL}"),
     criteria: key.entries("When to choose a word", "condition", {
       decision: key.text("A key of `vocabulary`", "complete"),
       condition: key.text("When", "all files are formatted"),
@@ -256,9 +256,7 @@ export const AGENT_WORK: Keys = {
   }),
   rollback: key.block("How failed work is undone", {
     enabled: key.flag("False: the block does not apply"),
-    strategy: key.word("How", ["git_restore", "git_stash", "backup_restore", "manual", "none"], {
-      or: ["text"],
-    }),
+    strategy: key.openWord("How", ["git_restore", "git_stash", "backup_restore", "manual", "none"]),
     preserve_logs: key.flag("Keep the logs"),
   }),
   edge_cases: key.entries("Situations with rules of their own", "condition", EDGE_CASE),

@@ -9,7 +9,7 @@ import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import type { DefinitionSource } from "../parse_definition.ts";
 import { exampleOfKey, type Key, type Kind } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
-import { type KeyPlace, walkKeys } from "./walk_keys.ts";
+import { type KeyPlace, type KnownPlace, walkKeys } from "./walk_keys.ts";
 
 export const KEY_WARNING_CODES = ["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH"] as const;
 
@@ -102,7 +102,6 @@ function suggesterOf(key: Key): Suggest {
   return made;
 }
 
-type KnownPlace = KeyPlace & { key: Key };
 type NodeOf = () => ReturnType<YamlDocument["nodeAt"]>;
 
 function checkValue(place: KnownPlace, nodeOf: NodeOf): Finding | null {

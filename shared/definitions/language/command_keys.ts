@@ -5,14 +5,13 @@ import { type Keys, key } from "./keys.ts";
 /** The last three are from before version 2 and mean `agent`. */
 const COMMAND_TYPES = ["agent", "utility", "custom", "validator", "executor", "fixer"];
 
+const MODEL: Keys = {
+  default: key.model("The usual model", "sonnet"),
+  allowed: key.list(key.model(), "Models that a user may choose", "[sonnet, opus]"),
+};
+
 const EXECUTION: Keys = {
-  model: {
-    ...key.block("The model, or a text", {
-      default: key.model("The usual model", "sonnet"),
-      allowed: key.list(key.model("", ""), "Models that a user may choose", "[sonnet, opus]"),
-    }),
-    or: ["model"],
-  },
+  model: key.block("The model, or a text", MODEL, { or: ["model"] }),
   timeout: key.integer(TIMEOUT_MS, 300_000),
   max_retries: key.integer("How often to try again, 0 to 5", 2),
   retry_delay: key.integer("Milliseconds in between", 1_000),
@@ -20,11 +19,12 @@ const EXECUTION: Keys = {
 
 const POSTFLIGHT: Keys = {
   steps: key.entries("Steps afterwards", "action", {
-    action: key.word(
-      "What to do",
-      ["persist_to_tracker", "verify_saved", "present_summary", "custom_command"],
-      { or: ["text"] },
-    ),
+    action: key.openWord("What to do", [
+      "persist_to_tracker",
+      "verify_saved",
+      "present_summary",
+      "custom_command",
+    ]),
     name: key.prose("What to do, if there is no action", "Publish the report"),
     command: key.text("A command", "bun run report"),
     required: key.flag("False: the step may be left out"),
@@ -93,7 +93,7 @@ export const COMMAND_KEYS: Keys = {
   tracking: key.block("Whether the result is saved", {
     enabled: key.flag("False: nothing is saved"),
     required: key.flag("Save the result before showing it"),
-    variant: key.word("By what", ["claude-code", "sdk", "custom", "none"], { or: ["text"] }),
+    variant: key.openWord("By what", ["claude-code", "sdk", "custom", "none"]),
     custom: key.text("The command that saves it, for `custom`", "bun run save"),
   }),
   output: key.block("The form of the result", {

@@ -1,5 +1,6 @@
 /** Keys that several languages share. */
 import { DEFINITION_DOMAINS, type DefinitionType } from "../../vocabulary.ts";
+import { titleCase } from "../interface_fields.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
 /** The block `interface`, with keys that every language has and those of one. */
@@ -7,7 +8,10 @@ export function interfaceBlock(noun: DefinitionType, more: Keys = {}): Key {
   const keys: Keys = {
     name: key.text("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
     version: key.text("MAJOR.MINOR.PATCH, in quotes", '"1.0.0"', { isRequired: true }),
-    displayName: key.text("The name that people read; made from the name if it is missing", titleOf(noun)),
+    displayName: key.text(
+      "The name that people read; made from the name if it is missing",
+      `My ${titleCase(noun)}`,
+    ),
     description: key.prose(
       `What the ${noun} does and when to use it, in 20 to 1,024 characters`,
       `One sentence that says what the ${noun} does and when to use it.`,
@@ -20,10 +24,6 @@ export function interfaceBlock(noun: DefinitionType, more: Keys = {}): Key {
     ...more,
   };
   return key.block(`What identifies the ${noun}`, keys, { isRequired: true });
-}
-
-function titleOf(noun: string): string {
-  return `My ${noun.charAt(0).toUpperCase()}${noun.slice(1)}`;
 }
 
 export const META = key.free("Your own notes, which are not rendered", "{reviewed: 2026-01-15}");
@@ -55,9 +55,7 @@ const LOOK: Keys = {
   expect_output: key.text(
     "The output of the command; true for any, false or an empty text for none",
     "ready",
-    {
-      or: ["boolean"],
-    },
+    { or: ["boolean"] },
   ),
   expect_empty: key.flag("The command has to print nothing"),
   field: key.text("The field that `json_field` and `yaml_field` read", "version"),
@@ -114,5 +112,5 @@ export function outcome(meaning: string): Key {
 
 /** Environment variables and their values. */
 export function environment(meaning: string): Key {
-  return key.names(key.text("", ""), meaning, '{CI: "true"}');
+  return key.names(key.text(), meaning, '{CI: "true"}');
 }

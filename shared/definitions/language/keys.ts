@@ -51,21 +51,84 @@ export interface Key {
   inTree: boolean;
 }
 
-/** Returns an example in YAML on one line; of a map, with its first two keys. */
-export function exampleOfKey(key: Key): string {
-  if (key.example !== "") return key.example;
-  const flow = { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 } as const;
-  return stringify(exampleValue(key), flow).trim();
-}
+type Options = Partial<Pick<Key, "or" | "isRequired" | "isOpen" | "main" | "label" | "context" | "inTree">>;
 
-function exampleValue(key: Key): unknown {
-  const { example, kind, item, keys } = key;
-  if (example !== "") return parse(example);
-  if (item !== null) return kind === "list" ? [exampleValue(item)] : { name: exampleValue(item) };
-  const scalars = Object.entries(keys).filter(([, inner]) => inner.item === null && inner.kind !== "map");
-  const shown = scalars.length > 0 ? scalars : Object.entries(keys).slice(0, 1);
-  return Object.fromEntries(shown.slice(0, 2).map(([name, inner]) => [name, exampleValue(inner)]));
-}
+/** The functions that declare the keys in the tables. Items of lists and maps need no meaning and no example of their own. */
+export const key = {
+  text: scalar("text"),
+  prose: scalar("prose"),
+  integer: scalar("integer"),
+  number: scalar("number"),
+  model: scalar("model"),
+  tool: scalar("tool"),
+  free: scalar("free"),
+
+  flag(meaning: string, options: Options & { example?: string } = {}): Key {
+    return { ...BASE, kind: "boolean", meaning, example: "true", ...options };
+  },
+
+  /** One of several words; the first one is the example. */
+  word(meaning: string, words: readonly string[], options: Options = {}): Key {
+    return { ...BASE, kind: "word", meaning, words, example: words[0] ?? "", ...options };
+  },
+
+  /** One of several words, or a text of the author's own. */
+  openWord(meaning: string, words: readonly string[]): Key {
+    return key.word(meaning, words, { or: ["text"] });
+  },
+
+  reference(
+    target: DefinitionType | Key["target"],
+    meaning: string,
+    example: string,
+    options: Options = {},
+  ): Key {
+    const find = typeof target === "string" ? () => target : target;
+    return { ...BASE, kind: "reference", meaning, example, ...options, target: find };
+  },
+
+  /** A list of scalars; a single one may stand without its list. */
+  list(item: Key, meaning: string, example: string): Key {
+    return { ...BASE, kind: "list", item, meaning, example };
+  },
+
+  texts(meaning: string, example: string): Key {
+    return key.list(key.text(), meaning, example);
+  },
+
+  proses(meaning: string, example: string): Key {
+    return key.list(key.prose(), meaning, example);
+  },
+
+  references(target: DefinitionType, meaning: string, example: string, options: Options = {}): Key {
+    return key.list(key.reference(target, "", "", options), meaning, example);
+  },
+
+  /** A map with known keys. A key named `code, example` is `code`, and `example` is another name for it. */
+  block(meaning: string, keys: Keys, options: Options = {}): Key {
+    return { ...BASE, kind: "map", meaning, keys: withOtherNames(keys), ...options };
+  },
+
+  /** A block that authors extend: other keys are fine unless they resemble a known one. */
+  openBlock(meaning: string, keys: Keys, options: Options = {}): Key {
+    return key.block(meaning, keys, { ...options, isOpen: true });
+  },
+
+  /** A list of maps. An entry that is no map stands for its key `main`. */
+  entries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
+    return { ...BASE, kind: "list", meaning, item: key.block("", keys, { main }), ...options };
+  },
+
+  /** A list of maps that authors extend. */
+  openEntries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
+    return { ...BASE, kind: "list", meaning, item: key.openBlock("", keys, { main }), ...options };
+  },
+
+  /** A map whose keys are the author's own. */
+  names(item: Key, meaning: string, example = ""): Key {
+    return { ...BASE, kind: "names", item, meaning, example };
+  },
+};
 
 const BASE: Key = {
   kind: "free",
@@ -84,61 +147,10 @@ const BASE: Key = {
   inTree: true,
 };
 
-type Options = Partial<Pick<Key, "or" | "isRequired" | "isOpen" | "main" | "label" | "context" | "inTree">>;
-
 function scalar(kind: Kind) {
-  return (meaning: string, example: string | number, options: Options = {}): Key => {
+  return (meaning = "", example: string | number = "", options: Options = {}): Key => {
     return { ...BASE, kind, meaning, example: String(example), ...options };
   };
-}
-
-const text = scalar("text");
-const prose = scalar("prose");
-
-function flag(meaning: string, options: Options & { example?: string } = {}): Key {
-  return { ...BASE, kind: "boolean", meaning, example: "true", ...options };
-}
-
-/** One of several words; the first one is the example. */
-function word(meaning: string, words: readonly string[], options: Options = {}): Key {
-  return { ...BASE, kind: "word", meaning, words, example: words[0] ?? "", ...options };
-}
-
-function reference(
-  target: DefinitionType | Key["target"],
-  meaning: string,
-  example: string,
-  options: Options = {},
-): Key {
-  const find = typeof target === "string" ? () => target : target;
-  return { ...BASE, kind: "reference", meaning, example, ...options, target: find };
-}
-
-/** A list of scalars; a single one may stand without its list. */
-function list(item: Key, meaning: string, example: string, options: Options = {}): Key {
-  return { ...BASE, kind: "list", item, meaning, example, ...options };
-}
-
-function texts(meaning: string, example: string, options: Options = {}): Key {
-  return list(text("", ""), meaning, example, options);
-}
-
-function proses(meaning: string, example: string): Key {
-  return list(prose("", ""), meaning, example);
-}
-
-function references(target: DefinitionType, meaning: string, example: string, options: Options = {}): Key {
-  return list(reference(target, "", "", options), meaning, example);
-}
-
-/** A map with known keys. A key named `code, example` is `code`, and `example` is another name for it. */
-function block(meaning: string, keys: Keys, options: Options = {}): Key {
-  return { ...BASE, kind: "map", meaning, keys: withOtherNames(keys), ...options };
-}
-
-/** A block that authors extend: other keys are fine unless they resemble a known one. */
-function openBlock(meaning: string, keys: Keys, options: Options = {}): Key {
-  return block(meaning, keys, { ...options, isOpen: true });
 }
 
 function withOtherNames(keys: Keys): Keys {
@@ -150,40 +162,18 @@ function withOtherNames(keys: Keys): Keys {
   return Object.fromEntries(entries);
 }
 
-/** A list of maps. An entry that is no map stands for its key `main`. */
-function entries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
-  return { ...BASE, kind: "list", meaning, item: block("", keys, { main }), ...options };
+/** Returns an example in YAML on one line; of a map, with its first two keys. */
+export function exampleOfKey(key: Key): string {
+  if (key.example !== "") return key.example;
+  const flow = { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 } as const;
+  return stringify(exampleValue(key), flow).trim();
 }
 
-/** A list of maps that authors extend. */
-function openEntries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
-  return { ...BASE, kind: "list", meaning, item: openBlock("", keys, { main }), ...options };
+function exampleValue(key: Key): unknown {
+  const { example, kind, item, keys } = key;
+  if (example !== "") return parse(example);
+  if (item !== null) return kind === "list" ? [exampleValue(item)] : { name: exampleValue(item) };
+  const scalars = Object.entries(keys).filter(([, inner]) => inner.item === null && inner.kind !== "map");
+  const shown = scalars.length > 0 ? scalars : Object.entries(keys).slice(0, 1);
+  return Object.fromEntries(shown.slice(0, 2).map(([name, inner]) => [name, exampleValue(inner)]));
 }
-
-/** A map whose keys are the author's own. */
-function names(item: Key, meaning: string, example = "", options: Options = {}): Key {
-  return { ...BASE, kind: "names", item, meaning, example, ...options };
-}
-
-/** The functions that declare the keys in the tables. */
-export const key = {
-  text,
-  prose,
-  integer: scalar("integer"),
-  number: scalar("number"),
-  model: scalar("model"),
-  tool: scalar("tool"),
-  free: scalar("free"),
-  flag,
-  word,
-  reference,
-  references,
-  list,
-  texts,
-  proses,
-  block,
-  openBlock,
-  entries,
-  openEntries,
-  names,
-};

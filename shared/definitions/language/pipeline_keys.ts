@@ -1,5 +1,6 @@
 /** The keys of pipelines. */
 import { DEFINITION_TYPES } from "../../vocabulary.ts";
+import { titleCase } from "../interface_fields.ts";
 import { environment, GATE, interfaceBlock, META, TIMEOUT_MS } from "./common_keys.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
@@ -25,10 +26,9 @@ function shellSteps(meaning: string): Key {
 
 /** References with their arguments. Below a stage, one that is plain text is the reference alone. */
 function runs(type: "workflow" | "command" | "agent", more: Keys = {}): Key {
-  const example = `my-${type}@^1.0.0`;
-  return key.openEntries(`${type.charAt(0).toUpperCase()}${type.slice(1)}s to run`, "ref", {
-    ref: key.reference(type, `The ${type}`, example, { isRequired: true }),
-    args: key.names(key.free("", ""), "Its arguments", "{target: main}"),
+  return key.openEntries(`${titleCase(type)}s to run`, "ref", {
+    ref: key.reference(type, `The ${type}`, `my-${type}@^1.0.0`, { isRequired: true }),
+    args: key.names(key.free(), "Its arguments", "{target: main}"),
     ...more,
     condition: key.text("When to run it", "branch == 'main'"),
     timeout: key.integer(TIMEOUT_MS, 600_000),
@@ -78,7 +78,7 @@ const STAGE: Keys = {
   approval: key.block("Whose agreement it waits for; or true, false, or a condition", APPROVAL, {
     or: ["boolean", "prose"],
   }),
-  inputs: key.names(key.free("", ""), "Values for its parts", "{version: 1.2.0}"),
+  inputs: key.names(key.free(), "Values for its parts", "{version: 1.2.0}"),
   env: environment("Environment variables"),
   outputs: key.openEntries("What it hands on", "name", {
     id: key.text("The same as `name`", "image"),
@@ -114,7 +114,7 @@ const TRIGGER: Keys = {
   allowed: key.flag("False: never by hand"),
   parameters: key.entries("What to ask for", "name", {
     name: key.text("Its name", "target"),
-    type: key.word("Its type", ["string", "boolean", "number"], { or: ["text"] }),
+    type: key.openWord("Its type", ["string", "boolean", "number"]),
     required: key.flag("It cannot be left out"),
     default: key.free("The value if it is left out", "main"),
     options: key.texts("The values it can have", "[staging, production]"),
@@ -151,9 +151,7 @@ const ENVIRONMENT: Keys = {
 
 const NOTIFICATIONS: Keys = {
   channels: key.openEntries("Whom to tell", "type", {
-    type: key.word("How", ["slack", "email", "github_status", "webhook", "pagerduty", "teams"], {
-      or: ["text"],
-    }),
+    type: key.openWord("How", ["slack", "email", "github_status", "webhook", "pagerduty", "teams"]),
     channel: key.texts("Name of the channel", "releases"),
     channels: key.texts("Names of channels", "[releases]"),
     recipients: key.texts("People", "[release-manager]"),
@@ -161,7 +159,7 @@ const NOTIFICATIONS: Keys = {
     events: key.texts("When", "[success, failure]"),
     context: key.text("The name of a status", "ci/release"),
   }),
-  templates: key.names(key.text("", ""), "Messages by event", '{success: "{{name}} is live"}'),
+  templates: key.names(key.text(), "Messages by event", '{success: "{{name}} is live"}'),
   rate_limit: key.free("How often at most", "{per_hour: 10}"),
 };
 
@@ -181,9 +179,7 @@ export const PIPELINE_KEYS: Keys = {
   stages: key.openEntries("The stages", "name", STAGE, { label: "stage", isRequired: true }),
   rollback: key.openBlock("How it goes back", {
     enabled: key.flag("False: the block does not apply"),
-    strategy: key.word("How", ["revert_to_last_success", "revert_to_previous", "custom", "none"], {
-      or: ["text"],
-    }),
+    strategy: key.openWord("How", ["revert_to_last_success", "revert_to_previous", "custom", "none"]),
     triggers: key.openEntries("When", "condition", {
       condition: key.text("When", "error_rate > 5"),
       action: key.text("What to do", "withdraw"),

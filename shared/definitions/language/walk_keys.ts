@@ -1,5 +1,5 @@
 /** Walks a document along the table of its keys. Graph, warnings and lists of models and tools all read through it. */
-import { isRecord, toItems } from "../../plain_values.ts";
+import { isRecord, toItems, toRecord } from "../../plain_values.ts";
 import type { DefinitionType } from "../../vocabulary.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import type { Key } from "./keys.ts";
@@ -18,6 +18,8 @@ export interface KeyPlace {
   context: string;
 }
 
+export type KnownPlace = KeyPlace & { key: Key };
+
 /** Calls `visit` for every value that the table has a key for, and for every key that it lacks, in document order. */
 export function walkKeys(
   { type, body }: { type: DefinitionType; body: Record<string, unknown> },
@@ -26,8 +28,6 @@ export function walkKeys(
   const key = LANGUAGES[type];
   walkInside({ key, value: body, path: [], around: { key, value: body }, context: "" }, visit);
 }
-
-type KnownPlace = KeyPlace & { key: Key };
 
 function walk(place: KnownPlace, visit: (place: KeyPlace) => void): void {
   visit(place);
@@ -107,6 +107,6 @@ function walkMain({ key, value, ...place }: KnownPlace, visit: (place: KeyPlace)
 }
 
 function labelOf(item: unknown, index: number): string {
-  const part = isRecord(item) ? item : {};
-  return scalarText(part["id"]) ?? scalarText(part["name"]) ?? String(index + 1);
+  const { id, name } = toRecord(item);
+  return scalarText(id) ?? scalarText(name) ?? String(index + 1);
 }

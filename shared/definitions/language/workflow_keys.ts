@@ -19,10 +19,10 @@ const PHASE: Keys = {
   condition: key.text("When to run it", "context.has_tests"),
   skip_if: key.text("When to skip it", "flags.quick"),
   gate: key.block("The score that it needs", GATE),
-  type: key.word("What kind of phase it is", ["validate", "execute", "mixed"], { or: ["text"] }),
+  type: key.openWord("What kind of phase it is", ["validate", "execute", "mixed"]),
   group: key.text("A group of phases, 1 to 100", 1),
   barrier: key.flag("Nothing later starts before it has ended"),
-  inputs: key.names(key.free("", ""), "Values for its steps", "{to_ref: HEAD}"),
+  inputs: key.names(key.free(), "Values for its steps", "{to_ref: HEAD}"),
   timeout: key.integer(TIMEOUT_MS, 600_000),
   focus: key.texts("What to look at", "[tests]"),
 };
@@ -39,7 +39,7 @@ const ARGUMENTS: Keys = {
     name: key.text("Its name", "strict"),
     short: key.text("One letter", "s"),
     description: key.text("What it does", "Fail on warnings"),
-    type: key.word("Its type", ["boolean", "string", "number", "array"], { or: ["text"] }),
+    type: key.openWord("Its type", ["boolean", "string", "number", "array"]),
     required: key.flag("It cannot be left out"),
     default: key.free("The value if it is left out", "false"),
   }),
@@ -56,14 +56,13 @@ const ARGUMENTS: Keys = {
 const VARIABLE: Keys = {
   name: key.text("Its name", "base"),
   source: key.text("Where it comes from", "git merge-base main HEAD"),
-  default: key.free("The value if that is unknown", "main"),
 };
 
 const ORCHESTRATION: Keys = {
   phases: key.entries("The phases", "name", PHASE, { label: "phase", isRequired: true }),
   execution_mode: key.block("Whether phases run together", {
     prompt: key.flag("Ask the user"),
-    default: key.word("Otherwise", ["sequential", "parallel"], { or: ["text"] }),
+    default: key.openWord("Otherwise", ["sequential", "parallel"]),
     parallel_groups: key.entries("Phases that run together", "number", {
       number: key.text("Number of the group", 1),
       id: key.text("The same as `number`", "checks"),
@@ -72,16 +71,14 @@ const ORCHESTRATION: Keys = {
       phases: key.texts("Ids of its phases", "[review, tests]"),
     }),
   }),
-  on_failure: key.word("What to do if a phase fails", ["stop", "continue", "abort"], { or: ["text"] }),
+  on_failure: key.openWord("What to do if a phase fails", ["stop", "continue", "abort"]),
   max_parallel: key.integer("Phases at a time, 1 to 10", 3),
   timeout: key.integer("Time limit for all phases in milliseconds", 1_800_000),
 };
 
 const EXTRACTION: Keys = {
   id: key.text("Its id", "base"),
-  type: key.word("Where the value comes from", ["command", "env_var", "json_field", "yaml_field"], {
-    or: ["text"],
-  }),
+  type: key.openWord("Where the value comes from", ["command", "env_var", "json_field", "yaml_field"]),
   command: key.text("The command, for `command`", "git rev-parse HEAD"),
   "name, env": key.text("The variable, for `env_var`", "CI"),
   path: key.text("The file, for fields", "package.json"),
@@ -107,27 +104,27 @@ export const WORKFLOW_KEYS: Keys = {
   }),
   context: key.block("What to find out first", {
     detectors: detectors("Conditions, used in expressions as `context.<id>`"),
-    variables: key.entries("Variables", "name", VARIABLE),
+    variables: key.entries("Variables", "name", {
+      ...VARIABLE,
+      default: key.free("The value if that is unknown", "main"),
+    }),
   }),
   orchestration: key.block("The phases and their order", ORCHESTRATION, { isRequired: true }),
   aggregation: key.block("How phases become one result", {
     score: key.block("The score", {
-      method: key.word("How", ["weighted_average", "average", "min", "max"], { or: ["text"] }),
-      weights: key.names(key.number("", ""), "Weights of phases by id, 0 to 1", "{review: 0.6, tests: 0.4}"),
+      method: key.openWord("How", ["weighted_average", "average", "min", "max"]),
+      weights: key.names(key.number(), "Weights of phases by id, 0 to 1", "{review: 0.6, tests: 0.4}"),
       skip_missing: key.flag("Skipped phases do not count"),
     }),
-    decision: key.names(key.text("", ""), "Words and their conditions", '{PASS: "score >= 80"}'),
+    decision: key.names(key.text(), "Words and their conditions", '{PASS: "score >= 80"}'),
   }),
   outputs: key.block("What is written", {
     artifacts: key.entries("Files", "path", {
       "id, name": key.text("Its id", "report"),
-      type: key.word("Its type", ["markdown", "json", "yaml", "html"], { or: ["text"] }),
+      type: key.openWord("Its type", ["markdown", "json", "yaml", "html"]),
       path: key.text("Where", "reports/checks.md"),
     }),
-    variables: key.entries("Variables", "name", {
-      name: VARIABLE["name"],
-      source: VARIABLE["source"],
-    } as Keys),
+    variables: key.entries("Variables", "name", VARIABLE),
     verification: key.block("Checks of what was written", { post_save: checks("When everything is saved") }),
     tracking: key.block("Whether the result is saved", {
       enabled: key.flag("Save the result"),
