@@ -1,6 +1,6 @@
 /** Checks before and after the work, and detectors: one clause for each kind. */
 import type { Fields } from "./field_reader.ts";
-import { writeLeftoverBullets } from "./generic_section.ts";
+import { isMultiLine, writeLeftoverBullets } from "./generic_section.ts";
 import { code, type Inline, join, listed, md, type Prose } from "./inline.ts";
 import type { Source } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
@@ -51,12 +51,12 @@ export function readChecks(block: Fields, key: string): Fields[] {
 }
 
 /** Numbered checks, each with what happens when it does not hold. */
-export function writeChecks(w: MarkdownWriter, checks: readonly Fields[], start = 1): void {
+export function writeChecks(w: MarkdownWriter, checks: readonly Fields[]): void {
   for (const [index, check] of checks.entries()) {
     const { text, script } = readClause(check);
     check.skip("id");
-    w.numbered(start + index, md`Check that ${text}.`, () => {
-      if (script !== null) w.fence(script, "sh");
+    w.numbered(index + 1, md`Check that ${text}.`, () => {
+      w.fence(script, "sh");
       w.bullet(describeConsequence(check));
       writeLeftoverBullets(w, check);
     });
@@ -79,7 +79,7 @@ const CONSEQUENCES: Readonly<Record<string, Inline>> = {
 /** A check that is not required warns, unless it says otherwise. */
 function describeConsequence(check: Fields): Prose {
   const isRequired = check.flag("required") !== false;
-  const named = check.text("on_fail") ?? check.text("on_mismatch") ?? (isRequired ? "abort" : "warn");
+  const named = check.text("on_fail", "on_mismatch") ?? (isRequired ? "abort" : "warn");
   const consequence = Object.hasOwn(CONSEQUENCES, named) ? CONSEQUENCES[named] : code(named);
   const message = md`, with the message: ${check.passage("message")}` ?? md``;
   return md`Otherwise ${consequence ?? md`stop`}${message}`;
@@ -91,7 +91,7 @@ function exists(kind: Inline, check: Fields): Inline {
 
 function describeCommand(check: Fields): Clause {
   const command = check.text("command") ?? "";
-  const isScript = command.trim().includes("\n");
+  const isScript = isMultiLine(command);
   const subject = isScript ? md`the command below` : (code(command) ?? md`the command`);
   return { text: md`${subject} ${describeExpectation(check)}`, script: isScript ? command : null };
 }

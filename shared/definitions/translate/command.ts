@@ -1,9 +1,9 @@
 /** Runtime Markdown of commands: a file for `.claude/commands/`. */
-import { isRecord } from "../../plain_values.ts";
+import { isRecord, toList } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import { readChecks, writeChecks, writePreflightList } from "./checks.ts";
 import type { Fields } from "./field_reader.ts";
-import { writeLeftoverBullets, writeLeftovers, writeOutcomes } from "./generic_section.ts";
+import { isMultiLine, writeLeftoverBullets, writeLeftovers, writeOutcomes } from "./generic_section.ts";
 import { code, collapse, type Inline, listed, md, sentence } from "./inline.ts";
 import { block, type MarkdownSection, renderFile, type Source, writeDescription } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
@@ -39,8 +39,7 @@ export function renderCommand(source: Source): string {
 
 /** `<target>` for each input that the caller types, `[mode]` for one with a default. */
 function listArgumentHints(body: Fields): string[] {
-  const inputs = body.peek("inputs");
-  return (Array.isArray(inputs) ? inputs : []).flatMap((input) => {
+  return toList(body.peek("inputs")).flatMap((input) => {
     if (!isRecord(input) || input["source"] !== "arg") return [];
     const name = scalarText(input["arg"]) ?? scalarText(input["name"]);
     if (name === null) return [];
@@ -99,13 +98,9 @@ function writeRun(w: MarkdownWriter, source: Source): void {
   const { body } = source;
   const agents = readAgents(source);
   w.heading(2, md`Run`);
-  const names = listed(agents);
   const kind = agents.length === 1 ? md`agent` : md`agents`;
-  w.paragraph(
-    names === null
-      ? md`There is no agent to call: do the steps of this page yourself.`
-      : md`Give the work to the ${kind} ${names}.`,
-  );
+  const work = md`Give the work to the ${kind} ${listed(agents)}.`;
+  w.paragraph(work ?? md`There is no agent to call: do the steps of this page yourself.`);
   const execution = body.map("execution");
   writeExecution(w, execution);
   const overrides = body.map("overrides");
@@ -177,14 +172,14 @@ const FAILURES: Readonly<Record<string, Inline>> = {
 function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
   const action = step.text("action") ?? "";
   const command = step.text("command");
-  const isScript = command?.trim().includes("\n") ?? false;
+  const isScript = command !== null && isMultiLine(command);
   const inline = isScript ? md`the command below` : code(command);
   const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : null;
   const run = md`Run ${inline}`;
   const what = known ?? run ?? step.passage("action", "name") ?? md`Continue`;
   const optional = step.flag("required") === false ? md` (optional)` : md``;
   w.numbered(number, md`${what}${optional}.`, () => {
-    if (isScript && command !== null) w.fence(command, "sh");
+    if (isScript) w.fence(command, "sh");
     else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
     w.bullet(md`Message: ${step.passage("message")}`);
     const reaction = step.known("on_failure", FAILURES) ?? step.code("on_failure");

@@ -36,12 +36,9 @@ export function writeGate(w: MarkdownWriter, step: Fields): void {
       : null;
   const aggregate = gate.known("aggregate", AGGREGATES) ?? gate.prose("aggregate") ?? md`the score`;
   const action = (key: string) => gate.known(key, ACTIONS) ?? gate.prose(key);
-  const lead =
-    threshold === null
-      ? md`Gate: ${aggregate} must pass`
-      : md`Gate: ${aggregate} must be ${threshold} or more`;
+  const lead = md`Gate: ${aggregate} must be ${threshold} or more` ?? md`Gate: ${aggregate} must pass`;
   w.bullet(lead, () => {
-    const otherwise = threshold === null ? md`Otherwise` : md`Below ${threshold}`;
+    const otherwise = md`Below ${threshold}` ?? md`Otherwise`;
     w.bullet(md`${otherwise}: ${action("on_fail") ?? action("on_failure")}`);
     // Without a score for it, `on_warn` stays among the leftovers.
     if (warning !== null) {

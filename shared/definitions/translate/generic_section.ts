@@ -40,19 +40,20 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
 
 /** Keys of a section that the section had no words for, at its end. */
 export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
-  const leftovers = fields.takeLeftovers();
+  const leftovers = takeShownLeftovers(fields);
   if (leftovers === null) return;
-  const content = pruneValue(leftovers, "");
   w.heading(3, md`Further notes`);
-  if (isRecord(content)) writeMap(w, content, 4);
+  writeMap(w, leftovers, 4);
 }
 
 /** The same within a list item. */
 export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
-  const leftovers = fields.takeLeftovers();
-  if (leftovers === null) return;
-  const content = pruneValue(leftovers, "");
-  if (isRecord(content)) writeBullets(w, Object.entries(content));
+  writeBullets(w, Object.entries(takeShownLeftovers(fields) ?? {}));
+}
+
+function takeShownLeftovers(fields: Fields): DocumentMap | null {
+  const shown = pruneValue(fields.takeLeftovers(), "");
+  return isRecord(shown) ? shown : null;
 }
 
 /** Writes a bullet for each entry; below it, what `writeBelow` writes and then the unread fields. */
@@ -112,8 +113,7 @@ function writeBullets(w: MarkdownWriter, entries: readonly (readonly [string, un
 }
 
 function writeItems(w: MarkdownWriter, items: readonly unknown[]): void {
-  let number = 0;
-  for (const item of items) writeItem(w, item, ++number);
+  for (const [index, item] of items.entries()) writeItem(w, item, index + 1);
 }
 
 /** A map is named by its first scalar, and everything else in it stands below. */
@@ -139,8 +139,9 @@ function writeChildren(w: MarkdownWriter, value: unknown): void {
   else if (Array.isArray(value)) writeItems(w, value);
 }
 
-function isMultiLine(text: string): boolean {
-  return /\n\s*\S/.test(text.trim());
+/** True if there is more than one line without the blank ones at both ends. */
+export function isMultiLine(text: string): boolean {
+  return text.trim().includes("\n");
 }
 
 /** A bullet with the author's command: in the line when it is one line, else in a fence below. */

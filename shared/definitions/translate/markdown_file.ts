@@ -1,20 +1,14 @@
 /** The frame of every rendered definition: front matter, title, sections, and what no section was for. */
-import { isRecord } from "../../plain_values.ts";
-import type { DefinitionType } from "../../vocabulary.ts";
+import { toRecord } from "../../plain_values.ts";
 import { titleCase } from "../interface_fields.ts";
+import type { DefinitionSource } from "../parse_definition.ts";
 import { Fields } from "./field_reader.ts";
 import { writeLeftovers, writeUnknownBlock } from "./generic_section.ts";
 import { collapse, type Inline, md, prose } from "./inline.ts";
 import { MarkdownWriter } from "./markdown_writer.ts";
 import { passage } from "./passage.ts";
 
-/** A parsed definition: `body` is the map under the root key. */
-export interface TranslatableDefinition {
-  type: DefinitionType;
-  name: string;
-  version: string;
-  body: Record<string, unknown>;
-}
+export type TranslatableDefinition = Pick<DefinitionSource, "type" | "name" | "version" | "body">;
 
 /** A definition with what every kind needs. */
 export interface Source {
@@ -29,9 +23,8 @@ export interface Source {
 const REGISTRY_KEYS = ["name", "version", "domain", "subdomain", "tags"] as const;
 
 /** Reads what every kind has. The description is empty if it is missing. */
-export function readSource(definition: TranslatableDefinition): Source {
-  const { type, name, version } = definition;
-  const body = new Fields(isRecord(definition.body) ? definition.body : {}, type);
+export function readSource({ type, name, version, body: map }: TranslatableDefinition): Source {
+  const body = new Fields(toRecord(map), type);
   const block = body.map("interface");
   block.skip(...REGISTRY_KEYS);
   return { name, version, body, interface: block, description: block.text("description") ?? "" };

@@ -77,8 +77,10 @@ export class MarkdownWriter {
   }
 
   /** Text to be read exactly as it stands, in a fence longer than any row of backticks inside. */
-  fence(text: string, language = ""): void {
-    const body = printable(text).replace(/^\n+/, "").trimEnd();
+  fence(text: string | null, language = ""): void {
+    const body = printable(text ?? "")
+      .replace(/^\n+/, "")
+      .trimEnd();
     if (body === "") return;
     this.#open("block");
     const info = /^[\w+#.-]{1,40}$/.test(language) ? language : "";

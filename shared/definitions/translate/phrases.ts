@@ -29,9 +29,8 @@ export function retries(times: number | null, readDelay: () => number | null): I
 
 /** Words for a span of scores, both ends included. */
 export function scoreRange(min: number | null, max: number | null): Inline | null {
-  if (min !== null && max !== null) return min === max ? md`${min}` : md`${min}–${max}`;
-  if (min !== null) return md`${min} and above`;
-  return max === null ? null : md`${max} and below`;
+  if (min === max) return md`${min}`;
+  return md`${min}–${max}` ?? md`${min} and above` ?? md`${max} and below`;
 }
 
 export function requiredOrOptional(isRequired: boolean | null): Inline | null {

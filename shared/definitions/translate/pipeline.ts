@@ -1,5 +1,5 @@
 /** Runtime Markdown of pipelines. */
-import { isRecord } from "../../plain_values.ts";
+import { isRecord, toRecord } from "../../plain_values.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { type DocumentMap, Fields } from "./field_reader.ts";
 import { shownValue, writeEntries, writeLeftoverBullets } from "./generic_section.ts";
@@ -8,7 +8,7 @@ import { block, type MarkdownSection, renderFile, type Source, writeDescription 
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { duration, requiredOrOptional, yesNo } from "./phrases.ts";
 import { writeArtifacts, writeNotifications, writePostflight, writeState } from "./pipeline/afterwards.ts";
-import { type Pipeline, writeShellSteps, writeStageOrder, writeStages } from "./pipeline/stages.ts";
+import { type Pipeline, writeShellSteps, writeStages } from "./pipeline/stages.ts";
 import { readPipelineReference } from "./reference.ts";
 import { withoutAddresses } from "./remove_secrets.ts";
 import { TranslationFailure } from "./translation_failure.ts";
@@ -17,7 +17,6 @@ const SECTIONS: readonly MarkdownSection<Pipeline>[] = [
   writeDescription,
   writeTriggers,
   block("environment", md`Environment`, writeEnvironment),
-  writeStageOrder,
   writeStages,
   block("rollback", md`Undo`, writeRollback),
   block("notifications", md`Tell`, writeNotifications),
@@ -59,10 +58,8 @@ function writeTriggers(w: MarkdownWriter, { body }: Source): void {
 const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
   git_push: (trigger) => md`Commits are pushed${filters(trigger)}.`,
   pull_request: (trigger) => {
-    const actions = listed(trigger.codes("actions"), "or");
-    return actions === null
-      ? md`A pull request changes${filters(trigger)}.`
-      : md`A pull request reports ${actions}${filters(trigger)}.`;
+    const event = md`reports ${listed(trigger.codes("actions"), "or")}` ?? md`changes`;
+    return md`A pull request ${event}${filters(trigger)}.`;
   },
   schedule: (trigger) => {
     const zone = md` in the time zone ${trigger.prose("timezone")}` ?? md``;
@@ -79,11 +76,10 @@ const TRIGGERS: Readonly<Record<string, (trigger: Fields) => Inline>> = {
 };
 
 function readTrigger(value: unknown, path: string) {
-  const type = isRecord(value) && Object.hasOwn(value, "type") ? value["type"] : undefined;
-  const describe = typeof type === "string" && Object.hasOwn(TRIGGERS, type) ? TRIGGERS[type] : undefined;
-  if (!describe || !isRecord(value)) throw unknownKind(`${path}.type`);
-  const trigger = new Fields(type === "webhook" ? withoutAddresses(value) : withoutSecret(value), path);
-  trigger.skip("type");
+  const map = toRecord(value);
+  const trigger = new Fields(map["type"] === "webhook" ? withoutAddresses(map) : withoutSecret(map), path);
+  const describe = trigger.known("type", TRIGGERS);
+  if (describe === null) throw unknownKind(`${path}.type`);
   return { trigger, describe };
 }
 

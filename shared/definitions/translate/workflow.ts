@@ -163,7 +163,7 @@ function writeDetector(w: MarkdownWriter, detector: Fields, number: number): voi
   const { text, script } = readClause(detector);
   const name = contextName(id) ?? md`The context`;
   w.bullet(md`${name} is true when ${text}.`, () => {
-    if (script !== null) w.fence(script, "sh");
+    w.fence(script, "sh");
     writeLeftoverBullets(w, detector);
   });
 }

@@ -82,8 +82,7 @@ function writeTracking(w: MarkdownWriter, agent: Agent, decisions: Fields): void
   const tracking = decisions.map("tracking");
   w.paragraph(tracking.known("category", TRACKING));
   const words = tracking.texts("notify_on").map((key) => decisionWord(agent, key));
-  const decision = listed(words, "or");
-  if (decision !== null) w.paragraph(md`Notify the people concerned when the decision is ${decision}.`);
+  w.paragraph(md`Notify the people concerned when the decision is ${listed(words, "or")}.`);
 }
 
 export function writeSpecialCases(w: MarkdownWriter, agent: Agent): void {
@@ -119,8 +118,7 @@ function writeScoreAdjustment(w: MarkdownWriter, agent: Agent, fields: Fields): 
   const adjustment = fields.map("score_adjustment");
   w.bullet(md`The score is ${adjustment.number("fixed_score")}`);
   const left = listed(adjustment.texts("exclude_categories").map((id) => categoryTitle(agent, id)));
-  const rescale: Inline | null =
-    adjustment.flag("rescale") === true ? md`rescale the others to the full score` : null;
+  const rescale = adjustment.flag("rescale") === true ? md`rescale the others to the full score` : null;
   w.bullet(join([md`Leave ${left} out of the score`, rescale], ", and "));
   const points = adjustment.number("points");
   if (points !== null && points !== 0) w.bullet(md`Change the score by ${points}`);

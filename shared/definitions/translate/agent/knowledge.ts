@@ -55,12 +55,9 @@ function describePattern(pattern: Fields): Prose | null {
 function writeSample(w: MarkdownWriter, sample: Fields, verdict: Inline): void {
   const severity = md` (${sample.prose("severity")})` ?? md``;
   const language = scalarText(sample.raw("language")) ?? "";
-  const description = sample.passage("description", "name");
-  w.paragraph(
-    description === null ? md`**${verdict}**${severity}:` : md`**${verdict}**${severity}: ${description}`,
-  );
-  const text = sample.text("code", "example");
-  if (text !== null) w.fence(text, language);
+  const lead = md`**${verdict}**${severity}:`;
+  w.paragraph(md`${lead} ${sample.passage("description", "name")}` ?? lead);
+  w.fence(sample.text("code", "example"), language);
   w.paragraph(md`Why: ${sample.passage("why", "explanation")}`);
 }
 
@@ -103,6 +100,5 @@ function isFlat(value: unknown): value is Record<string, unknown> {
 }
 
 function cell(record: Record<string, unknown>, key: string): Inline | null {
-  const text = Object.hasOwn(record, key) ? scalarText(record[key]) : null;
-  return text === null ? null : prose(text);
+  return prose(Object.hasOwn(record, key) ? scalarText(record[key]) : null);
 }

@@ -71,10 +71,11 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   w.bullet(md`Working directory: ${context.code("working_directory")}`);
   w.bullet(md`Shell: ${context.code("shell")}`);
   writeAssignments(w, md`Environment variable`, context.map("environment"));
-  w.bullet(describeTimeout(context));
+  const timeout = context.known("timeout_behavior", WHEN_TIME_RUNS_OUT);
+  w.bullet(timeout ?? md`When time runs out: ${context.prose("timeout_behavior")}`);
   w.bullet(md`Model: ${namedModel(agent)}`);
   const tools = listed(hostTools(agent));
-  if (tools !== null) w.bullet(md`You also need ${tools}; the host you run in knows under which tool name.`);
+  w.bullet(md`You also need ${tools}; the host you run in knows under which tool name.`);
   for (const source of context.entries("data_sources", "name")) writeDataSource(w, source);
   writeLeftovers(w, context);
 }
@@ -83,11 +84,6 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
 function namedModel(agent: Agent): Inline | null {
   const defaults = agent.body.map("defaults");
   return modelAlias(defaults.peek("model")) === null ? defaults.code("model") : null;
-}
-
-function describeTimeout(context: Fields): Inline | null {
-  const known = context.known("timeout_behavior", WHEN_TIME_RUNS_OUT);
-  return known ?? md`When time runs out: ${context.prose("timeout_behavior")}`;
 }
 
 function writeDataSource(w: MarkdownWriter, source: Fields): void {

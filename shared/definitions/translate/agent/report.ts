@@ -13,7 +13,9 @@ const FORMATS: Readonly<Record<string, Inline>> = {
 };
 
 export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
-  w.paragraph(join([describeFormat(output), describeLength(output)], " "));
+  const format =
+    output.known("format", FORMATS) ?? sentence(md`Format of the answer: ${output.prose("format")}`);
+  w.paragraph(join([format, describeLength(output.map("token_budget"))], " "));
   w.paragraph(output.map("token_budget").passage("guidance"));
   writeSchema(w, output);
   const sections = listed(output.proses("section_order"));
@@ -24,18 +26,11 @@ export function writeAgentReport(w: MarkdownWriter, output: Fields): void {
   writeImplications(w, output.map("implications"));
 }
 
-function describeFormat(output: Fields): Inline | null {
-  const known = output.known("format", FORMATS);
-  return known ?? sentence(md`Format of the answer: ${output.prose("format")}`);
-}
-
-function describeLength(output: Fields): Inline | null {
-  const budget = output.map("token_budget");
+function describeLength(budget: Fields): Inline | null {
   const target = budget.number("target");
   const max = budget.number("max");
-  if (target !== null && max !== null) return md`Aim for about ${target} tokens, and stay below ${max}.`;
-  if (target !== null) return md`Aim for about ${target} tokens.`;
-  return md`Stay below ${max} tokens.`;
+  const both = md`Aim for about ${target} tokens, and stay below ${max}.`;
+  return both ?? md`Aim for about ${target} tokens.` ?? md`Stay below ${max} tokens.`;
 }
 
 /** A schema is named, or written out in full. */
@@ -89,7 +84,7 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
     const condition = md`, only if ${section.code("condition")}` ?? md``;
     const template = section.text("template");
     w.paragraph(template === null ? md`${id}${condition}` : md`${id}${condition}:`);
-    if (template !== null) w.fence(template, "markdown");
+    w.fence(template, "markdown");
     w.paragraph(section.passage("description"));
   }
   const templates = output.map("templates");
@@ -102,16 +97,16 @@ function writeTemplates(w: MarkdownWriter, output: Fields): void {
 }
 
 function writeExample(w: MarkdownWriter, example: Fields): void {
-  const title = example.passage("scenario", "name", "description");
+  const title = md`**Example:** ${example.passage("scenario", "name", "description")}`;
   const input = example.text("input");
   const output = example.text("output");
-  w.paragraph(title === null ? md`**Example:**` : md`**Example:** ${title}`);
+  w.paragraph(title ?? md`**Example:**`);
   if (input !== null) {
     w.paragraph(md`Given:`);
     w.fence(input);
     w.paragraph(md`Answer:`);
   }
-  if (output !== null) w.fence(output);
+  w.fence(output);
 }
 
 const READINGS: Readonly<Record<string, Inline>> = {

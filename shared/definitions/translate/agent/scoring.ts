@@ -56,11 +56,8 @@ function describePartialScore(partial: Fields): Prose | null {
 function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(md`Failure code: ${criterion.code("failure_taxonomy")}`);
   const taxonomy = criterion.map("failure_taxonomy");
-  const failureCode = taxonomy.code("failure_mode", "code");
-  const severity = taxonomy.prose("default_severity", "severity");
-  if (failureCode === null) return;
-  const usual = md`, by default ${severity}` ?? md``;
-  w.bullet(md`Failure code: ${failureCode}${usual}`);
+  const usual = md`, by default ${taxonomy.prose("default_severity", "severity")}` ?? md``;
+  w.bullet(md`Failure code: ${taxonomy.code("failure_mode", "code")}${usual}`);
 }
 
 function writeVerification(w: MarkdownWriter, criterion: Fields): void {

@@ -28,9 +28,8 @@ export function writeNotifications(w: MarkdownWriter, notifications: Fields): vo
 function describeChannel(channel: Fields): Inline {
   const type = channel.prose("type") ?? md`Channel`;
   const to = listed(["channel", "channels", "recipients", "to"].flatMap((key) => channel.codes(key)));
-  const events = listed(channel.codes("events"), "or");
   const text = join([type, to], " to ") ?? type;
-  return events === null ? text : md`${text}, on ${events}`;
+  return md`${text}, on ${listed(channel.codes("events"), "or")}` ?? text;
 }
 
 export function writeArtifacts(w: MarkdownWriter, { body }: Source): void {

@@ -2,7 +2,7 @@
 import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
 import { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
-import { writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
+import { isMultiLine, writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { code, type Inline, join, listed, md, type Prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
@@ -16,13 +16,10 @@ export interface Pipeline extends Source {
   levels: readonly (readonly Ordered[])[];
 }
 
-export function writeStageOrder(w: MarkdownWriter, { levels }: Pipeline): void {
+/** The order of the stages, and the stages one by one. Fails with `empty_stage` or `bad_reference`. */
+export function writeStages(w: MarkdownWriter, { stages, levels }: Pipeline): void {
   w.heading(2, md`Order`);
   writeLevels(w, levels);
-}
-
-/** Fails with `empty_stage` or `bad_reference`. */
-export function writeStages(w: MarkdownWriter, { stages }: Pipeline): void {
   w.heading(2, md`Stages`);
   for (const stage of stages) writeStage(w, stage, stages);
 }
@@ -158,11 +155,11 @@ export function writeShellSteps(w: MarkdownWriter, steps: readonly Fields[]): vo
 function writeShellStep(w: MarkdownWriter, step: Fields, number: number): void {
   step.skip("id");
   const name = step.strong("name") ?? step.strong("description") ?? md`**Step ${number}**`;
-  const command = step.text("command") ?? step.text("run");
-  const isScript = command?.trim().includes("\n") ?? false;
+  const command = step.text("command", "run");
+  const isScript = command !== null && isMultiLine(command);
   const inline = isScript ? null : code(command);
   w.numbered(number, isScript ? md`${name}:` : join([name, inline], ": "), () => {
-    if (isScript && command !== null) w.fence(command, "sh");
+    if (isScript) w.fence(command, "sh");
     w.bullet(step.passage("description"));
     w.bullet(md`In the directory ${step.code("working_dir")}`);
     writeAssignments(w, md`Environment variable`, step.map("env"));

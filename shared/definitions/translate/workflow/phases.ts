@@ -41,8 +41,7 @@ export function writePhaseOrder(w: MarkdownWriter, { orchestration, phases, leve
     orchestration.known("on_failure", ON_FAILURE) ??
       md`If a phase fails: ${orchestration.prose("on_failure")}`,
   );
-  const maxParallel = orchestration.number("max_parallel");
-  w.bullet(md`Run ${plural(maxParallel, "phase")} at a time at most.`);
+  w.bullet(md`Run ${plural(orchestration.number("max_parallel"), "phase")} at a time at most.`);
   w.bullet(md`Time limit for all phases: ${duration(orchestration.number("timeout"))}`);
   const titles = new Map(phases.map(({ fields, title }) => [scalarText(fields.peek("id")), title]));
   writeEntries(w, mode.entries("parallel_groups", "number"), (group) => {
@@ -93,17 +92,14 @@ interface Step {
 
 /** References of both forms: `steps`, and the older list `commands`. */
 function readSteps(phase: Fields): Step[] {
-  const steps = phase.peek("steps");
-  const isAbsent = steps === undefined || steps === null;
-  if (!isAbsent && !Array.isArray(steps)) {
+  const steps = phase.peek("steps") ?? [];
+  if (!Array.isArray(steps)) {
     throw new TranslationFailure("bad_step", `${phase.path}.steps`, "The steps must be a list");
   }
-  const raw: readonly unknown[] = isAbsent ? [] : steps;
-  const entries = phase.entries("steps", "step");
-  for (const [index, step] of raw.entries()) {
+  for (const [index, step] of steps.entries()) {
     if (!isRecord(step)) throw stepIsNoMap(step, `${phase.path}.steps[${index}]`);
   }
-  const named = entries.map((step) => ({ text: readStep(step), fields: step }));
+  const named = phase.entries("steps", "step").map((step) => ({ text: readStep(step), fields: step }));
   const commands = phase.list("commands").map((command, index) => {
     const reference = readReference(command, `${phase.path}.commands[${index}]`);
     return { text: md`Run the command ${reference}`, fields: null };
