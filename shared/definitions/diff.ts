@@ -57,16 +57,9 @@ export function diffFields(
 ): FieldDiff {
   const all: FieldChange[] = [];
   compare([], withoutShorthand(from), withoutShorthand(to), all);
-  const count = (type: FieldChange["type"]) => all.filter((field) => field.type === type).length;
-  return {
-    fields: options.full ? all : all.filter(({ type }) => type !== "unchanged"),
-    summary: {
-      added: count("added"),
-      removed: count("removed"),
-      modified: count("modified"),
-      unchanged: count("unchanged"),
-    },
-  };
+  const summary = { added: 0, removed: 0, modified: 0, unchanged: 0 };
+  for (const { type } of all) summary[type] += 1;
+  return { fields: options.full ? all : all.filter(({ type }) => type !== "unchanged"), summary };
 }
 
 /** Returns the parts of a block that was added, removed or replaced as a whole, as changes of their own. */

@@ -24,7 +24,7 @@ type Decision = Pick<SignificantChange, "significance" | "reason">;
 interface Rule extends Decision {
   path: RegExp;
   /** Any if left out. */
-  types?: readonly FieldChange["type"][];
+  type?: FieldChange["type"];
   /** Checked if the path alone does not decide. */
   when?: (change: FieldChange) => boolean;
 }
@@ -44,7 +44,7 @@ const REQUIRED_PATH = new RegExp(`^(${ONE_INPUT})\\.required$`);
 const TITLED_ENTRIES =
   /(?:phases|stages|steps|passes|categories|criteria|operations|conditions|edge_cases|axioms|failure_signatures|calibration_examples|parallel_groups|agent\.output\.sections|agent\.tasks\.outputs)/;
 
-type Limits = Pick<Rule, "types" | "when">;
+type Limits = Pick<Rule, "type" | "when">;
 
 function rulesOf(significance: Significance) {
   return (path: RegExp, reason: string, limits: Limits = {}): Rule => {
@@ -70,11 +70,11 @@ const RULES: readonly Rule[] = [
   ),
   metadata(/^(?!(?:agent|command|workflow|pipeline)\b)|^\w+\.meta\b/, "Not read when it runs"),
   structural(WHOLE_INPUTS, "Takes an input that callers may leave out", {
-    types: ["added"],
+    type: "added",
     when: ({ path, newValue }) => !isRequired(path, newValue),
   }),
-  breaking(WHOLE_INPUTS, "Needs an input that callers do not give", { types: ["added"] }),
-  breaking(WHOLE_INPUTS, "Callers may still give this input", { types: ["removed"] }),
+  breaking(WHOLE_INPUTS, "Needs an input that callers do not give", { type: "added" }),
+  breaking(WHOLE_INPUTS, "Callers may still give this input", { type: "removed" }),
   breaking(
     new RegExp(`${INPUT_PATHS.source}.*\\.default$`),
     "Nothing stands in for an input that callers leave out",
@@ -92,30 +92,26 @@ const RULES: readonly Rule[] = [
   breaking(
     /^(?:agent\.tasks\.outputs|workflow\.outputs|pipeline\.stages\[.+?\]\.(?:outputs|artifacts))/,
     "Callers may still expect this result",
-    { types: ["removed"] },
+    { type: "removed" },
   ),
   breaking(
     new RegExp(`^(?:workflow\\.outputs\\.variables|pipeline\\.stages${ENTRY}\\.outputs)${ENTRY}\\.name$`),
     "Callers use this name",
-    { types: ["modified"] },
+    { type: "modified" },
   ),
   breaking(
     new RegExp(`^(?:workflow\\.orchestration\\.phases|pipeline\\.(?:stages|triggers))${ENTRY}$`),
     "A part of the run is gone",
-    { types: ["removed"] },
+    { type: "removed" },
   ),
-  structural(new RegExp(`^pipeline\\.triggers(?:${ENTRY})?$`), "Starts in one more way", {
-    types: ["added"],
-  }),
+  structural(new RegExp(`^pipeline\\.triggers(?:${ENTRY})?$`), "Starts in one more way", { type: "added" }),
   structural(REFERENCE_PATHS, "Uses other definitions, or other versions of them"),
   cosmetic(
     /\.(?:description|label|message|emoji|banner|purpose|displayName|rationale|\w+_rationale)$|\.(?:tone|examples|references|global_references|key_definitions)\b/,
     "Wording only",
-    { types: ["modified"] },
+    { type: "modified" },
   ),
-  cosmetic(new RegExp(`\\b${TITLED_ENTRIES.source}${ENTRY}\\.name$`), "Wording only", {
-    types: ["modified"],
-  }),
+  cosmetic(new RegExp(`\\b${TITLED_ENTRIES.source}${ENTRY}\\.name$`), "Wording only", { type: "modified" }),
 ];
 
 /** For changes that no rule matches. */
@@ -201,9 +197,7 @@ function decide(change: FieldChange): Decision {
   const { path, type } = change;
   const rule = RULES.find(
     (candidate) =>
-      candidate.path.test(path) &&
-      (candidate.types?.includes(type) ?? true) &&
-      (candidate.when?.(change) ?? true),
+      candidate.path.test(path) && (candidate.type ?? type) === type && (candidate.when?.(change) ?? true),
   );
   if (rule) return rule;
   for (const part of partsOf(change)) {

@@ -115,10 +115,8 @@ function highest<Candidate extends { version: string; status: DefinitionStatus }
   candidates: readonly Candidate[],
   status: DefinitionStatus,
 ): Candidate | null {
-  let best: Candidate | null = null;
-  for (const candidate of candidates) {
-    if (candidate.status !== status || !limits.test(candidate.version)) continue;
-    if (best === null || semver.gt(candidate.version, best.version)) best = candidate;
-  }
-  return best;
+  const ofStatus = candidates.filter((candidate) => candidate.status === status);
+  const versions = ofStatus.map(({ version }) => version);
+  const best = semver.maxSatisfying(versions, limits);
+  return ofStatus.find(({ version }) => version === best) ?? null;
 }

@@ -26,23 +26,19 @@ export function changeTypeBetween(previous: string | null, version: string): Cha
 
 /** Returns the highest of `versions` below `version`, or null. */
 export function versionBefore(version: string, versions: readonly string[]): string | null {
-  const lower = versions.filter((candidate) => semver.lt(candidate, version));
-  return lower.toSorted(semver.compare).at(-1) ?? null;
+  return semver.maxSatisfying(versions, `<${version}`);
 }
 
 /** Returns the next PATCH of `version` above all of its MAJOR.MINOR in `versions`; null if no number is left. */
 export function nextPatch(version: string, versions: readonly string[]): string | null {
-  const { major, minor } = semver.parse(version, {}, true);
-  const siblings = [version, ...versions].filter(
-    (candidate) => semver.major(candidate) === major && semver.minor(candidate) === minor,
-  );
-  return increased(siblings.toSorted(semver.compare).at(-1) ?? version, "patch");
+  const highest = semver.maxSatisfying([version, ...versions], `~${version}`);
+  return increased(highest ?? version, "patch");
 }
 
 /** Returns the next MAJOR after all of `versions`, which must not be empty; null if no number is left. */
 export function nextMajor(versions: readonly string[]): string | null {
-  const highest = versions.toSorted(semver.compare).at(-1);
-  return highest === undefined ? null : increased(highest, "major");
+  const highest = semver.maxSatisfying(versions, "*");
+  return highest === null ? null : increased(highest, "major");
 }
 
 function increased(version: string, part: ChangeType): string | null {

@@ -14,6 +14,7 @@ import { isStorable } from "../characters.ts";
 import { TOO_DEEP, TOO_MANY_ALIASES, TOO_MANY_NODES, YAML_LIMITS } from "./limits.ts";
 import { formatPath, MAX_PROBLEMS, type PathStep, quoteValue } from "./problems.ts";
 import { plainScalar } from "./scalars.ts";
+import type { Tree } from "./source_places.ts";
 
 /** The problem of a key that is a list or a map, such as the inner braces of `{{ topic }}`. */
 export const KEY_IS_NO_SCALAR = 'A list or map cannot be a key. Quote a text that begins with "{" or "[".';
@@ -32,17 +33,16 @@ export interface PlainValue {
   aliases: ReadonlyMap<Alias, ParsedNode>;
 }
 
-type Tree = ParsedNode | null;
-
 /** Converts maps to objects, lists to arrays and aliases to copies of their anchors. */
 export function toPlainValue(tree: Document.Parsed): PlainValue {
   const walk = new PlainValueWalk();
+  let value: unknown = null;
   try {
-    return { value: walk.visit(tree.contents), problems: walk.problems, aliases: walk.aliases };
+    value = walk.visit(tree.contents);
   } catch (error) {
-    if (error instanceof WalkEnded) return { value: null, problems: walk.problems, aliases: walk.aliases };
-    throw error;
+    if (!(error instanceof WalkEnded)) throw error;
   }
+  return { value, problems: walk.problems, aliases: walk.aliases };
 }
 
 /** Returns a key's source text, so that `1.10` and `on` stay unchanged. */
