@@ -76,14 +76,9 @@ export function partsOf({ path, type, oldValue, newValue }: FieldChange): FieldC
   ];
 }
 
-interface Section {
-  name: string;
-  value: unknown;
-}
-
 /** Returns sections by their exact paths; a name may be cut, and so not unique. */
-function listSections(source: ComparedDefinition): Map<string, Section> {
-  const sections = new Map<string, Section>();
+function listSections(source: ComparedDefinition) {
+  const sections = new Map<string, { name: string; value: unknown }>();
   const add = (path: string[], value: unknown) =>
     sections.set(JSON.stringify(path), { name: formatPath(path), value });
   for (const [key, value] of Object.entries(withoutVersion(source))) {

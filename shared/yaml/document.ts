@@ -172,7 +172,7 @@ function syntaxProblems(tree: Document.Parsed, text: string, lines: LineCounter)
   const byLine = new Map<number, YAMLError>();
   for (const error of [...errors, ...tags]) {
     const { line } = lines.linePos(error.pos[0]);
-    if (!byLine.has(line)) byLine.set(line, error);
+    byLine.getOrInsert(line, error);
   }
   const problems = [...byLine.values()]
     .slice(0, MAX_PROBLEMS)
@@ -200,12 +200,8 @@ function pathReader(
     keyText(isAlias(key) ? (aliases.get(key) ?? null) : (key as ParsedNode | null));
   const entryAt = (node: unknown, step: PathStep): Entry | undefined => {
     if (!isMap(node)) return isCollection(node) ? { value: node.get(step, true) } : undefined;
-    let entries = maps.get(node);
-    if (!entries) {
-      entries = new Map(node.items.map((pair) => [keyOf(pair.key), pair]));
-      maps.set(node, entries);
-    }
-    return entries.get(step);
+    const toEntries = ({ items }: YAMLMap) => new Map(items.map((pair) => [keyOf(pair.key), pair]));
+    return maps.getOrInsertComputed(node, toEntries).get(step);
   };
   return (path) => {
     const entries: (Entry | undefined)[] = [{ value: tree.contents }];

@@ -12,8 +12,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { readYaml, type YamlDocument } from "./document.ts";
-import type { DefinitionProblem, PathStep } from "./problems.ts";
-import { formatPath } from "./problems.ts";
+import { type DefinitionProblem, formatPath, type PathStep } from "./problems.ts";
 import type { Tree } from "./source_places.ts";
 import { innerPlace, type Place, TextSplices } from "./splices.ts";
 import { keyText } from "./values.ts";
@@ -69,11 +68,7 @@ function toEdits(changes: readonly YamlChange[]): Edits {
   const root: Edits = { below: new Map() };
   for (const { path, value } of changes) {
     let place = root;
-    for (const step of path) {
-      const next = place.below.get(step) ?? { below: new Map() };
-      place.below.set(step, next);
-      place = next;
-    }
+    for (const step of path) place = place.below.getOrInsertComputed(step, () => ({ below: new Map() }));
     place.value = value;
   }
   return root;

@@ -95,11 +95,9 @@ function suggestKey(key: string, { path, around }: KeyPlace, type: DefinitionTyp
 const suggesters = new WeakMap<Key, Suggest>();
 
 function suggesterOf(key: Key): Suggest {
-  const made =
-    suggesters.get(key) ??
-    createSuggester(Object.keys(key.keys), key.isOpen ? { minSimilarity: TYPO_SIMILARITY } : {});
-  suggesters.set(key, made);
-  return made;
+  return suggesters.getOrInsertComputed(key, ({ keys, isOpen }) =>
+    createSuggester(Object.keys(keys), isOpen ? { minSimilarity: TYPO_SIMILARITY } : {}),
+  );
 }
 
 type NodeOf = () => ReturnType<YamlDocument["nodeAt"]>;
