@@ -12,9 +12,7 @@ export const SIGNIFICANCES = ["breaking", "structural", "cosmetic", "metadata"] 
  */
 export type Significance = (typeof SIGNIFICANCES)[number];
 
-export interface SignificantChange {
-  path: string;
-  type: FieldChange["type"];
+export interface SignificantChange extends Pick<FieldChange, "path" | "type"> {
   significance: Significance;
   reason: string;
 }

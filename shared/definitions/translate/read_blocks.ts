@@ -58,8 +58,11 @@ export function readBlocks(lines: readonly string[], level: Level = { base: 0, d
       at++;
       continue;
     }
-    const read = chooseReader(line, level);
-    const { block, next } = read(lines, at, level);
+    const { block, next } =
+      readIndentedCode(lines, at, level) ??
+      readFence(lines, at, level) ??
+      readList(lines, at, level) ??
+      readParagraph(lines, at, level);
     if (block !== null) blocks.push({ ...block, isApart });
     isApart &&= block === null;
     at = next;
@@ -67,24 +70,20 @@ export function readBlocks(lines: readonly string[], level: Level = { base: 0, d
   return blocks;
 }
 
-/** Reads the block that begins at a line. It is null if nothing of it is visible. */
-type Reader = (
-  lines: readonly string[],
-  at: number,
-  level: Level,
-) => { block: Paragraph | Fence | List | null; next: number };
-
-function chooseReader(line: string, level: Level): Reader {
-  if (indentOf(line, level.base).columns >= CODE_INDENT) return readIndentedCode;
-  if (openFence(line, level.base) !== null) return readFence;
-  return readMarker(line, level) === null ? readParagraph : readList;
+/**
+ * The block that begins at a line, null if nothing of it is visible, and the line behind it. Each reader returns null for a
+ * line that begins no block of its kind.
+ */
+interface BlockRead {
+  block: Paragraph | Fence | List | null;
+  next: number;
 }
 
-const readParagraph: Reader = (lines, at, level) => {
+function readParagraph(lines: readonly string[], at: number, level: Level): BlockRead {
   let next = at + 1;
   while (next < lines.length && continuesParagraph(lines[next] ?? "", level)) next++;
   return { block: { kind: "paragraph", lines: escapeLines(lines.slice(at, next)) }, next };
-};
+}
 
 function continuesParagraph(line: string, level: Level): boolean {
   if (isBlank(line)) return false;
@@ -114,7 +113,8 @@ function escapeLines(lines: readonly string[]): string[] {
   return [mayDefine ? `\\${first}` : first, ...rest];
 }
 
-const readIndentedCode: Reader = (lines, at, { base }) => {
+function readIndentedCode(lines: readonly string[], at: number, { base }: Level): BlockRead | null {
+  if (indentOf(lines[at] ?? "", base).columns < CODE_INDENT) return null;
   let next = at + 1;
   let end = next;
   while (next < lines.length) {
@@ -125,7 +125,7 @@ const readIndentedCode: Reader = (lines, at, { base }) => {
   }
   const body = lines.slice(at, end).map((line) => printable(stripIndent(line, CODE_INDENT, base)));
   return { block: { kind: "fence", info: "", body }, next: end };
-};
+}
 
 /** What opens a fence: its character, how many of them, its indentation and what stands behind it. */
 interface FenceOpening {
@@ -150,15 +150,15 @@ function closesFence(line: string, { mark }: FenceOpening, base: number): boolea
 }
 
 /** A fence that the author left open ends with the passage, or with its list item. */
-const readFence: Reader = (lines, at, { base }) => {
+function readFence(lines: readonly string[], at: number, { base }: Level): BlockRead | null {
   const opening = openFence(lines[at] ?? "", base);
-  if (opening === null) throw new RangeError("The line opens no fence");
+  if (opening === null) return null;
   let end = at + 1;
   while (end < lines.length && !closesFence(lines[end] ?? "", opening, base)) end++;
   const body = lines.slice(at + 1, end).map((line) => printable(stripIndent(line, opening.columns, base)));
   const block: Fence = { kind: "fence", info: cleanInfo(opening.info), body };
   return { block: body.every(isBlank) ? null : block, next: end + 1 };
-};
+}
 
 /** A language and its options; other words could mean something to the agent that loads the file. */
 function cleanInfo(info: string): string {
@@ -202,12 +202,13 @@ function isOrdered(marker: Marker): boolean {
   return marker.text !== "* ";
 }
 
-const readList: Reader = (lines, at, level) => {
+function readList(lines: readonly string[], at: number, level: Level): BlockRead | null {
+  let marker = readMarker(lines[at] ?? "", level);
+  if (marker === null) return null;
   const items: Item[] = [];
   let next = at;
   let isApart = false;
-  let marker = readMarker(lines[at] ?? "", level);
-  while (marker !== null) {
+  while (true) {
     const item = readItem(lines, next, { ...level, marker });
     const inside = { base: level.base + marker.content, depth: level.depth + 1 };
     const blocks = readBlocks(item.lines, inside);
@@ -222,7 +223,7 @@ const readList: Reader = (lines, at, level) => {
     marker = following;
   }
   return { block: items.length === 0 ? null : { kind: "list", items }, next };
-};
+}
 
 /** The lines of an item without its indentation, and where they end: before blank lines that belong to no item. */
 function readItem(
