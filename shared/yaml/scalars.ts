@@ -6,17 +6,9 @@ const OCTAL_OR_HEXADECIMAL = /^0(?:o[0-7]+|x[\da-fA-F]+)$/;
 /** A double has at least as many significant decimal digits. */
 const MAX_DIGITS = 15;
 
-/** Words for true and false, in lower case. YAML 1.1 reads the later ones as booleans too; YAML 1.2 does not. */
-const FLAGS: Readonly<Record<string, boolean>> = {
-  true: true,
-  false: false,
-  yes: true,
-  no: false,
-  on: true,
-  off: false,
-  y: true,
-  n: false,
-};
+/** Words for true and false. YAML 1.1 reads all of them as booleans, YAML 1.2 only the first of each. */
+const TRUE = /^(?:true|yes|on|y)$/i;
+const FALSE = /^(?:false|no|off|n)$/i;
 
 /**
  * Returns the value that documents have for a scalar of the text. A number or boolean that does not print as it is
@@ -55,6 +47,7 @@ export function scalarNumber(value: unknown): number | null {
 export function scalarFlag(value: unknown): boolean | null {
   if (typeof value === "boolean") return value;
   if (typeof value !== "string") return null;
-  const word = value.trim().toLowerCase();
-  return Object.hasOwn(FLAGS, word) ? (FLAGS[word] ?? null) : null;
+  const word = value.trim();
+  if (TRUE.test(word)) return true;
+  return FALSE.test(word) ? false : null;
 }

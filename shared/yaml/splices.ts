@@ -60,16 +60,11 @@ export class TextSplices {
   /** Writes a value in the style of the node that it replaces. Comments before and after the node stay. */
   replace(node: Tree, value: WrittenValue, place: Place): void {
     this.#dropTag(node, value, place);
-    if (node === null || node.range[0] === node.range[1]) this.#fill(value, place);
+    const [from, to] = node?.range ?? [0, 0];
+    if (node === null || from === to) this.#fill(value, place);
     else if (isBlockScalar(node)) this.#replaceBlockScalar(node, value, place);
     else if (isCollection(node) && !node.flow) this.#replaceBlock(node, value, place);
-    else
-      this.#write(
-        { from: node.range[0], to: node.range[1] },
-        value,
-        place,
-        isScalar(node) ? node.type : null,
-      );
+    else this.#write({ from, to }, value, place, isScalar(node) ? node.type : null);
   }
 
   /** Adds keys behind an entry of a map. */

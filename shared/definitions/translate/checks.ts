@@ -43,8 +43,7 @@ export function readClause(check: Fields): Clause {
 
 /** Items of `checks`; fails with `unknown_kind` when it is no list, since a check could hide in it. */
 export function readChecks(block: Fields, key: string): Fields[] {
-  const value = block.peek(key);
-  if (value !== undefined && value !== null && !Array.isArray(value)) {
+  if (!Array.isArray(block.peek(key) ?? [])) {
     throw new TranslationFailure("unknown_kind", `${block.path}.${key}`, "The checks must be a list");
   }
   return block.entries(key, "check");

@@ -188,6 +188,7 @@ export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields
 }
 
 /** The value, unless its name promises a secret. */
-export function shownValue(name: string, text: string): Inline {
-  return isSecretValue(name, text) ? HIDDEN_VALUE : (code(text) ?? md`empty`);
+export function shownValue(name: string | null, text: string | null): Inline | null {
+  if (text === null) return null;
+  return isSecretValue(name ?? "", text) ? HIDDEN_VALUE : (code(text) ?? md`empty`);
 }

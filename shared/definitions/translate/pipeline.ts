@@ -1,5 +1,5 @@
 /** Runtime Markdown of pipelines. */
-import { isRecord, toRecord } from "../../plain_values.ts";
+import { toRecord } from "../../plain_values.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { type DocumentMap, Fields } from "./field_reader.ts";
 import { shownValue, writeEntries, writeLeftoverBullets } from "./generic_section.ts";
@@ -147,19 +147,14 @@ function writeEnvironment(w: MarkdownWriter, environment: Fields): void {
 function listVariables(environment: Fields): (Inline | null)[][] {
   return environment.entries("variables", "name").map((variable) => {
     const name = variable.text("name");
-    const value = variable.text("value");
-    const shown = value === null ? null : shownValue(name ?? "", value);
-    return [code(name), shown, listed(variable.codes("stages"))];
+    return [code(name), shownValue(name, variable.text("value")), listed(variable.codes("stages"))];
   });
 }
 
 /** Variables written as one map. */
 function mappedVariables(environment: Fields): (Inline | null)[][] {
   const variables = environment.map("variables");
-  return variables.keys().map((name) => {
-    const value = variables.text(name);
-    return [code(name), value === null ? null : shownValue(name, value)];
-  });
+  return variables.keys().map((name) => [code(name), shownValue(name, variables.text(name))]);
 }
 
 function listSecrets(environment: Fields): (Inline | null)[][] {
@@ -178,7 +173,7 @@ function listSecrets(environment: Fields): (Inline | null)[][] {
 
 /** Secrets written as one map, whose values are left out. */
 function mappedSecrets(environment: Fields): (Inline | null)[][] {
-  const secrets = environment.peek("secrets");
-  if (isRecord(secrets)) environment.skip("secrets");
-  return isRecord(secrets) ? Object.keys(secrets).map((name) => [code(name)]) : [];
+  const secrets = environment.map("secrets");
+  secrets.discard();
+  return secrets.keys().map((name) => [code(name)]);
 }

@@ -2,13 +2,13 @@
 import { type Inline, prose } from "../inline.ts";
 import type { Agent } from "./agent_source.ts";
 
-const RUNTIME_NAMES: Readonly<Record<string, readonly string[]>> = {
-  Read: ["Read"],
-  Grep: ["Grep"],
-  Glob: ["Glob"],
-  Bash: ["Bash"],
-  Web: ["WebFetch", "WebSearch"],
-};
+const RUNTIME_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
+  ["Read", ["Read"]],
+  ["Grep", ["Grep"]],
+  ["Glob", ["Glob"]],
+  ["Bash", ["Bash"]],
+  ["Web", ["WebFetch", "WebSearch"]],
+]);
 /** Without the key, an agent would be given every tool there is. */
 const READING_TOOLS = "Read, Grep, Glob";
 
@@ -18,7 +18,7 @@ const READING_TOOLS = "Read, Grep, Glob";
  */
 export function runtimeTools(agent: Agent): string | null {
   const tools = listTools(agent);
-  const names = tools.flatMap((tool) => runtimeNames(tool) ?? []);
+  const names = tools.flatMap((tool) => RUNTIME_NAMES.get(tool) ?? []);
   if (names.length > 0) return [...new Set(names)].join(", ");
   const inheritsAll = agent.type === "executor" || agent.type === "generator";
   return inheritsAll && tools.length === 0 ? null : READING_TOOLS;
@@ -26,11 +26,7 @@ export function runtimeTools(agent: Agent): string | null {
 
 /** Tools such as API and MCP, whose name only the host knows. */
 export function hostTools(agent: Agent): (Inline | null)[] {
-  return [...new Set(listTools(agent))].filter((tool) => runtimeNames(tool) === null).map(prose);
-}
-
-function runtimeNames(tool: string): readonly string[] | null {
-  return Object.hasOwn(RUNTIME_NAMES, tool) ? (RUNTIME_NAMES[tool] ?? null) : null;
+  return [...new Set(listTools(agent))].filter((tool) => !RUNTIME_NAMES.has(tool)).map(prose);
 }
 
 function listTools(agent: Agent): string[] {

@@ -9,9 +9,8 @@ export function writeProcedure(w: MarkdownWriter, process: Fields): void {
   w.paragraph(process.passage("description"));
   writeScaffolding(w, process.map("reasoning_scaffolding"));
   for (const [index, phase] of process.entries("phases", "name").entries()) writePhase(w, phase, index + 1);
-  const checklist = process.passages("pre_decision_checklist");
   w.heading(3, md`Before you decide`);
-  for (const item of checklist) w.checkbox(item);
+  for (const item of process.passages("pre_decision_checklist")) w.checkbox(item);
 }
 
 function writeScaffolding(w: MarkdownWriter, scaffolding: Fields): void {
