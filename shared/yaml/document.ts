@@ -90,31 +90,25 @@ function readStorable(text: string, lines: LineCounter): YamlResult {
   const problems = syntaxProblems(tree, text, lines);
   if (problems.length > 0) return invalid(problems);
   const plain = toPlainValue(tree);
-  const entriesOn = pathReader(tree, plain.aliases);
-  if (plain.problems.length === 0)
-    return {
-      ok: true,
-      document: {
-        value: plain.value,
-        tree,
-        aliases: plain.aliases,
-        locate: (path, part = "value") => {
-          const nodes = entriesOn(path).map((entry) => entry?.[part] ?? entry?.key ?? entry?.value);
-          const { line, col } = lines.linePos(nodes.findLast(isNode)?.range?.[0] ?? 0);
-          return { line, column: col };
-        },
-        nodeAt: (path) => {
-          const node = entriesOn(path).at(-1)?.value;
-          return isScalar(node) ? (node as Scalar.Parsed) : null;
-        },
-      },
-    };
-  return invalid(
-    plain.problems.map(({ offset, path, message }) => {
-      const advice = message === KEY_IS_NO_SCALAR ? templateAdvice(text, offset) : "";
-      return problemAt(lines, offset, { path, message: `${message}${advice}` });
-    }),
-  );
+  if (plain.problems.length > 0)
+    return invalid(
+      plain.problems.map(({ offset, path, message }) => {
+        const advice = message === KEY_IS_NO_SCALAR ? templateAdvice(text, offset) : "";
+        return problemAt(lines, offset, { path, message: `${message}${advice}` });
+      }),
+    );
+  const { value, aliases } = plain;
+  const entriesOn = pathReader(tree, aliases);
+  const locate: YamlDocument["locate"] = (path, part = "value") => {
+    const nodes = entriesOn(path).map((entry) => entry?.[part] ?? entry?.key ?? entry?.value);
+    const { line, col } = lines.linePos(nodes.findLast(isNode)?.range?.[0] ?? 0);
+    return { line, column: col };
+  };
+  const nodeAt: YamlDocument["nodeAt"] = (path) => {
+    const node = entriesOn(path).at(-1)?.value;
+    return isScalar(node) ? (node as Scalar.Parsed) : null;
+  };
+  return { ok: true, document: { value, tree, aliases, locate, nodeAt } };
 }
 
 /** An exceeded limit and its position. */

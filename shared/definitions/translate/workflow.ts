@@ -109,13 +109,9 @@ function row(argument: Fields, name: Inline | null): (Inline | null)[] {
 function describeFlag(flag: Fields): Inline | null {
   const name = flag.text("name");
   const short = flag.text("short");
-  return join(
-    [
-      name === null ? null : code(`--${name.trim()}`),
-      short === null ? null : code(`-${short.trim().replace(/^-+/, "")}`),
-    ],
-    ", ",
-  );
+  const word = name === null ? null : code(`--${name.trim()}`);
+  const letter = short === null ? null : code(`-${short.trim().replace(/^-+/, "")}`);
+  return join([word, letter], ", ");
 }
 
 function writeWorkflowPreflight(w: MarkdownWriter, preflight: Fields): void {
