@@ -53,8 +53,7 @@ export function listReferences(source: Pick<DefinitionSource, "type" | "body">):
     const text = scalarText(value);
     if (text === null) continue;
     const reference = { type, ...splitReference(text), context, inTree };
-    const key = JSON.stringify(reference);
-    if (!found.has(key)) found.set(key, { ...reference, path: [source.type, ...path] });
+    found.getOrInsert(JSON.stringify(reference), { ...reference, path: [source.type, ...path] });
   }
   return [...found.values()];
 }

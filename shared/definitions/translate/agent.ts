@@ -15,7 +15,7 @@ import { block, type MarkdownSection, renderFile, type Source } from "./markdown
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { modelAlias } from "./model_alias.ts";
 
-/** In the order of the text (definition-languages, section 4). */
+/** In the order of the text. */
 const SECTIONS: readonly MarkdownSection<Agent>[] = [
   writeOpening,
   writePurpose,

@@ -3,7 +3,7 @@ import { escapeLineStart, type Inline, md, type Prose, printable } from "./inlin
 import { fenceLines } from "./passage.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
-/** Largest rendered text (definition-languages, section 4), in bytes of UTF-8. */
+/** Largest rendered text, in bytes of UTF-8. */
 export const MAX_RENDERED_BYTES = 1_048_576;
 
 type BlockKind = "none" | "bullet" | "number" | "block";

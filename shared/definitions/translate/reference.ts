@@ -17,7 +17,7 @@ export function readReference(value: unknown, path: string): Inline {
   return readPipelineReference(text, path);
 }
 
-/** Pipelines accept any text (definition-languages, section 2). */
+/** Pipelines accept any text. */
 export function readPipelineReference(value: unknown, path: string): Inline {
   const reference = code(referenceText(value, path));
   if (reference === null) throw badReference(path, "A reference must be visible text");

@@ -1,4 +1,4 @@
-/** An agent on its way to Markdown: what its type needs, and what does not belong to it (definition-languages, section 1). */
+/** An agent on its way to Markdown: what its type needs, and what does not belong to it. */
 import { toItems, toRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
 import { humanize } from "../generic_section.ts";

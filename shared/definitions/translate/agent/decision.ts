@@ -6,7 +6,7 @@ import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../phrases.ts";
 import { type Agent, categoryTitle } from "./agent_source.ts";
 
-/** Lowest scores of the upper and the middle band (definition-languages, section 1). */
+/** Lowest scores of the upper and the middle band. */
 const PRESETS: Readonly<Record<string, readonly [pass: number, middle: number]>> = {
   low_risk: [60, 40],
   quality_gate: [70, 50],
