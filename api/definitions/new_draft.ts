@@ -54,7 +54,8 @@ export interface NewDraft {
 export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<ShownDefinitionRow> {
   const versions = await listVersionNumbers(tx, draft.lineId);
   requireFreeVersion(writer, draft.document, versions);
-  const [id = ""] = await insertDrafts(tx, writer, [{ draft, versions }]);
+  const id = crypto.randomUUID();
+  await insertDrafts(tx, writer, [{ id, draft, versions }]);
   return requireRow(tx, id, writer);
 }
 
@@ -69,33 +70,29 @@ export function requireFreeVersion(
 
 /** A draft whose version is free, and the versions that its line has. */
 export interface PlacedDraft {
+  /** The id of the new version. */
+  id: string;
   draft: NewDraft;
   versions: readonly string[];
 }
 
-/** Adds drafts to lines that this transaction has locked, and returns their ids. */
-export async function insertDrafts(
-  tx: Sql,
-  writer: Writer,
-  placed: readonly PlacedDraft[],
-): Promise<string[]> {
+/** Adds drafts to lines that this transaction has locked. */
+export async function insertDrafts(tx: Sql, writer: Writer, placed: readonly PlacedDraft[]): Promise<void> {
   const definitions = placed.map((one) => newDefinition(writer, one));
-  const ids = await insertDefinitions(tx, definitions);
-  const versions = placed.map(({ draft: { document, action } }, index) => {
-    return { ...document, id: ids[index] ?? "", action };
-  });
+  await insertDefinitions(tx, definitions);
+  const versions = placed.map(({ id, draft: { document, action } }) => ({ ...document, id, action }));
   await insertDefinitionReferences(tx, versions);
   const auditEntries = versions.map((version) => auditOf(writer, version, version.action));
   await insertAuditEntries(tx, auditEntries);
-  return ids;
 }
 
-function newDefinition(writer: Writer, { draft, versions }: PlacedDraft): NewDefinition {
+function newDefinition(writer: Writer, { id, draft, versions }: PlacedDraft): NewDefinition {
   const { lineId, document, columns, visibility, provenance, changeSummary = null } = draft;
   const { type, name, version } = document;
   return {
     ...document.content,
     ...columns,
+    id,
     lineId,
     orgId: writer.org.orgId,
     type,

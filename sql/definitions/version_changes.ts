@@ -1,5 +1,5 @@
 /** Writes to `definitions`: new drafts, edits, status changes, new renderings. */
-import { anyRow, type Sql, tableRows } from "../connection/pool.ts";
+import { anyRow, fragment, type Sql, tableRows } from "../connection/pool.ts";
 import type { DefinitionContent, DefinitionRow, DefinitionRuntime } from "./fields.ts";
 
 /** Settings of a draft that are not part of its document. */
@@ -8,39 +8,23 @@ type DraftSettings = Pick<
   "visibility" | "tier" | "provenance" | "changeSummary" | "changeType"
 >;
 
-/** Returns SQL null for null; a JSON null would be a value. */
-function jsonOrNull(sql: Sql, value: unknown) {
-  return value === null ? null : sql.json(value as never);
-}
+const RUNTIME_COLUMNS = fragment`runtime_md, prompt_hash, translator_version, translation_error`;
+
+/** The columns of a draft that an edit can change. */
+const DRAFT_COLUMNS = fragment`
+  visibility, tier, provenance, change_summary, change_type, yaml, hash, display_name, description, domain, subdomain,
+  agent_type, author, tags, ${RUNTIME_COLUMNS}`;
 
 export type NewDefinition = DefinitionContent &
   DraftSettings &
-  Pick<DefinitionRow, "lineId" | "orgId" | "type" | "name" | "version" | "authorId">;
+  Pick<DefinitionRow, "id" | "lineId" | "orgId" | "type" | "name" | "version" | "authorId">;
 
-/**
- * Inserts drafts and returns their ids, in the same order. Violates definitions_line_id_version_key if a line has the
- * version.
- */
-export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]): Promise<string[]> {
-  const inserted = await sql<{ id: string; lineId: string; version: string }[]>`
-    insert into definitions (
-      line_id, org_id, type, name, version, visibility, tier, yaml, hash, json_hash, display_name, description, domain,
-      subdomain, agent_type, author, author_id, provenance, tags, change_summary, change_type, runtime_md, prompt_hash,
-      translator_version, translation_error
-    )
-    select
-      line_id, org_id, type, name, version, visibility, tier, yaml, hash, hash, display_name, description, domain,
-      subdomain, agent_type, author, author_id, provenance, tags, change_summary, change_type, runtime_md, prompt_hash,
-      translator_version, translation_error
-    from ${tableRows(sql, "definitions", rows)} as n
-    returning id, line_id, version`;
-  const ids = new Map(inserted.map(({ id, lineId, version }) => [`${lineId} ${version}`, id]));
-  return rows.map(({ lineId, version }) => {
-    const id = ids.get(`${lineId} ${version}`);
-    if (id === undefined)
-      throw new Error(`Cannot find version ${version} of line ${lineId} after its insert`);
-    return id;
-  });
+/** Inserts drafts. Violates definitions_line_id_version_key if a line has the version. */
+export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]): Promise<void> {
+  await sql`
+    insert into definitions (id, line_id, org_id, type, name, version, author_id, ${DRAFT_COLUMNS}, json_hash)
+    select id, line_id, org_id, type, name, version, author_id, ${DRAFT_COLUMNS}, hash
+    from ${tableRows(sql, "definitions", rows)} as n`;
 }
 
 /**
@@ -53,13 +37,10 @@ export async function updateDraft(
 ): Promise<boolean> {
   return anyRow(sql`
     update definitions
-    set yaml = ${draft.yaml}, hash = ${draft.hash}, json_hash = ${draft.hash}, display_name = ${draft.displayName},
-      description = ${draft.description}, domain = ${draft.domain}, subdomain = ${draft.subdomain},
-      agent_type = ${draft.agentType}, author = ${draft.author}, tags = ${draft.tags},
-      visibility = ${draft.visibility}, tier = ${draft.tier}, provenance = ${jsonOrNull(sql, draft.provenance)},
-      change_summary = ${draft.changeSummary}, change_type = ${draft.changeType}, runtime_md = ${draft.runtimeMd},
-      prompt_hash = ${draft.promptHash}, translator_version = ${draft.translatorVersion},
-      translation_error = ${jsonOrNull(sql, draft.translationError)},
+    set (${DRAFT_COLUMNS}, json_hash) = (
+        select ${DRAFT_COLUMNS}, hash
+        from ${tableRows(sql, "definitions", [draft])} as n
+      ),
       updated_at = greatest(now(), updated_at + interval '1 millisecond')
     where id = ${draft.id} and status = 'draft'
     returning id`);
@@ -72,9 +53,10 @@ export async function updateDefinitionRuntime(
 ): Promise<void> {
   await sql`
     update definitions
-    set runtime_md = ${row.runtimeMd}, prompt_hash = ${row.promptHash},
-      translator_version = ${row.translatorVersion},
-      translation_error = ${jsonOrNull(sql, row.translationError)},
+    set (${RUNTIME_COLUMNS}) = (
+        select ${RUNTIME_COLUMNS}
+        from ${tableRows(sql, "definitions", [row])} as n
+      ),
       updated_at = greatest(now(), updated_at + interval '1 millisecond')
     where id = ${row.id}`;
 }

@@ -103,12 +103,12 @@ async function addDrafts(
   const sizeOf = ({ draft: { document } }: PlacedDraft) =>
     document.content.yaml.length + (document.content.runtimeMd?.length ?? 0);
   for (const group of groupBySize(placed, { sizeOf, max: MAX_CHARACTERS_AT_ONCE })) {
-    const ids = await insertDrafts(tx, writer, group);
-    for (const [index, { item, draft }] of group.entries()) {
+    await insertDrafts(tx, writer, group);
+    for (const { id, item, draft } of group) {
       const { lineId, visibility, document } = draft;
       const { type, name, version, content } = document;
       const address = { lineId, orgSlug: writer.org.slug, type, name, version };
-      item.row = { id: ids[index] ?? "", ...address, status: "draft", visibility, hash: content.hash };
+      item.row = { id, ...address, status: "draft", visibility, hash: content.hash };
     }
     await yieldEventLoop();
   }
@@ -139,7 +139,7 @@ async function placeDrafts(
         });
         requireFreeVersion(writer, document, versions);
         const draft = { lineId, document, visibility, provenance, action: "definition.create" } as const;
-        placed.push({ item, draft, versions });
+        placed.push({ id: crypto.randomUUID(), item, draft, versions });
         stored.set(lineId, [...versions, document.version]);
         firsts.set(`${nameKey(document)}@${document.version}`, item.index);
       };
