@@ -128,6 +128,21 @@ function commands(text: string): string[] {
 
 export const TEXT_RULES: readonly TextRule[] = [
   {
+    id: "invisible-characters",
+    severity: "high",
+    title: "Contains invisible characters, or characters that reorder text",
+    patterns: [
+      // Bidirectional controls; zero-width characters; fillers; tag characters outside flags.
+      /[\u202A-\u202E\u2066-\u2069\u200B\u2060-\u2064\uFEFF\u180E\u115F\u1160\u3164\uFFA0]/gu,
+      /(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/gu,
+      /[\u{E0100}-\u{E01EF}]{2}/gu,
+      // Joiners are legitimate in emoji and in Indic and Arabic script, but not between these letters.
+      /[A-Za-z0-9][\u200C\u200D][A-Za-z0-9]/gu,
+    ],
+    findsWarnings: true,
+    readsAsWritten: true,
+  },
+  {
     id: "shell-include",
     severity: "high",
     title: "Runs a shell command when the rendered file is loaded",
@@ -199,21 +214,6 @@ export const TEXT_RULES: readonly TextRule[] = [
       anyCase(String.raw`\b(?:hide|conceal|keep)\s+${HIDDEN}\s+(?:hidden\s+|secret\s+)?from\s+${PERSON}`),
       /\bsilently\s+(?:send|upload|post|copy|exfiltrate|transmit|forward)\b/gi,
     ],
-  },
-  {
-    id: "invisible-characters",
-    severity: "high",
-    title: "Contains invisible characters, or characters that reorder text",
-    patterns: [
-      // Bidirectional controls; zero-width characters; fillers; tag characters outside flags.
-      /[\u202A-\u202E\u2066-\u2069\u200B\u2060-\u2064\uFEFF\u180E\u115F\u1160\u3164\uFFA0]/gu,
-      /(?<![\u{1F3F4}\u{E0020}-\u{E007F}])[\u{E0000}-\u{E007F}]/gu,
-      /[\u{E0100}-\u{E01EF}]{2}/gu,
-      // Joiners are legitimate in emoji and in Indic and Arabic script, but not between these letters.
-      /[A-Za-z0-9][\u200C\u200D][A-Za-z0-9]/gu,
-    ],
-    findsWarnings: true,
-    readsAsWritten: true,
   },
 ];
 

@@ -116,36 +116,25 @@ function scanList(list: readonly unknown[], place: Place): void {
       .map(({ id }) => id),
   );
   const joined = { ...place, signals: [] as SafetySignal[] };
-  scanFolded(foldText(texts.join(" ")), joined, { isJoined: true });
+  scanText(texts.join(" "), joined, { isJoined: true });
   for (const { id, severity, title, detail } of joined.signals) {
     if (!known.has(id)) addSignal({ id, severity, title }, detail, place);
   }
-}
-
-function scanText(text: string, place: Place): void {
-  for (const rule of TEXT_RULES) {
-    if (!rule.readsAsWritten) continue;
-    place.onRead(text.length);
-    const found = findEvidence(text, rule);
-    if (found !== null) addSignal(rule, found, place);
-  }
-  scanFolded(foldText(text), place, { isJoined: false });
 }
 
 /**
  * For a list joined to one text, checks sequences within one command line only: the items of other lists are separate
  * sentences.
  */
-function scanFolded(text: string, place: Place, { isJoined }: { isJoined: boolean }): void {
+function scanText(written: string, place: Place, { isJoined } = { isJoined: false }): void {
+  const text = foldText(written);
   const found = new Map<SafetyRule["id"], [SafetyRule, string]>();
   const keep = (rule: SafetyRule, evidence: string | null) => {
     place.onRead(text.length);
     if (evidence !== null && !found.has(rule.id)) found.set(rule.id, [rule, evidence]);
   };
-  for (const rule of TEXT_RULES) {
-    if (!rule.readsAsWritten && (rule.findsWarnings || !place.isWarning))
-      keep(rule, findEvidence(text, rule));
-  }
+  const textRules = place.isWarning ? TEXT_RULES.filter((rule) => rule.findsWarnings) : TEXT_RULES;
+  for (const rule of textRules) keep(rule, findEvidence(rule.readsAsWritten ? written : text, rule));
   for (const rule of place.isWarning ? [] : SEQUENCE_RULES) {
     if (!isJoined || rule.id === REMOTE_SCRIPT.id) keep(rule, findSequence(text, rule));
   }
