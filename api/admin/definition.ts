@@ -7,12 +7,12 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
 import {
-  findVersionId,
   lockLineQuarantine,
   type QuarantineChange,
   type QuarantineTarget,
   updateQuarantine,
 } from "../../sql/definitions/quarantine.ts";
+import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import {
   AdminError,
   type CommandResult,
@@ -114,7 +114,7 @@ async function changeQuarantine(
     const orgId = await requireOrgId(tx, named.orgSlug);
     const lineId = await findLineId(tx, { orgId, type, name });
     const isThere =
-      lineId !== null && (version === null || (await findVersionId(tx, { lineId, version })) !== null);
+      lineId !== null && (version === null || (await listVersionNumbers(tx, lineId)).includes(version));
     if (!isThere) throw new AdminError(`Definition ${type} "${text}" not found`, "NOT_FOUND");
     const since = await lockLineQuarantine(tx, lineId);
     const change = await options.apply(tx, { lineId, version }, since);

@@ -22,7 +22,7 @@ import {
   MAX_DEPENDENCY_NODES,
 } from "./dependencies/graph.ts";
 import { type OnStep, resolveInTurn } from "./dependencies/resolve_in_turn.ts";
-import { type DependencyWalk, walkDependencies } from "./dependencies/walk.ts";
+import { walkDependencies } from "./dependencies/walk.ts";
 import { findReadTarget, requireAnyVersion, requireDefinition } from "./find_visible.ts";
 import { READ, TypeName, VersionOrId } from "./schemas.ts";
 
@@ -135,21 +135,14 @@ export const getDependencies = operation(
     const walk = await resolveInTurn(deps, request, (tx, onStep) =>
       walkDependencies(tx, { roots: [root], viewer, maxDepth, onStep }),
     );
-    return reply(200, { data: await presentWalk(walk, { root, maxDepth }) });
+    await yieldEventLoop();
+    const found = expandDependencies(walk, { rootId: root.id, maxDepth });
+    // A tree of 5,000 nodes is 1.4 MB of text.
+    await yieldEventLoop();
+    const truncated = walk.truncated || found.truncated;
+    return reply(200, { data: { definition: root, ...found, truncated, unresolved: walk.unresolved } });
   },
 );
-
-async function presentWalk(
-  { nodes, edges, unresolved, ...walk }: DependencyWalk,
-  { root, maxDepth }: { root: DependencyNode; maxDepth: number },
-) {
-  await yieldEventLoop();
-  const found = expandDependencies({ nodes, edges }, { rootId: root.id, maxDepth });
-  // A tree of 5,000 nodes is 1.4 MB of text.
-  await yieldEventLoop();
-  const truncated = walk.truncated || found.truncated;
-  return { definition: root, ...found, truncated, unresolved };
-}
 
 function presentDefinition({ id, orgSlug, type, name, version }: DefinitionRow): DependencyNode {
   return { id, organization: orgSlug, type, name, version };

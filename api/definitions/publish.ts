@@ -97,12 +97,12 @@ export async function publishDraft(
     },
     prepare: async (row) => {
       const document = await requireDocument(documents.forCaller(writer.caller.userId), row.yaml, row);
-      return { row, document, earlyWarnings: await listUnknownNames(deps, document) };
+      return { document, earlyWarnings: await listUnknownNames(deps, document) };
     },
     isStale: (seen, locked) => seen.yaml !== locked.yaml,
-    apply: async (tx, row, prepared) => {
-      const publication = { ...prepared, row };
-      await replaceDefinitionReferences(tx, row.id, publication.document.references);
+    apply: async (tx, row, { document, earlyWarnings }) => {
+      const publication = { row, document };
+      await replaceDefinitionReferences(tx, row.id, document.references);
       await storePublished(tx, writer, [publication]);
       const [check] = await checkPublished(tx, writer, [publication]);
       const shown = await requireRow(tx, row.id, writer);
@@ -110,7 +110,7 @@ export async function publishDraft(
       await lockDependencies(tx, [publication]);
       const cycle = (await listCycleErrors(tx, writer, [publication])).get(row.id);
       if (cycle) throw cycle;
-      return { row: shown, warnings: check?.warnings ?? [] };
+      return { row: shown, warnings: [...(check?.warnings ?? []), ...earlyWarnings] };
     },
   });
 }
@@ -136,12 +136,11 @@ export async function lockDependencies(
 export async function storePublished(
   tx: Sql,
   writer: Writer,
-  publications: readonly Omit<Publication, "earlyWarnings">[],
+  publications: readonly Publication[],
 ): Promise<void> {
   const definitionIds = publications.map(({ row }) => row.id);
-  const naming = publications.filter(({ document }) => document.references.length > 0);
-  if (naming.length > 0) {
-    const settled = { definitionIds: naming.map(({ row }) => row.id), viewer: writer.viewer };
+  if (publications.some(({ document }) => document.references.length > 0)) {
+    const settled = { definitionIds, viewer: writer.viewer };
     await limitResolution(tx, () => settleDefinitionReferences(tx, settled));
   }
   for (const group of groupBySize(publications, { sizeOf: renderedSize, max: MAX_CHARACTERS_AT_ONCE })) {

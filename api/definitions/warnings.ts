@@ -34,11 +34,9 @@ import type { Warning } from "./schemas.ts";
 export interface CheckedVersion {
   row: Pick<DefinitionRow, "id" | "visibility">;
   document: WrittenDocument;
-  /** Found before the transaction began. */
-  earlyWarnings: readonly Warning[];
 }
 
-/** Everything that the author of a version is warned about, and what its references resolve to. */
+/** What the author of a version is warned about, and what its references resolve to. */
 export interface VersionCheck {
   warnings: Warning[];
   /** In document order, as the author resolves them. */
@@ -69,7 +67,7 @@ export async function checkVersions(
     const naming = group.filter(({ document }) => document.references.length > 0);
     const find = () => findReferences(tx, { versions: naming, viewer, onStep });
     const found = naming.length > 0 ? await limitResolution(tx, find) : new Map<string, VersionCheck>();
-    for (const { row, document, earlyWarnings } of group) {
+    for (const { row, document } of group) {
       const { references = [], warnings = [] } = found.get(row.id) ?? {};
       checks.push({
         references,
@@ -78,7 +76,6 @@ export async function checkVersions(
           ...document.keyWarnings,
           ...warnings,
           ...scanWarnings(document),
-          ...earlyWarnings,
         ],
       });
     }

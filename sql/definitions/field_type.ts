@@ -54,14 +54,6 @@ export function nullableField<Schema extends TSchema>({ schema, ...of }: Definit
   return { ...of, schema: Nullable(schema) };
 }
 
-/** Returns the field with another expression in JSON. */
-export function shownAs<Schema extends TSchema>(
-  json: string,
-  of: DefinitionField<Schema>,
-): DefinitionField<Schema> {
-  return { ...of, json };
-}
-
 /** Returns the select list for a row of these fields. */
 export function selectFields(fields: FieldMap, as: "sql" | "json"): string {
   return Object.entries(fields)

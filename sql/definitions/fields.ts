@@ -24,7 +24,6 @@ import {
   field,
   instantField,
   nullableField,
-  shownAs,
   textField,
   textsField,
   uuidField,
@@ -118,16 +117,16 @@ export const SUMMARY_FIELDS = {
   uniqueExecutionCount: countField("l.unique_execution_count", 3),
   forkCount: countField("l.fork_count", 1),
   starCount: countField("l.star_count", 0),
-  forkedFromId: shownAs(
-    "source.id",
-    nullableField(
+  forkedFromId: {
+    ...nullableField(
       uuidField(
         "l.forked_from_id",
         null,
         "The version this was forked from; null if it is no fork, or you cannot see the source",
       ),
     ),
-  ),
+    json: "source.id",
+  },
   namespace: textField("'@' || o.slug || '/' || d.name", "@demo/reviewer", "`@organization/name`"),
   minSubscription: textField("'free'", "free"),
   // Not of the type "null": openapi-fetch leaves such fields out.

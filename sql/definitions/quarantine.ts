@@ -63,14 +63,3 @@ export async function updateQuarantine(
   const changed = line ?? versions[0];
   return changed ? { ...changed, versions: versions.length } : null;
 }
-
-/** Returns the id of a version of a line, or null. */
-export async function findVersionId(
-  sql: Sql,
-  { lineId, version }: { lineId: string; version: string },
-): Promise<string | null> {
-  return firstValue(sql<{ id: string }[]>`
-    select id
-    from definitions
-    where line_id = ${lineId} and version = ${version}`);
-}

@@ -53,7 +53,7 @@ export interface ReferenceCandidateRow extends DefinitionLineKey {
 }
 
 /** The versions of a line in one interval of a range. */
-export interface CandidateInterval extends DefinitionLineKey, VersionInterval {}
+interface CandidateInterval extends DefinitionLineKey, VersionInterval {}
 
 /**
  * Returns the version that each interval resolves to: the highest published one that the viewer can see, else the highest

@@ -1,4 +1,5 @@
 /** Table `definition_references`: the references in the documents of versions. */
+import type { QualifiedName } from "../../shared/definitions/edit.ts";
 import type { DefinitionReference } from "../../shared/definitions/references.ts";
 import { fragment, type Sql, tableRows } from "../connection/pool.ts";
 import { lineOfKey } from "./lines.ts";
@@ -62,22 +63,16 @@ export async function listNewForeignReferences(
       )`;
 }
 
-/** The organization that a bare name resolves to. */
-interface BareTargetRow extends Pick<DefinitionReference, "type" | "name"> {
-  orgId: string;
-  orgSlug: string;
-}
-
 /**
- * Returns the organization that each bare name of a version resolves to. For a line that the viewer cannot see, returns
- * the version's own organization instead, so that its owner stays hidden.
+ * Returns the bare names of a version that resolve to lines outside the organization `orgId`. A line that the viewer cannot
+ * see counts as one of the version's own organization, so that its owner stays hidden.
  */
-export async function listBareTargets(
+export async function listForeignNames(
   sql: Sql,
-  { definitionId, viewer }: { definitionId: string; viewer: DefinitionViewer },
-): Promise<BareTargetRow[]> {
-  return sql<BareTargetRow[]>`
-    select r.type, r.name, r.target_org_id as org_id, o.slug as org_slug
+  { definitionId, viewer, orgId }: { definitionId: string; viewer: DefinitionViewer; orgId: string },
+): Promise<QualifiedName[]> {
+  return sql<QualifiedName[]>`
+    select r.type, r.name, o.slug as org_slug
     from (
       select distinct r.type, r.name, d.org_id, ${targetOrg(viewer)} as target_org_id
       from definition_references as r
@@ -92,7 +87,8 @@ export async function listBareTargets(
         where ${isVisible(viewer)}
       ) then r.target_org_id
       else r.org_id
-    end`;
+    end
+    where o.id <> ${orgId}`;
 }
 
 export interface TreeReferenceRow extends Omit<DefinitionReferenceRow, "inTree"> {

@@ -187,7 +187,7 @@ async function noteChecks(
     : await checkVersions(tx, writer, written.map(asPrivate));
   for (const [index, item] of written.entries()) {
     const { warnings = [], references = [] } = checks[index] ?? {};
-    item.warnings = warnings
+    item.warnings = [...warnings, ...item.earlyWarnings]
       .filter((warning) => publish || !resolvesInBatch(warning, batch))
       .map((warning) => shifted(warning, item.submission));
     if (!isDryRun) continue;

@@ -2,7 +2,6 @@
 import { listIntervals, pickVersion } from "../../../shared/definitions/version_range.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
-  type CandidateInterval,
   listReferenceCandidates,
   type ReferenceCandidateRow,
 } from "../../../sql/definitions/reference_candidates.ts";
@@ -46,15 +45,12 @@ async function resolvePiece<Reference extends ReferenceLike>(
   sql: Sql,
   { references, viewer }: { references: readonly Reference[]; viewer: DefinitionViewer },
 ): Promise<ResolvedReference<Reference>[]> {
-  const asked = new Map<string, CandidateInterval[]>();
-  for (const { type, name, range, targetOrgId: orgId } of references) {
-    if (orgId === null) continue;
-    const intervals = listIntervals(range).map((interval) => ({ orgId, type, name, ...interval }));
-    asked.set(textOf({ type, name, range, targetOrgId: orgId }), intervals);
-  }
-  const texts = [...asked].flatMap(([text, intervals]) => intervals.map(() => text));
-  const rows = await listReferenceCandidates(sql, { intervals: [...asked.values()].flat(), viewer });
-  const candidates = Map.groupBy(rows, ({ place }) => texts[place]);
+  const distinct = new Map(references.map((reference) => [textOf(reference), reference]));
+  const intervals = [...distinct].flatMap(([text, { type, name, range, targetOrgId: orgId }]) =>
+    orgId === null ? [] : listIntervals(range).map((interval) => ({ text, orgId, type, name, ...interval })),
+  );
+  const rows = await listReferenceCandidates(sql, { intervals, viewer });
+  const candidates = Map.groupBy(rows, ({ place }) => intervals[place]?.text);
   return references.map((reference) => {
     return { reference, target: pickVersion(reference.range, candidates.get(textOf(reference)) ?? []) };
   });

@@ -1,17 +1,15 @@
 /** POST …/fork: its document becomes the first draft of a new line, in the resolved organization. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { QualifiedName } from "../../../shared/definitions/edit.ts";
 import { isLetterFirstName, NAME_RULE } from "../../../shared/definitions/name.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import { data, listOf, oneOf, requestBody } from "../../../shared/schemas.ts";
 import { DEFINITION_VISIBILITIES } from "../../../shared/vocabulary.ts";
-import type { Sql } from "../../../sql/connection/pool.ts";
 import { type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { type ForkRow, insertFork } from "../../../sql/definitions/forks.ts";
 import { findLineId, incrementForkCount, insertForkLine } from "../../../sql/definitions/lines.ts";
-import { listBareTargets } from "../../../sql/definitions/references.ts";
+import { listForeignNames } from "../../../sql/definitions/references.ts";
 import { holdDefinition, type ShownDefinitionRow } from "../../../sql/definitions/versions.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
@@ -149,7 +147,12 @@ export async function forkVersion(
     ...(displayName === undefined ? {} : { displayName }),
     ...(description === undefined ? {} : { description }),
   };
-  const names = await listForeignNames(sql, original, writer);
+  // Names of other organizations get their `@org/`: in the fork, they would resolve to other lines of the same name.
+  const names = await listForeignNames(sql, {
+    definitionId: original.id,
+    viewer: writer.viewer,
+    orgId: writer.org.orgId,
+  });
   const key = { orgId: writer.org.orgId, type, name };
   const nameTaken = () => {
     const message = TEXTS.NAME_TAKEN.fork({ type, name }, writer.org.slug);
@@ -188,23 +191,8 @@ export async function forkVersion(
     const { id } = definition;
     const fork = await insertFork(tx, { lineId, definitionId: id, source: original, forkedBy });
     // A draft is for members, whatever its visibility; publishing tells what other readers cannot resolve.
-    const checked = { row: { id, visibility: "private" as const }, document, earlyWarnings: [] };
+    const checked = { row: { id, visibility: "private" as const }, document };
     const [check] = await checkVersions(tx, writer, [checked]);
     return { definition, fork, warnings: [...edited.warnings, ...(check?.warnings ?? [])] };
   });
-}
-
-/**
- * Lists the bare names of the source that mean lines of organizations other than the fork's. The fork qualifies them;
- * otherwise they would resolve to other lines of the same name.
- */
-async function listForeignNames(
-  sql: Sql,
-  { id }: DefinitionRow,
-  { viewer, org }: Writer,
-): Promise<QualifiedName[]> {
-  const targets = await listBareTargets(sql, { definitionId: id, viewer });
-  return targets
-    .filter(({ orgId }) => orgId !== org.orgId)
-    .map(({ type, name, orgSlug }) => ({ type, name, orgSlug }));
 }

@@ -180,12 +180,17 @@ const COLUMNS = {
 
 /** True if any filter is set besides those that choose a version of each line. */
 export function hasFilters(filters: DefinitionFilters): boolean {
-  const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-  const { tags, organizations } = filters;
-  return tags.length > 0 || organizations.length > 0 || names.some((name) => filters[name] !== null);
+  return listConditions(filters).length > 0;
 }
 
 function filterConditions(filters: DefinitionFilters): Fragment {
+  return listConditions(filters).reduce(
+    (all, condition) => fragment`${all} and ${condition}`,
+    fragment`true`,
+  );
+}
+
+function listConditions(filters: DefinitionFilters): Fragment[] {
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   const conditions = names.flatMap((name) => {
     const value = filters[name];
@@ -195,5 +200,5 @@ function filterConditions(filters: DefinitionFilters): Fragment {
     conditions.push(fragment`v.org_id = (select o.id from organizations as o where o.slug = ${slug})`);
   }
   if (filters.tags.length > 0) conditions.push(fragment`v.tags && ${[...filters.tags]}::text[]`);
-  return conditions.reduce((all, condition) => fragment`${all} and ${condition}`, fragment`true`);
+  return conditions;
 }
