@@ -211,10 +211,8 @@ async function findDependents(
     return isOneVersion ? picked?.id === row.id : picked !== null;
   };
   const ranges = await filterRanges(named, fits, { versions: candidates.length, onStep });
-  const { total, dependents } =
-    ranges.length === 0
-      ? { total: 0, dependents: [] }
-      : await listDependents(sql, { target: row, ranges, viewer, limit: MAX_DEPENDENCY_NODES });
+  const limit = MAX_DEPENDENCY_NODES;
+  const { total, dependents } = await listDependents(sql, { target: row, ranges, viewer, limit });
   const truncated = total > dependents.length || named.length === MAX_REFERENCED_RANGES;
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
 }

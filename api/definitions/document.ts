@@ -66,10 +66,14 @@ export async function readWritten(
   return { ok: false, error: invalidDocument(problems), problems };
 }
 
-function invalidDocument(problems: readonly DefinitionProblem[]): ApiError {
+/** `toMessage` makes the error's message from that of the first problem. */
+export function invalidDocument(
+  problems: readonly DefinitionProblem[],
+  toMessage: (message: string) => string = TEXTS.UNPROCESSABLE_ENTITY.definition,
+): ApiError {
   const [first] = problems;
   return new ApiError("UNPROCESSABLE_ENTITY", {
-    ...(first ? { message: TEXTS.UNPROCESSABLE_ENTITY.definition(first.message) } : {}),
+    ...(first ? { message: toMessage(first.message) } : {}),
     details: { errors: problems },
   });
 }

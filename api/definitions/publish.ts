@@ -143,7 +143,9 @@ export async function storePublished(
     const settled = { definitionIds, viewer: writer.viewer };
     await limitResolution(tx, () => settleDefinitionReferences(tx, settled));
   }
-  for (const group of groupBySize(publications, { sizeOf: renderedSize, max: MAX_CHARACTERS_AT_ONCE })) {
+  // Without the risk profile, which is small.
+  const sizeOf = ({ document }: Publication) => document.content.runtimeMd?.length ?? 0;
+  for (const group of groupBySize(publications, { sizeOf, max: MAX_CHARACTERS_AT_ONCE })) {
     const rows = group.map(({ row, document }) => {
       return { id: row.id, riskProfile: riskProfileOf(document), ...runtimeOf(document) };
     });
@@ -155,11 +157,6 @@ export async function storePublished(
   const auditEntries = publications.map(({ row }) => auditOf(writer, row, "definition.publish"));
   await insertAuditEntries(tx, auditEntries);
   await insertDefinitionEvents(tx, { type: "definition.published", definitionIds });
-}
-
-/** Without the risk profile, which is small. */
-function renderedSize({ document }: Pick<Publication, "document">): number {
-  return document.content.runtimeMd?.length ?? 0;
 }
 
 /**

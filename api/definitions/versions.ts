@@ -6,11 +6,9 @@ import { SIGNIFICANCES } from "../../shared/definitions/significance.ts";
 import { withoutVersion } from "../../shared/definitions/translate/markdown_file.ts";
 import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
 import { mayCompareContent } from "../../shared/policy.ts";
 import { Count, data, each, listOf, Natural, Nullable, oneOf, PAGE, Text } from "../../shared/schemas.ts";
 import { CHANGE_TYPES, SUBSCRIPTION_TIERS, type SubscriptionTier } from "../../shared/vocabulary.ts";
-import type { DefinitionProblem } from "../../shared/yaml/problems.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { type DefinitionRow, VERSION_FIELDS } from "../../sql/definitions/fields.ts";
@@ -21,7 +19,7 @@ import { joinJson, jsonText, operation, reply } from "../http/operation.ts";
 import { flag, limit, offset, once, word } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { parseLineReadAddress } from "./address.ts";
-import { readerWork } from "./document.ts";
+import { invalidDocument, readerWork } from "./document.ts";
 import { findReadTarget, requireLine, requireTwoVersions } from "./find_visible.ts";
 import { NameOrId, objectOf, READ } from "./schemas.ts";
 
@@ -167,20 +165,15 @@ export const diffVersions = operation(
     const { type, name } = to;
     const texts = { from: from.yaml, to: to.yaml };
     const compared = await readerWork(documents, request).compare({ type, name, mode, ...texts });
-    if (!compared.ok) throw invalidVersion(compared.invalid === "from" ? from : to, compared.problems);
+    if (!compared.ok) {
+      const { version } = compared.invalid === "from" ? from : to;
+      const toMessage = (message: string) => TEXTS.UNPROCESSABLE_ENTITY.compared(version, message);
+      throw invalidDocument(compared.problems, toMessage);
+    }
     const versions = JSON.stringify(presentVersions({ from, to }, mode));
     return reply(200, jsonText(joinJson([versions, compared.json])));
   },
 );
-
-/** The error for a stored version that this release refuses. */
-function invalidVersion({ version }: DefinitionRow, problems: readonly DefinitionProblem[]): ApiError {
-  const [first] = problems;
-  return new ApiError("UNPROCESSABLE_ENTITY", {
-    ...(first ? { message: TEXTS.UNPROCESSABLE_ENTITY.compared(version, first.message) } : {}),
-    details: { errors: problems },
-  });
-}
 
 /** What a comparison says in addition to the differences of the documents. */
 function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {

@@ -102,15 +102,15 @@ async function findReferences(
     target && open.has(reference.definitionId) ? [reference] : [],
   );
   const readable = await resolveReferences(tx, { references: shown, viewer: ANONYMOUS, onStep });
+  const unreadable = new Set(readable.flatMap(({ reference, target }) => (target ? [] : [reference])));
   const strangers = await findStrangers(tx, resolved, viewer);
   const byVersion = Map.groupBy(resolved, ({ reference }) => reference.definitionId);
-  const shownByVersion = Map.groupBy(readable, ({ reference }) => reference.definitionId);
   return new Map(
     versions.map(({ row, document }) => {
       const references = byVersion.get(row.id) ?? [];
       const unresolved = references.filter(({ target }) => !target);
       const foreign = references.filter(({ reference }) => strangers.has(reference));
-      const hidden = (shownByVersion.get(row.id) ?? []).filter(({ target }) => !target);
+      const hidden = references.filter(({ reference }) => unreadable.has(reference));
       const warnings = distinct([
         ...unresolved.map(placed(document, unresolvedReference)),
         ...foreign.map(placed(document, foreignReference)),

@@ -81,6 +81,7 @@ export async function listDependents(
   },
 ): Promise<{ total: number; dependents: DependentRow[] }> {
   const { target, viewer } = options;
+  if (options.ranges.length === 0) return { total: 0, dependents: [] };
   const rows = await sql<(DependentRow & { total: number })[]>`
     with named as (
       select distinct on (d.id)

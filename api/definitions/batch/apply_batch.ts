@@ -133,15 +133,13 @@ async function placeDrafts(
     const { visibility, provenance } = item.submission;
     await collect([item], async () => {
       const place = (document: WrittenDocument) => {
-        requireFirstInBatch(document, {
-          versions,
-          first: firsts.get(`${nameKey(document)}@${document.version}`),
-        });
+        const key = `${nameKey(document)}@${document.version}`;
+        requireFirstInBatch(document, { versions, first: firsts.get(key) });
         requireFreeVersion(writer, document, versions);
         const draft = { lineId, document, visibility, provenance, action: "definition.create" } as const;
         placed.push({ id: crypto.randomUUID(), item, draft, versions });
         stored.set(lineId, [...versions, document.version]);
-        firsts.set(`${nameKey(document)}@${document.version}`, item.index);
+        firsts.set(key, item.index);
       };
       try {
         place(item.document);

@@ -139,11 +139,7 @@ async function listSubmissions(body: Static<typeof BatchBody>): Promise<Submissi
   return documents.map((document) => ({ ...any, ...document, visibility, provenance: null }));
 }
 
-/** A document and the line of the stream at which its text begins, from 1. */
-interface StreamedDocument {
-  yaml: string;
-  firstLine: number;
-}
+type StreamedDocument = Pick<Submission, "yaml" | "firstLine">;
 
 /** In the first column, these end any document: YAML allows them inside no text and no block. */
 const MARKER = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;

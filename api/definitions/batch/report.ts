@@ -129,7 +129,7 @@ async function breaksOfLine(
   const target = { orgId: first.predecessor.orgId, type, name };
   const named = await listReferencedRanges(sql, { target, viewer });
   onStep();
-  const read = new Map<string, Report["breaks"]>([["[]", []]]);
+  const read = new Map<string, Report["breaks"]>();
   const breaks = new Map<WrittenDocument, Report["breaks"]>();
   for (const { document, predecessor } of line) {
     const leaves = (range: string) =>

@@ -3,7 +3,7 @@ import { nextPatch } from "../../../shared/definitions/versions.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
-import type { Pool, Sql } from "../../../sql/connection/pool.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
@@ -78,7 +78,10 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.batch(STATEMENT_TIMEOUT_MS / 1000);
 
-/** Applies the documents in a transaction, and again after a deadlock. Returns them with what became of them. */
+/**
+ * Applies the documents in a transaction, and again after a deadlock. A dry run is rolled back. Returns the documents with what
+ * became of them.
+ */
 async function runBatch(
   { sql, turns }: OperationDeps,
   input: Pick<SubmitRequest, "writer" | "request"> & Parameters<typeof applyBatch>[2],
@@ -89,11 +92,13 @@ async function runBatch(
     // Copies: another attempt begins with the errors of reading.
     const applied = items.map((item) => ({ ...item, errors: [...item.errors] }));
     await applyBatch(tx, writer, { items: applied, options });
-    if (!options.isDryRun) requireNoErrors(applied);
+    // What is committed afterwards is a new transaction, and empty.
+    if (options.isDryRun) await tx.unsafe("rollback and chain");
+    else requireNoErrors(applied);
     return applied;
   };
-  const run = () => (options.isDryRun ? dryRun(sql, apply) : sql.begin(apply));
-  return turns.publications(request, () => withinTimeout(TOO_LONG, () => retryOnDeadlock(run)));
+  const run = () => retryOnDeadlock(() => sql.begin(apply));
+  return turns.publications(request, () => withinTimeout(TOO_LONG, run));
 }
 
 /** Throws the first error of the documents, with all of them in its details. */
@@ -128,20 +133,4 @@ function reportOf(item: SubmittedItem, compared: Pick<Report, "diff" | "breaks">
     ...compared,
     runtimeMd: document?.content.runtimeMd ?? null,
   };
-}
-
-/** Runs `attempt` in a transaction, rolls it back, and returns the result. Errors that it throws roll back too. */
-async function dryRun<Result>(sql: Pool, attempt: (tx: Sql) => Promise<Result>): Promise<Result> {
-  const results: Result[] = [];
-  const rollback = new Error("The transaction was a dry run");
-  await sql
-    .begin(async (tx) => {
-      results.push(await attempt(tx));
-      throw rollback;
-    })
-    .catch((error: unknown) => {
-      if (error !== rollback) throw error;
-    });
-  // `attempt` has returned it, or its error was thrown.
-  return results[0] as Result;
 }
