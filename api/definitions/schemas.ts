@@ -164,7 +164,7 @@ export function objectOf<const Fields extends FieldMap>(fields: Fields, options:
 }
 
 /** Warnings beside the `data` of a response. */
-export const Warnings = Type.Unsafe<readonly Warning[]>(Type.Array(Warning, { examples: [[]] }));
+export const Warnings = listOf(Warning, { examples: [[]] });
 
 /** A response with `data`, and `warnings` beside it if there are any. */
 export function dataAndWarnings<Schema extends TSchema>(schema: Schema, description: string) {

@@ -62,7 +62,7 @@ export function scanDefinition(
   onRead: (characters: number) => void = () => {},
 ): SafetyScan {
   const signals: SafetySignal[] = [];
-  scanValue(source.root, { path: [], isWarning: false, signals, downloads: new Downloads(), onRead });
+  scanValue(source.root, { path: [], isWarning: false, signals, downloads: new Set(), onRead });
   const isHigh = signals.some(({ severity }) => severity === "high");
   const riskLevel = isHigh ? "high" : signals.length > 0 ? "medium" : "none";
   return { version: SAFETY_SCAN_VERSION, capabilities: listCapabilities(source), signals, riskLevel };
@@ -73,7 +73,8 @@ interface Place {
   /** True inside a list of things to look for, or never to do. */
   isWarning: boolean;
   signals: SafetySignal[];
-  downloads: Downloads;
+  /** Names of the files that the texts before have downloaded. */
+  downloads: Set<string>;
   onRead: (characters: number) => void;
 }
 
@@ -138,7 +139,7 @@ function scanText(written: string, place: Place, { isJoined } = { isJoined: fals
   for (const rule of place.isWarning ? [] : SEQUENCE_RULES) {
     if (!isJoined || rule.id === REMOTE_SCRIPT.id) keep(rule, findSequence(text, rule));
   }
-  if (!isJoined && !place.isWarning) keep(REMOTE_SCRIPT, place.downloads.read(text));
+  if (!isJoined && !place.isWarning) keep(REMOTE_SCRIPT, findDownloadRun(text, place.downloads));
   for (const [rule, evidence] of found.values()) addSignal(rule, evidence, place);
 }
 
@@ -227,21 +228,16 @@ const CALLED = String.raw`(?:^|[;&|(\x60]|\b(?:then|run|execute|start|sudo|exec|
 const RUN = new RegExp(String.raw`(?:${INTERPRETED}|${CALLED})["']?([^\s"'\x60;|&()]+)`, "gim");
 
 /**
- * Detects files that are downloaded in one place of a document and run in another, however far apart. Its texts must be read in
- * document order.
+ * Adds the names of the files that a text downloads. Returns its first command that runs an earlier download, however far apart
+ * they are, or null. The texts of a document must be read in their order.
  */
-class Downloads {
-  readonly #names = new Set<string>();
-
-  /** Records the downloads of a text. Returns the first command that runs an earlier download, or null. */
-  read(text: string): string | null {
-    const steps = [...fetched(text), ...ran(text)].toSorted((a, b) => a.at - b.at);
-    for (const { at, name, evidence } of steps) {
-      if (evidence === null) this.#names.add(name);
-      else if (this.#names.has(name) && !isForbidden(text, at)) return evidence;
-    }
-    return null;
+function findDownloadRun(text: string, downloads: Set<string>): string | null {
+  const steps = [...fetched(text), ...ran(text)].toSorted((a, b) => a.at - b.at);
+  for (const { at, name, evidence } of steps) {
+    if (evidence === null) downloads.add(name);
+    else if (downloads.has(name) && !isForbidden(text, at)) return evidence;
   }
+  return null;
 }
 
 interface Step {
