@@ -221,8 +221,7 @@ export async function listVersionNumbersOf(
 }
 
 /** A version of a line, in any status. */
-export interface LineVersionRow
-  extends Pick<DefinitionRow, "id" | "orgId" | "lineId" | "type" | "name" | "version"> {
+export interface LineVersionRow extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {
   /** Whether a range can resolve to it: published or deprecated, visible and not quarantined. */
   isResolvable: boolean;
 }
@@ -234,7 +233,7 @@ export async function listLineVersions(
 ): Promise<LineVersionRow[]> {
   return sql<LineVersionRow[]>`
     select
-      d.id, d.org_id, d.line_id, d.type, d.name, d.version,
+      d.id, d.type, d.name, d.version,
       d.status in ('published', 'deprecated') and d.quarantined_at is null and ${isVisible(options.viewer)}
         as is_resolvable
     from ${namesTable(options.names)}

@@ -104,7 +104,7 @@ export async function listBreaks(
       : [],
   );
   if (upgrades.length === 0) return new Map();
-  const lines = Map.groupBy(upgrades, ({ predecessor }) => predecessor.lineId);
+  const lines = Map.groupBy(upgrades, ({ document }) => nameKey(document));
   return resolveInTurn(deps, request, async (tx, onStep) => {
     const breaks = new Map<WrittenDocument, Report["breaks"]>();
     for (const line of lines.values()) {
@@ -121,12 +121,12 @@ export async function listBreaks(
 async function breaksOfLine(
   sql: Sql,
   line: readonly Upgrade[],
-  { writer: { viewer }, onStep }: { writer: Writer; onStep: OnStep },
+  { writer: { org, viewer }, onStep }: { writer: Writer; onStep: OnStep },
 ): Promise<Map<WrittenDocument, Report["breaks"]>> {
   const [first] = line;
   if (!first) return new Map();
   const { type, name } = first.document;
-  const target = { orgId: first.predecessor.orgId, type, name };
+  const target = { orgId: org.orgId, type, name };
   const named = await listReferencedRanges(sql, { target, viewer });
   onStep();
   const read = new Map<string, Report["breaks"]>();

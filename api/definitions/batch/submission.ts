@@ -66,7 +66,7 @@ interface LineState {
 }
 
 /** The version that a document is compared with. */
-export interface Predecessor extends Pick<LineVersionRow, "id" | "orgId" | "lineId" | "version"> {
+export interface Predecessor extends Pick<LineVersionRow, "id" | "version"> {
   isPublished: boolean;
 }
 
