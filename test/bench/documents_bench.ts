@@ -1,5 +1,5 @@
 /** `bun run bench documents`: the CPU cost of a single document, however it is written. */
-import { type DependencyEdge, expandDependencies } from "../../api/definitions/dependencies/graph.ts";
+import { expandDependencies } from "../../api/definitions/dependencies/graph.ts";
 import { unifiedDiff } from "../../api/documents/compare_documents.ts";
 import { scanDefinition } from "../../api/documents/safety_scan.ts";
 import { readYaml } from "../../shared/yaml/document.ts";
@@ -71,8 +71,6 @@ function chain(): Work {
   const nodes = new Map(
     ids.map((id) => [id, { id, organization: "demo", type: "agent" as const, name: id, version: "1.0.0" }]),
   );
-  const edges = new Map(
-    ids.slice(1).map((to, n): [string, DependencyEdge[]] => [String(n), [{ to, context: "requires" }]]),
-  );
+  const edges = new Map(ids.slice(1).map((to, n) => [String(n), new Map([[to, "requires"]])]));
   return ["A chain of 9,000 definitions", () => expandDependencies({ nodes, edges }, { rootId: "0" })];
 }

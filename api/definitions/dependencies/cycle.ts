@@ -61,7 +61,7 @@ function findCycle({ nodes, edges }: DependencyWalk, id: string): string[] | nul
   const seen = new Set<string>();
   // Steps are added while they are visited, the nearest first.
   for (const step of steps) {
-    for (const { to } of edges.get(step.id) ?? []) {
+    for (const to of edges.get(step.id)?.keys() ?? []) {
       if (to === id) return formatPath(nodes, { id: to, from: step });
       if (!seen.has(to)) steps.push({ id: to, from: step });
       seen.add(to);

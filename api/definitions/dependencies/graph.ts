@@ -6,16 +6,11 @@ export interface DependencyNode extends Pick<DefinitionRow, "id" | "type" | "nam
   organization: string;
 }
 
-/** One definition needs another; the context says where its document names it. */
-export interface DependencyEdge {
-  to: string;
-  context: string;
-}
-
-/** Definitions by id, and what each of them needs, in document order. */
+/** Definitions by id. */
 export interface DependencyMap {
   nodes: ReadonlyMap<string, DependencyNode>;
-  edges: ReadonlyMap<string, readonly DependencyEdge[]>;
+  /** The definitions that each one needs, in document order, with the context in which its document names them first. */
+  edges: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 export interface DependencyTree extends DependencyNode {
@@ -49,18 +44,16 @@ export function expandDependencies(
   /** What was opened somewhere: only that can be opened above. */
   const opened = new Set<string>();
   let deepest = 0;
-  let truncated = false;
-  const listNeeded = needsOf(map);
+  const finish = (truncated: boolean) => {
+    return { graph, flat: [...flat.values()], totalCount: flat.size, maxDepth: deepest, truncated };
+  };
   // Places are added while they are walked: each level after the one above it. So nothing more fits once one does not.
   for (const place of places) {
-    if (truncated || (opened.has(place.tree.id) && isBelowItself(place))) continue;
+    if (opened.has(place.tree.id) && isBelowItself(place)) continue;
     opened.add(place.tree.id);
-    for (const { to, context } of listNeeded(place.tree.id)) {
+    for (const [to, context] of map.edges.get(place.tree.id) ?? []) {
       const depth = place.depth + 1;
-      if (depth > maxDepth || places.length > maxNodes) {
-        truncated = true;
-        break;
-      }
+      if (depth > maxDepth || places.length > maxNodes) return finish(true);
       const node = requireNode(map, to);
       const tree: DependencyTree = { ...node, context, dependencies: [] };
       place.tree.dependencies.push(tree);
@@ -69,7 +62,7 @@ export function expandDependencies(
       deepest = depth;
     }
   }
-  return { graph, flat: [...flat.values()], totalCount: flat.size, maxDepth: deepest, truncated };
+  return finish(false);
 }
 
 function isBelowItself(place: Place): boolean {
@@ -77,24 +70,6 @@ function isBelowItself(place: Place): boolean {
     if (above.tree.id === place.tree.id) return true;
   }
   return false;
-}
-
-/**
- * Returns what a definition needs, worked out once for all its places. Named twice in one document, it counts where it is named
- * first.
- */
-function needsOf({ edges }: DependencyMap): (id: string) => Iterable<DependencyEdge> {
-  const kept = new Map<string, ReadonlyMap<string, DependencyEdge>>();
-  return (id) => {
-    const found = kept.get(id);
-    if (found) return found.values();
-    const first = new Map<string, DependencyEdge>();
-    for (const edge of edges.get(id) ?? []) {
-      if (!first.has(edge.to)) first.set(edge.to, edge);
-    }
-    kept.set(id, first);
-    return first.values();
-  };
 }
 
 function requireNode({ nodes }: DependencyMap, id: string): DependencyNode {

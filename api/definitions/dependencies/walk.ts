@@ -8,12 +8,7 @@ import {
 } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
-import {
-  type DependencyEdge,
-  type DependencyMap,
-  type DependencyNode,
-  MAX_DEPENDENCY_NODES,
-} from "./graph.ts";
+import { type DependencyMap, type DependencyNode, MAX_DEPENDENCY_NODES } from "./graph.ts";
 import type { OnStep } from "./resolve_in_turn.ts";
 import { resolveReferences } from "./resolve_references.ts";
 
@@ -46,7 +41,7 @@ export async function walkDependencies(
 ): Promise<DependencyWalk> {
   const { roots, viewer, maxDepth, onStep } = options;
   const nodes = new Map(roots.map((root) => [root.id, nodeOf(root)]));
-  const edges = new Map<string, DependencyEdge[]>();
+  const edges = new Map<string, Map<string, string>>();
   const unresolved = new Map<string, UnresolvedReference>();
   let level = roots.map(({ id }) => id);
   let limit = MAX_REFERENCES;
@@ -58,15 +53,13 @@ export async function walkDependencies(
     isBatch = false;
     const next: string[] = [];
     for (const { reference, target } of await resolveReferences(sql, { references, viewer, onStep })) {
-      const { definitionId, type, range, context } = reference;
       if (!target) {
+        const { type, range, context } = reference;
         const missing = { type, name: writtenName(reference), range, context };
         unresolved.set(JSON.stringify(missing), missing);
         continue;
       }
-      const found = edges.get(definitionId) ?? [];
-      found.push({ to: target.id, context });
-      edges.set(definitionId, found);
+      addEdge(edges, reference, target.id);
       if (nodes.has(target.id)) continue;
       nodes.set(target.id, nodeOf(target));
       next.push(target.id);
@@ -76,6 +69,17 @@ export async function walkDependencies(
   const more =
     level.length > 0 ? await listTreeReferences(sql, { definitionIds: level, viewer, limit: 1 }) : [];
   return { nodes, edges, unresolved: [...unresolved.values()], truncated: limit <= 0 || more.length > 0 };
+}
+
+/** Adds a definition to those that a document needs. If the document names it twice, the first context counts. */
+function addEdge(
+  edges: Map<string, Map<string, string>>,
+  { definitionId, context }: TreeReferenceRow,
+  to: string,
+): void {
+  const needed = edges.get(definitionId) ?? new Map<string, string>();
+  if (!needed.has(to)) needed.set(to, context);
+  edges.set(definitionId, needed);
 }
 
 /** Roots whose references are read in one turn of the event loop. */
