@@ -53,19 +53,12 @@ export interface NewDraft {
  */
 export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<ShownDefinitionRow> {
   const versions = await listVersionNumbers(tx, draft.lineId);
-  requireFreeVersion(writer, draft.document, versions);
+  const { type, name, version } = draft.document;
+  if (versions.includes(version))
+    throw versionExists({ type, name, version, orgSlug: writer.org.slug }, versions);
   const id = crypto.randomUUID();
   await insertDrafts(tx, writer, [{ id, draft, versions }]);
   return requireRow(tx, id, writer);
-}
-
-/** Throws VERSION_EXISTS if the version of a document is among those of its line. */
-export function requireFreeVersion(
-  { org }: Writer,
-  { type, name, version }: Pick<WrittenDocument, "type" | "name" | "version">,
-  versions: readonly string[],
-): void {
-  if (versions.includes(version)) throw versionExists({ type, name, version, orgSlug: org.slug }, versions);
 }
 
 /** A draft whose version is free, and the versions that its line has. */

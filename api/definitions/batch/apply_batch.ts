@@ -14,7 +14,7 @@ import { listCycleErrors } from "../dependencies/cycle.ts";
 import type { WrittenDocument } from "../document.ts";
 import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
-import { insertDrafts, type PlacedDraft, requireFreeVersion, type Writer } from "../new_draft.ts";
+import { insertDrafts, type PlacedDraft, versionExists, type Writer } from "../new_draft.ts";
 import { checkPublished, lockDependencies, storePublished } from "../publish.ts";
 import { lockQuotas } from "../quotas.ts";
 import type { Warning } from "../schemas.ts";
@@ -51,14 +51,18 @@ export async function applyBatch(
 ): Promise<void> {
   const { publish, isDryRun, rejectsCycles } = options;
   const read = items.filter(isRead);
-  if (read.length === 0) return;
+  const [first] = read;
+  if (!first) return;
   const documents = read.map(({ document }) => document);
   const batch = makeBatch(writer.org.slug, documents);
   const added = documents.map(({ type, name, content }) => {
     return { type, name, yamlBytes: Buffer.byteLength(content.yaml) };
   });
   if (!isDryRun && read.length > 1) await lockQuotas(tx, writer.org);
-  await collect(read.slice(0, 1), () => requireDraftQuota(tx, writer, added));
+  await requireDraftQuota(tx, writer, added).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    first.errors.push(toDocumentError(error));
+  });
   const { sorted, cycles } = await sortBatch(batch);
   if (rejectsCycles) noteDraftCycles(read, cycles);
   if (isDryRun) await noteLines(tx, writer, read);
@@ -72,16 +76,6 @@ export async function applyBatch(
   }
   await noteChecks(tx, writer, { written, batch, options });
   if (publish) await noteCycles(tx, writer, { written, isDryRun });
-}
-
-/** Adds the errors that a step throws to the items. */
-async function collect(items: readonly SubmittedItem[], step: () => Promise<void>): Promise<void> {
-  try {
-    await step();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    for (const { errors } of items) errors.push(toDocumentError(error));
-  }
 }
 
 function noteDraftCycles(items: readonly ReadItem[], cycles: readonly WrittenDocument[][]): void {
@@ -125,31 +119,26 @@ async function placeDrafts(
   const lineIds = new Map(lines.map((line) => [nameKey(line), line.id]));
   const stored = await listVersionNumbersOf(tx, [...lineIds.values()]);
   const placed: (PlacedDraft & { item: ReadItem })[] = [];
-  const firsts = new Map<string, number>();
   for (const item of read) {
     const lineId = lineIds.get(nameKey(item.document));
     if (lineId === undefined) throw new Error(`Cannot find the line of ${nameKey(item.document)}`);
     const versions = stored.get(lineId) ?? [];
-    const { visibility, provenance } = item.submission;
-    await collect([item], async () => {
-      const place = (document: WrittenDocument) => {
-        const key = `${nameKey(document)}@${document.version}`;
-        requireFirstInBatch(document, { versions, first: firsts.get(key) });
-        requireFreeVersion(writer, document, versions);
-        const draft = { lineId, document, visibility, provenance, action: "definition.create" } as const;
-        placed.push({ id: crypto.randomUUID(), item, draft, versions });
-        stored.set(lineId, [...versions, document.version]);
-        firsts.set(key, item.index);
-      };
-      try {
-        place(item.document);
-      } catch (error) {
-        // A dry run goes on with a free version, to report everything else about the document.
-        const version = isDryRun ? nextAvailable(error) : null;
-        if (version !== null) place({ ...item.document, version });
-        throw error;
-      }
-    });
+    const { document } = item;
+    const first = placed.find(
+      ({ draft }) => draft.lineId === lineId && draft.document.version === document.version,
+    );
+    const taken = versionTaken(writer, document, { versions, first: first?.item });
+    if (taken) item.errors.push(toDocumentError(taken));
+    // A dry run goes on with a free version, to report everything else about the document.
+    const free = taken && isDryRun ? nextPatch(document.version, versions) : null;
+    const version = taken ? free : document.version;
+    if (version !== null) {
+      const { visibility, provenance } = item.submission;
+      const action = "definition.create" as const;
+      const draft = { lineId, document: { ...document, version }, visibility, provenance, action };
+      placed.push({ id: crypto.randomUUID(), item, draft, versions });
+      stored.set(lineId, [...versions, version]);
+    }
     // Comparing thousands of versions takes milliseconds.
     await yieldEventLoop();
   }
@@ -157,20 +146,19 @@ async function placeDrafts(
   return placed.map((one) => ({ ...one, versions: stored.get(one.draft.lineId) ?? [] }));
 }
 
-/** Throws VERSION_EXISTS if another document of the batch has taken the version. `first` is the index of that. */
-function requireFirstInBatch(
+/** Returns VERSION_EXISTS if the line has the version; `first` is the document of the batch that has taken it, if one has. */
+function versionTaken(
+  { org }: Writer,
   { type, name, version }: WrittenDocument,
-  { versions, first }: { versions: readonly string[]; first: number | undefined },
-): void {
-  if (first === undefined) return;
-  const message = TEXTS.VERSION_EXISTS.batch({ type, name, version }, first);
-  throw new ApiError("VERSION_EXISTS", { message, details: { nextAvailable: nextPatch(version, versions) } });
-}
-
-function nextAvailable(error: unknown): string | null {
-  if (!(error instanceof ApiError) || error.code !== "VERSION_EXISTS") return null;
-  const next = error.details?.["nextAvailable"];
-  return typeof next === "string" ? next : null;
+  { versions, first }: { versions: readonly string[]; first: SubmittedItem | undefined },
+): ApiError | null {
+  if (!versions.includes(version)) return null;
+  if (!first) return versionExists({ type, name, version, orgSlug: org.slug }, versions);
+  const message = TEXTS.VERSION_EXISTS.batch({ type, name, version }, first.index);
+  return new ApiError("VERSION_EXISTS", {
+    message,
+    details: { nextAvailable: nextPatch(version, versions) },
+  });
 }
 
 async function noteChecks(
