@@ -1,7 +1,6 @@
 /** Quotas of organizations in the registry (docs/contract.md, Limits). */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import type { SubscriptionTier } from "../../shared/vocabulary.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { countDefinitionQuotas, type DefinitionQuotas } from "../../sql/definitions/quotas.ts";
@@ -18,19 +17,13 @@ const MARGIN: DefinitionQuotas = { drafts: 250, lines: 250, yamlBytes: 10_000_00
 
 type Org = Pick<MembershipRow, "orgId" | "slug" | "tier">;
 
-function limitsOf(tier: SubscriptionTier): DefinitionQuotas {
-  const share = tier === "free" ? 0.1 : 1;
-  const { drafts, lines, yamlBytes } = DEFINITION_QUOTAS;
-  return { drafts: drafts * share, lines: lines * share, yamlBytes: yamlBytes * share };
-}
-
 /**
  * Counts the used quotas of an organization. Near a limit, it also locks them (`lockQuotas`), so that writers take turns and
  * none exceeds it. Call it before any other lock, or two writers may wait for each other.
  */
 export async function countUsedQuotas(sql: Sql, org: Org): Promise<DefinitionQuotas> {
   const used = await countDefinitionQuotas(sql, org.orgId);
-  if (exceeded(used, { limits: limitsOf(org.tier), added: MARGIN }) === null) return used;
+  if (findExceeded(org, used, MARGIN) === null) return used;
   await lockQuotas(sql, org);
   return countDefinitionQuotas(sql, org.orgId);
 }
@@ -45,12 +38,10 @@ export async function lockQuotas(tx: Sql, { orgId }: Pick<Org, "orgId">): Promis
 
 /** Throws QUOTA_EXCEEDED if adding this much to `used` exceeds a quota. */
 export function requireRoom(org: Org, used: DefinitionQuotas, added: DefinitionQuotas): void {
-  const limits = limitsOf(org.tier);
-  const quota = exceeded(used, { limits, added });
-  if (quota === null) return;
-  const limit = limits[quota];
-  const message = TEXTS.QUOTA_EXCEEDED({ slug: org.slug, quota, limit });
-  throw new ApiError("QUOTA_EXCEEDED", { message, details: { quota, limit } });
+  const exceeded = findExceeded(org, used, added);
+  if (exceeded === null) return;
+  const message = TEXTS.QUOTA_EXCEEDED({ slug: org.slug, ...exceeded });
+  throw new ApiError("QUOTA_EXCEEDED", { message, details: exceeded });
 }
 
 /** Counts and checks. Call it before a document is parsed, and again first in the transaction that adds. */
@@ -58,10 +49,15 @@ export async function requireQuota(sql: Sql, org: Org, added: DefinitionQuotas):
   requireRoom(org, await countUsedQuotas(sql, org), added);
 }
 
-function exceeded(
+function findExceeded(
+  { tier }: Org,
   used: DefinitionQuotas,
-  { limits, added }: { limits: DefinitionQuotas; added: DefinitionQuotas },
-): keyof DefinitionQuotas | null {
-  const quotas = ["drafts", "lines", "yamlBytes"] as const;
-  return quotas.find((quota) => added[quota] > 0 && used[quota] + added[quota] > limits[quota]) ?? null;
+  added: DefinitionQuotas,
+): { quota: keyof DefinitionQuotas; limit: number } | null {
+  const share = tier === "free" ? 0.1 : 1;
+  for (const quota of ["drafts", "lines", "yamlBytes"] as const) {
+    const limit = DEFINITION_QUOTAS[quota] * share;
+    if (added[quota] > 0 && used[quota] + added[quota] > limit) return { quota, limit };
+  }
+  return null;
 }

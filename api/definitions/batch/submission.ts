@@ -88,21 +88,16 @@ export async function readSubmissions(
     items.push({ index, submission, document, earlyWarnings, errors, ...nothing });
     await yieldEventLoop();
   }
-  await warnOfSameNames(deps, writer, items);
-  return items;
-}
-
-async function warnOfSameNames(
-  { sql }: DefinitionDeps,
-  writer: Writer,
-  items: readonly SubmittedItem[],
-): Promise<void> {
-  const documents = items.flatMap(({ document }) => (document ? [document] : []));
-  const warnings = await listSameNames(sql, writer, documents);
+  const sameNames = await listSameNames(
+    deps.sql,
+    writer,
+    items.flatMap(({ document }) => document ?? []),
+  );
   for (const { document, earlyWarnings } of items) {
-    const warning = document && warnings.get(nameKey(document));
+    const warning = document && sameNames.get(nameKey(document));
     if (warning) earlyWarnings.push(warning);
   }
+  return items;
 }
 
 function errorsOf(
