@@ -7,7 +7,6 @@ import {
   TIME_BUCKETS,
   type TimeBucket,
 } from "../../sql/definitions/executions.ts";
-import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type AddProblem, integer, type QueryValues, word, words } from "../http/query.ts";
 import { parseReadAddress } from "./address.ts";
@@ -73,38 +72,36 @@ export const getExecutionStatistics = operation(
   },
   async ({ params, query, caller, request }, { sql }) => {
     const target = await findReadTarget(sql, parseReadAddress(params), { caller, request });
-    const row = await requireAnyVersion(sql, target);
+    const { lineId, executionCount } = await requireAnyVersion(sql, target);
+    const { include, window, timeBucket } = query;
     const counts = await countExecutions(sql, {
-      lineId: row.lineId,
-      minutes: query.window,
+      lineId,
+      minutes: window,
       viewer: target.viewer,
-      byTime: query.include.has("byTime") ? query.timeBucket : null,
-      bySource: query.include.has("bySource"),
-      byVersion: query.include.has("byVersion"),
+      byTime: include.has("byTime") ? timeBucket : null,
+      bySource: include.has("bySource"),
+      byVersion: include.has("byVersion"),
     });
-    return reply(200, { data: presentStatistics(row, counts, query) });
+    const data = {
+      // The line's counter is read a moment before its records are.
+      totalCount: Math.max(executionCount, counts.total),
+      recentCount: counts.total,
+      windowMinutes: window,
+      ...(include.has("byTime") ? { byTime: fillBuckets(counts, query) } : {}),
+      ...(include.has("bySource") ? { bySource: counts.bySource } : {}),
+      ...(include.has("byVersion") ? { byVersion: counts.byVersion } : {}),
+    };
+    return reply(200, { data });
   },
 );
-
-type StatisticsQuery = QueryValues<typeof EXECUTIONS_QUERY>;
-
-function presentStatistics(row: DefinitionRow, counts: ExecutionCounts, query: StatisticsQuery) {
-  const { include, window } = query;
-  return {
-    // The line's counter is read a moment before its records are.
-    totalCount: Math.max(row.executionCount, counts.total),
-    recentCount: counts.total,
-    windowMinutes: window,
-    ...(include.has("byTime") ? { byTime: fillBuckets(counts, query) } : {}),
-    ...(include.has("bySource") ? { bySource: counts.bySource } : {}),
-    ...(include.has("byVersion") ? { byVersion: counts.byVersion } : {}),
-  };
-}
 
 const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
 
 /** Every hour or day (UTC) that the window touches, those without records too. */
-function fillBuckets({ until, byTime }: ExecutionCounts, { window, timeBucket }: StatisticsQuery) {
+function fillBuckets(
+  { until, byTime }: ExecutionCounts,
+  { window, timeBucket }: QueryValues<typeof EXECUTIONS_QUERY>,
+) {
   const step = BUCKET_MS[timeBucket];
   const found = new Map(byTime.map(({ time, count }) => [time, count]));
   const end = Date.parse(until);

@@ -38,34 +38,25 @@ export function compareDocuments({ type, name, from, to, mode }: ComparedDocumen
   if (!before.ok) return { ok: false, invalid: "from", problems: before.problems };
   const after = from === to ? before : parseDefinition(to, { type });
   if (!after.ok) return { ok: false, invalid: "to", problems: after.problems };
-  const texts = { from, to, file: `${name}.${type}.yaml` };
-  return { ok: true, json: JSON.stringify(describeChanges(before.source, after.source, texts, mode)) };
-}
-
-function describeChanges(
-  before: DefinitionSource,
-  after: DefinitionSource,
-  { from, to, file }: { from: string; to: string; file: string },
-  mode: DiffMode,
-) {
-  const { added, removed, modified, unchanged } = diffSections(before, after);
-  const shownUnchanged = mode.full ? unchanged : [];
-  return {
+  const { added, removed, modified, ...sections } = diffSections(before.source, after.source);
+  const unchanged = mode.full ? sections.unchanged : [];
+  const changes = {
     hasChanges: added.length + removed.length + modified.length > 0,
     fromLineCount: countLines(from),
     toLineCount: countLines(to),
     sectionsAdded: added,
     sectionsRemoved: removed,
     sectionsModified: modified,
-    sectionsUnchanged: shownUnchanged,
+    sectionsUnchanged: unchanged,
     ...(mode.format === "fields"
       ? {
-          ...compareFields(before, after, mode),
-          sections: { added, removed, modified, unchanged: shownUnchanged },
+          ...compareFields(before.source, after.source, mode),
+          sections: { added, removed, modified, unchanged },
         }
       : {}),
-    ...(mode.format === "unified" ? { unified: unifiedDiff(from, to, file) } : {}),
+    ...(mode.format === "unified" ? { unified: unifiedDiff(from, to, `${name}.${type}.yaml`) } : {}),
   };
+  return { ok: true, json: JSON.stringify(changes) };
 }
 
 function compareFields(from: DefinitionSource, to: DefinitionSource, { full }: DiffMode) {
