@@ -39,7 +39,8 @@ export interface SubmittedItem {
   warnings: Warning[];
   /** For a report, as is `line`. */
   references: Report["references"];
-  line: LineState;
+  /** The line before the document is added. */
+  line: { versions: readonly string[]; predecessor: Predecessor | null };
 }
 
 export type ReadItem = SubmittedItem & { document: WrittenDocument };
@@ -58,12 +59,6 @@ type NewVersion = Pick<
   DefinitionRow,
   "id" | "lineId" | "orgSlug" | "type" | "name" | "version" | "status" | "visibility" | "hash"
 >;
-
-/** The line of a document before the document is added. */
-interface LineState {
-  versions: readonly string[];
-  predecessor: Predecessor | null;
-}
 
 /** The version that a document is compared with. */
 export interface Predecessor extends Pick<LineVersionRow, "id" | "version"> {
