@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import type { BlockList } from "node:net";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
-import { findAddressProblem, openNetworks } from "../../shared/network/webhook_destination.ts";
+import { openNetworks } from "../../shared/network/networks.ts";
+import { findAddressProblem } from "../../shared/network/webhook_destination.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import {
   deleteWebhook as deleteRow,

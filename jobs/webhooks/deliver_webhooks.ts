@@ -1,5 +1,5 @@
 /** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
-import { openNetworks } from "../../shared/network/webhook_destination.ts";
+import { openNetworks } from "../../shared/network/networks.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault, retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";

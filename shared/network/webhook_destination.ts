@@ -2,7 +2,8 @@
  * Where webhooks may lead: to public addresses over TLS, and to the operator's own networks (WEBHOOK_ALLOWED_NETWORKS). A
  * URL is checked when it is saved, and the addresses of its host with every delivery, as the connection is made.
  */
-import { BlockList, isIP } from "node:net";
+import { type BlockList, isIP } from "node:net";
+import { isInNetworks } from "./networks.ts";
 import { isLoopbackHost, isPublicAddress } from "./public_address.ts";
 
 /** Receivers listen there or at 1024 and above; other services, such as mail, below. */
@@ -28,32 +29,4 @@ export function findAddressProblem(url: URL, networks: BlockList): string | null
 /** Returns whether webhooks may be delivered to an IP address. Without TLS, only own networks are allowed. */
 export function isDeliverable(networks: BlockList, address: string, { isTls }: { isTls: boolean }): boolean {
   return isInNetworks(networks, address) || (isTls && isPublicAddress(address));
-}
-
-/** Returns whether an IP address, with or without the brackets of a URL, is in one of the networks. */
-export function isInNetworks(networks: BlockList, text: string): boolean {
-  const address = text.replace(/^\[(.*)\]$/, "$1");
-  const family = isIP(address);
-  // BlockList treats a mapped IPv4 address as the IPv4 address.
-  if (family === 0 || /^::ffff:/i.test(address)) return false;
-  return networks.check(address, family === 4 ? "ipv4" : "ipv6");
-}
-
-/** Returns the networks of a comma list such as `10.1.0.0/16,fd00::/8`; null if it is malformed. */
-export function parseNetworks(text: string): BlockList | null {
-  const networks = new BlockList();
-  for (const item of text.split(",")) {
-    const [, address = "", prefix = ""] = /^\s*([0-9a-fA-F.:]+)\/(\d{1,3})\s*$/.exec(item) ?? [];
-    const family = isIP(address);
-    if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) return null;
-    networks.addSubnet(address, Number(prefix), family === 4 ? "ipv4" : "ipv6");
-  }
-  return networks;
-}
-
-/** Returns the networks of a list that `parseNetworks` accepts; none for null. */
-export function openNetworks(text: string | null): BlockList {
-  const networks = text === null ? new BlockList() : parseNetworks(text);
-  if (!networks) throw new Error("Cannot read networks: the list was not checked");
-  return networks;
 }

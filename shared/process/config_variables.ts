@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
-import { parseNetworks } from "../network/webhook_destination.ts";
+import { parseNetworks } from "../network/networks.ts";
 import { oneOf } from "../schemas.ts";
 
 const MAX_INT32 = 2_147_483_647;

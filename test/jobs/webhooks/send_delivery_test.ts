@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { Webhook } from "standardwebhooks";
 import { type SendOptions, sendDelivery } from "../../../jobs/webhooks/send_delivery.ts";
-import { openNetworks } from "../../../shared/network/webhook_destination.ts";
+import { openNetworks } from "../../../shared/network/networks.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 

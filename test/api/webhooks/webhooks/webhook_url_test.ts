@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseWebhookUrl } from "../../../../api/webhooks/webhooks.ts";
 import { ApiError } from "../../../../shared/errors.ts";
-import { openNetworks } from "../../../../shared/network/webhook_destination.ts";
+import { openNetworks } from "../../../../shared/network/networks.ts";
 
 function outcome(url: string, networks: string | null = null): string {
   try {

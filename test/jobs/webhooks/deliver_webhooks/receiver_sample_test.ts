@@ -1,7 +1,7 @@
 /** The receiver in docs/webhooks.md, run as it is printed. */
 import { expect, test } from "bun:test";
 import { sendDelivery } from "../../../../jobs/webhooks/send_delivery.ts";
-import { openNetworks } from "../../../../shared/network/webhook_destination.ts";
+import { openNetworks } from "../../../../shared/network/networks.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
