@@ -1,5 +1,4 @@
 /** The server of METRICS_PORT: metrics and health of one process, for operators. */
-
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Gauge, type Registry } from "prom-client";

@@ -5,7 +5,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { findDatabaseUrlProblem } from "../database/url.ts";
 import { CHECKS, Environment } from "./config_variables.ts";
-import { findS3Problems, type S3Config, toS3Config } from "./s3_config.ts";
+import { findS3Problems, toS3Config } from "./s3_config.ts";
 import { readVariableFiles, type VariableValues } from "./variable_files.ts";
 
 /** `DATABASE_POOL_MAX` is `databasePoolMax`. */
@@ -22,28 +22,7 @@ type Variables = {
     | (undefined extends Environment[Name] ? null : never);
 };
 
-/** Settings whose values differ from those of their variables. */
-interface Converted {
-  /** For the API's requests; may lead to a connection pooler. */
-  databaseUrl: string;
-  /** For features that need their own sessions. Same as `databaseUrl` without a pooler. */
-  databaseDirectUrl: string;
-  exportStreamsPerOrg: number;
-  /** Application names of database sessions that do not hold back the cutoff of exports. */
-  exportIgnoreApplications: readonly string[];
-  /** Without a trailing slash. */
-  publicUrl: string;
-  /** Where finished exports are kept. */
-  artifactUrl: string;
-  /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
-  s3: S3Config | null;
-  /** In lower case. */
-  signUpDomains: readonly string[];
-  /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */
-  trustProxy: number;
-}
-
-export interface Config extends Omit<Variables, keyof Converted>, Converted {}
+export type Config = ReturnType<typeof toConfig>;
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
 
@@ -114,20 +93,29 @@ function toProxyCount(text: string): number {
   return text === "true" ? 1 : text === "false" ? 0 : Number(text);
 }
 
-function toConfig(env: Environment): Config {
+/** Adds the settings whose values differ from those of their variables. */
+function toConfig(env: Environment) {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
   const names = Object.keys(Environment.properties).filter((name) => !/^(?:S3|AWS)_/.test(name));
   const values: Readonly<Record<string, unknown>> = env;
   return {
     ...(Object.fromEntries(names.map((name) => [toCamelCase(name), values[name] ?? null])) as Variables),
+    /** For the API's requests; may lead to a connection pooler. */
     databaseUrl: env.DATABASE_URL ?? "",
+    /** For features that need their own sessions. Same as `databaseUrl` without a pooler. */
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
     exportStreamsPerOrg: env.EXPORT_STREAMS_PER_ORG ?? Math.max(1, Math.floor(env.EXPORT_STREAMS_MAX / 2)),
+    /** Application names of database sessions that do not hold back the cutoff of exports. */
     exportIgnoreApplications: toList(env.EXPORT_IGNORE_APPLICATIONS),
+    /** Without a trailing slash. */
     publicUrl: publicUrl.replace(/\/+$/, ""),
+    /** Where finished exports are kept. */
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
+    /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
     s3: toS3Config(env),
+    /** In lower case. */
     signUpDomains: toList(env.SIGN_UP_DOMAINS?.toLowerCase()),
+    /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */
     trustProxy: toProxyCount(env.TRUST_PROXY),
   };
 }
@@ -137,6 +125,6 @@ function toCamelCase(name: string): string {
 }
 
 /** Splits at commas. */
-function toList(text = ""): string[] {
+function toList(text = ""): readonly string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }
