@@ -8,12 +8,11 @@ import {
   PENDING_MAX,
 } from "../../sql/webhooks/webhook_deliveries.ts";
 import { requireOrgRole } from "../accounts/require_own_org.ts";
-import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import {
   changeWebhook,
   requireWebhook,
-  requireWritableOrg,
+  requireWriter,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
   WEBHOOK_WRITE_FAILURES,
@@ -34,21 +33,28 @@ export const testWebhook = operation(
     fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "deliveries", limit: PENDING_MAX }]],
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const org = await requireWritableOrg(sql, { caller, request, slug });
-    const write = { id, org, actor: auditActor(request, caller), action: "webhook.test" };
-    const { delivery } = await changeWebhook(sql, write, async (tx, row) => {
-      if (row.disabledAt !== null) {
-        throw new ApiError("VALIDATION_ERROR", { message: TEXTS.VALIDATION_ERROR.disabledWebhook });
-      }
-      if ((await countPendingDeliveries(tx, row.id)) >= PENDING_MAX) {
-        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
-      }
-      const type = "webhook.test";
-      const event = { id: crypto.randomUUID(), type, createdAt: new Date().toISOString() };
-      const payload = JSON.stringify({ ...event, organization: org.slug, data: { webhookId: row.id } });
-      const queued = { webhookId: row.id, eventId: event.id, type, payload };
-      return { row, delivery: await insertDelivery(tx, queued) };
-    });
+    const writer = await requireWriter(sql, { caller, request, slug });
+    const { delivery } = await changeWebhook(
+      sql,
+      { ...writer, id, action: "webhook.test" },
+      async (tx, row) => {
+        if (row.disabledAt !== null) {
+          throw new ApiError("VALIDATION_ERROR", { message: TEXTS.VALIDATION_ERROR.disabledWebhook });
+        }
+        if ((await countPendingDeliveries(tx, row.id)) >= PENDING_MAX) {
+          throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
+        }
+        const type = "webhook.test";
+        const event = { id: crypto.randomUUID(), type, createdAt: new Date().toISOString() };
+        const payload = JSON.stringify({
+          ...event,
+          organization: writer.org.slug,
+          data: { webhookId: row.id },
+        });
+        const queued = { webhookId: row.id, eventId: event.id, type, payload };
+        return { row, delivery: await insertDelivery(tx, queued) };
+      },
+    );
     return reply(201, { data: delivery });
   },
 );

@@ -9,6 +9,7 @@ import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { findWebhook, lockWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";
 import { requireActorRole, requireOrgRole } from "../accounts/require_own_org.ts";
+import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { notFound, requireVisible } from "../http/not_found.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
@@ -19,16 +20,16 @@ export const WEBHOOK_FAILURES = [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "
 export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 
 /**
- * Returns the organization of a path, for a write by its owners and admins: a webhook is a way out for data, so keys of
- * services do not suffice.
+ * Returns the organization of a path and who writes there, which only its owners and admins may: a webhook is a way out for
+ * data, so keys of services do not suffice.
  */
-export async function requireWritableOrg(
+export async function requireWriter(
   sql: Sql,
-  options: { caller: Caller; request: Request; slug: string },
-): Promise<OwnOrgRow> {
-  const org = await requireOrgRole(sql, { ...options, role: "admin" });
-  requireAllowed(isPersonalCredential(options.caller.credential));
-  return org;
+  { caller, request, slug }: { caller: Caller; request: Request; slug: string },
+): Promise<{ org: OwnOrgRow; actor: AuditActor }> {
+  const org = await requireOrgRole(sql, { caller, request, slug, role: "admin" });
+  requireAllowed(isPersonalCredential(caller.credential));
+  return { org, actor: auditActor(request, caller) };
 }
 
 interface WebhookKey {

@@ -16,7 +16,6 @@ import {
 } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES, OrgParams } from "../accounts/organizations/schemas.ts";
 import { requireOrgRole } from "../accounts/require_own_org.ts";
-import { auditActor } from "../http/audit_actor.ts";
 import { operation, reply } from "../http/operation.ts";
 import { invalidField } from "../http/validation_problems.ts";
 import {
@@ -24,7 +23,7 @@ import {
   changeWebhook,
   presentWebhook,
   requireWebhook,
-  requireWritableOrg,
+  requireWriter,
   WEBHOOK_FAILURES,
   WEBHOOK_OPERATION,
   WEBHOOK_WRITE_FAILURES,
@@ -70,7 +69,7 @@ export const createWebhook = operation(
     ],
   },
   async ({ params: { slug }, body, caller, request }, { sql, config }) => {
-    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const { org, actor } = await requireWriter(sql, { caller, request, slug });
     const url = parseWebhookUrl(body.url, openNetworks(config.webhookAllowedNetworks));
     const types = [...new Set(body.types)];
     const secret = newSecret();
@@ -80,7 +79,7 @@ export const createWebhook = operation(
         throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "webhooks", limit: WEBHOOKS_MAX } });
       }
       const inserted = await insertWebhook(tx, { orgId: org.id, url, types, secret });
-      await auditWebhook(tx, auditActor(request, caller), { row: inserted, action: "webhook.create" });
+      await auditWebhook(tx, actor, { row: inserted, action: "webhook.create" });
       return inserted;
     });
     return reply(201, { data: { ...presentWebhook(row), secret } });
@@ -139,7 +138,7 @@ export const updateWebhook = operation(
     fails: [...WEBHOOK_WRITE_FAILURES, PRIVATE_URL],
   },
   async ({ params: { slug, id }, body, caller, request }, { sql, config }) => {
-    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const writer = await requireWriter(sql, { caller, request, slug });
     const { url, types, enabled } = body;
     const change = {
       ...(url === undefined
@@ -148,11 +147,14 @@ export const updateWebhook = operation(
       ...(types === undefined ? {} : { types: [...new Set(types)] }),
       ...(enabled === undefined ? {} : { enabled }),
     };
-    const write = { id, org, actor: auditActor(request, caller), action: "webhook.update" };
-    const { row } = await changeWebhook(sql, write, async (tx, webhook) => {
-      const updated = await updateRow(tx, { ...change, id: webhook.id });
-      return { row: updated, changed: Object.keys(change).join(", ") };
-    });
+    const { row } = await changeWebhook(
+      sql,
+      { ...writer, id, action: "webhook.update" },
+      async (tx, webhook) => {
+        const updated = await updateRow(tx, { ...change, id: webhook.id });
+        return { row: updated, changed: Object.keys(change).join(", ") };
+      },
+    );
     return reply(200, { data: presentWebhook(row) });
   },
 );
@@ -170,9 +172,8 @@ export const deleteWebhook = operation(
     fails: WEBHOOK_WRITE_FAILURES,
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const org = await requireWritableOrg(sql, { caller, request, slug });
-    const write = { id, org, actor: auditActor(request, caller), action: "webhook.delete" };
-    await changeWebhook(sql, write, async (tx, row) => {
+    const writer = await requireWriter(sql, { caller, request, slug });
+    await changeWebhook(sql, { ...writer, id, action: "webhook.delete" }, async (tx, row) => {
       await deleteRow(tx, row.id);
       return { row };
     });
@@ -196,14 +197,17 @@ export const rotateWebhookSecret = operation(
     fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "secrets", limit: RETIRED_SECRETS_MAX }]],
   },
   async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const org = await requireWritableOrg(sql, { caller, request, slug });
+    const writer = await requireWriter(sql, { caller, request, slug });
     const secret = newSecret();
-    const write = { id, org, actor: auditActor(request, caller), action: "webhook.rotate" };
-    const { row } = await changeWebhook(sql, write, async (tx, webhook) => {
-      const rotated = await rotateRow(tx, { id: webhook.id, secret });
-      if (rotated) return { row: rotated };
-      throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
-    });
+    const { row } = await changeWebhook(
+      sql,
+      { ...writer, id, action: "webhook.rotate" },
+      async (tx, webhook) => {
+        const rotated = await rotateRow(tx, { id: webhook.id, secret });
+        if (rotated) return { row: rotated };
+        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
+      },
+    );
     const data = { ...presentWebhook(row), secret, previousSecretExpiresAt: row.retiredUntil };
     return reply(200, { data });
   },
