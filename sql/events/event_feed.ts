@@ -27,6 +27,9 @@ export interface EventPage {
   settledPosition: number;
 }
 
+/** The row of `event_log` with an event; without one if no event is listed. */
+type ListedRow = Omit<EventPage, "rows"> & (EventRow | { id: null });
+
 /** Gives committed events their positions. Call it outside a transaction; returns whether more are waiting. */
 export async function settleEvents(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ settled: number }]>`select settle_events(${SETTLE_BATCH}) as settled`;
@@ -35,9 +38,7 @@ export async function settleEvents(sql: Sql): Promise<boolean> {
 
 /** Returns the key that cursors are encrypted with: 16 bytes, which never change. */
 export async function findCursorKey(sql: Sql): Promise<Uint8Array> {
-  const [row] = await sql<{ cursorKey: Uint8Array }[]>`select cursor_key from event_log`;
-  if (!row) throw new Error("Cannot list events: the table event_log has no row");
-  return row.cursorKey;
+  return onlyValue(sql<[{ cursorKey: Uint8Array }]>`select cursor_key from event_log`);
 }
 
 /**
@@ -54,7 +55,7 @@ export async function listEvents(
     limit: number;
   },
 ): Promise<EventPage> {
-  const rows = await sql<(Omit<EventPage, "rows"> & (EventRow | { id: null }))[]>`
+  const rows = await sql<[ListedRow, ...ListedRow[]]>`
     select l.deleted_position, l.settled_position, e.id, e.position, e.type, e.created_at, e.organization, e.data
     from event_log as l
     left join lateral (
@@ -69,9 +70,7 @@ export async function listEvents(
       left join organizations as o on o.id = e.org_id
     ) as e on true
     order by e.position`;
-  const [first] = rows;
-  if (!first) throw new Error("Cannot list events: the table event_log has no row");
-  const { deletedPosition, settledPosition } = first;
+  const [{ deletedPosition, settledPosition }] = rows;
   const found = rows.filter((row) => row.id !== null);
   return {
     rows: found.map(({ deletedPosition: _, settledPosition: __, ...event }) => event),
