@@ -1,31 +1,22 @@
-/** Types of the OpenAPI document. */
+/** Types of the OpenAPI document. Parts that operations share are replaced by references, which have a `$ref` only. */
 import type { JsonSchema } from "../../shared/schemas.ts";
 
 export type OpenApiMethod = "get" | "post" | "put" | "patch" | "delete";
 
-/** Refers to a component; nothing else is set then. */
-interface Referable {
-  $ref?: string;
-}
-
-interface OpenApiExample extends Referable {
-  value?: unknown;
-}
-
 export interface OpenApiMedia {
   schema?: unknown;
   example?: unknown;
-  examples?: Readonly<Record<string, OpenApiExample>>;
+  examples?: Readonly<Record<string, { value?: unknown }>>;
 }
 
-export interface OpenApiHeader extends Referable {
+export interface OpenApiHeader {
   description?: string;
   /** Every such response has it. */
   required?: true;
   schema?: unknown;
 }
 
-export interface OpenApiResponse extends Referable {
+export interface OpenApiResponse {
   description?: string;
   headers?: Readonly<Record<string, OpenApiHeader>>;
   content?: Record<string, OpenApiMedia>;
@@ -45,7 +36,6 @@ export interface OpenApiOperation {
   summary?: string;
   description?: string;
   tags?: readonly string[];
-  /** References once they are shared. */
   parameters?: readonly OpenApiParameter[];
   requestBody?: { required?: boolean; content: Record<string, OpenApiMedia> };
   responses?: Record<string, OpenApiResponse>;
@@ -62,11 +52,7 @@ export interface OpenApiDocument {
   paths: Record<string, OpenApiPath>;
   /** Requests that the service sends. */
   webhooks: Record<string, OpenApiPath>;
-  components: {
+  components: Record<"headers" | "parameters" | "responses" | "examples", Record<string, object>> & {
     schemas: Record<string, JsonSchema>;
-    headers: Record<string, OpenApiHeader>;
-    parameters: Record<string, OpenApiParameter>;
-    responses: Record<string, OpenApiResponse>;
-    examples: Record<string, OpenApiExample>;
   };
 }
