@@ -108,19 +108,15 @@ export function word<const Word extends string>(
   return { ...parameter, schema: { ...parameter.schema, default: words[0] } };
 }
 
-export function flag(unset: boolean, description: string, message?: string) {
-  const parameter = choice(["true", "false"], description, message);
-  const schema = Type.Boolean({ default: unset });
-  return { ...mapped(parameter, (found) => (found ?? String(unset)) === "true"), schema };
+/** `unset` is the default, or null for none. */
+export function flag<Unset extends boolean | null>(unset: Unset, description: string, message?: string) {
+  const parameter = mapped(choice(["true", "false"], description, message), (found): boolean | Unset =>
+    found === null ? unset : found === "true",
+  );
+  return { ...parameter, schema: Type.Boolean(unset === null ? {} : { default: unset }) };
 }
 
-/** A flag without a default; null if omitted. */
-export function optionalFlag(description: string) {
-  const parameter = choice(["true", "false"], description);
-  return { ...mapped(parameter, (found) => found && found === "true"), schema: Type.Boolean() };
-}
-
-/** A whole number; `unset` is the default, or null for none. */
+/** A whole number; `unset` as for a flag. */
 export function integer<Unset extends number | null>(
   bounds: { min: number; max: number; unset: Unset },
   description: string,

@@ -6,9 +6,6 @@ export const API_PREFIX = "/api/v1";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Throws VALIDATION_ERROR. */
-export type CheckBody = (body: JsonObject) => void;
-
 /** `public`: no credential needed. `caller`: any valid credential. `session`: a session, no API key. */
 export type Access = "public" | "caller" | "session";
 
@@ -36,8 +33,19 @@ export interface Route extends RouteOptions {
   maxBodyBytes: number;
   /** True if a request may write. */
   writes: boolean;
-  /** Checks a body against the route's schema; null if the route does so by itself. */
-  checkBody: CheckBody | null;
+  /** Throws VALIDATION_ERROR for a body that the route's schema does not allow; null if the route checks it by itself. */
+  checkBody: ((body: JsonObject) => void) | null;
   /** Called once access and body are checked. */
   respond(request: Request, params: Readonly<Record<string, string>>): Promise<Response>;
+}
+
+const ORG_AND_NAME = /^(\/api\/v1\/definitions\/[^/]+\/@(?:(?!%2f)[^/])+)\/([^/]+)/i;
+
+/**
+ * Returns the path that routes are matched by: without a trailing slash, `@` for `%40`, and `@org%2Fname` for
+ * `@org/name`, so that it is one parameter of every route of definitions.
+ */
+export function canonicalPath(path: string): string {
+  const unslashed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return unslashed.replaceAll("%40", "@").replace(ORG_AND_NAME, "$1%2F$2");
 }

@@ -1,7 +1,7 @@
 /** Finds and describes what is wrong with an invalid query, body or path. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
-import { ValueErrorType } from "@sinclair/typebox/value";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { isLongerThan, shorten } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -11,17 +11,6 @@ import { suggestNames } from "../../shared/suggestions.ts";
 export interface Problem {
   path: string;
   message: string;
-}
-
-/** The fields of TypeBox's errors that are used here. */
-interface SchemaError {
-  type?: ValueErrorType;
-  schema?: TSchema;
-  value?: unknown;
-  path?: string;
-  message?: string;
-  /** For a union, the errors of each branch. */
-  errors?: readonly Iterable<SchemaError>[];
 }
 
 /** Limits on what a response repeats of a request: problems, and the length of a path. */
@@ -65,11 +54,11 @@ export function createSchemaCheck(schema: TSchema, max = MAX_PROBLEMS): (value: 
 }
 
 /** Reads only as many errors as it needs. */
-function listProblems(errors: Iterable<SchemaError>, max: number): Problem[] {
+function listProblems(errors: Iterable<ValueError>, max: number): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of errors) {
     for (const found of withinNullable(error).filter(isProblem)) {
-      const path = (found.path ?? "").slice(1).replaceAll("/", ".");
+      const path = found.path.slice(1).replaceAll("/", ".");
       if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
     }
     // The errors after this one are about each excess element.
@@ -79,16 +68,17 @@ function listProblems(errors: Iterable<SchemaError>, max: number): Problem[] {
 }
 
 /** TypeBox counts an emoji as two characters. We count it as one. */
-function isProblem({ type, schema, value }: SchemaError): boolean {
-  return type !== ValueErrorType.StringMaxLength || isLongerThan(String(value), schema?.["maxLength"]);
+function isProblem({ type, schema, value }: ValueError): boolean {
+  return type !== ValueErrorType.StringMaxLength || isLongerThan(String(value), schema["maxLength"]);
 }
 
 /** Returns the errors of a nullable value's other branch, which the error of the union leaves out. */
-function withinNullable(error: SchemaError): readonly SchemaError[] {
-  const branches: readonly TSchema[] = error.schema?.["anyOf"] ?? [];
+function withinNullable(error: ValueError): readonly ValueError[] {
+  const branches: readonly TSchema[] = error.schema["anyOf"] ?? [];
   const [index = -1, ...others] = branches.flatMap((branch, at) => (branch["type"] === "null" ? [] : [at]));
   if (index < 0 || others.length > 0) return [error];
-  const inner = [...(error.errors?.[index] ?? [])].flatMap(withinNullable);
+  // Of a union, `errors` has those of each branch.
+  const inner = [...(error.errors[index] ?? [])].flatMap(withinNullable);
   return inner.length > 0 ? inner : [error];
 }
 
@@ -112,14 +102,12 @@ const RULES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
     minLength === 1 ? "must not be empty" : `must have at least ${minLength} characters`,
 };
 
-function explain({ type, schema, path = "", message = "" }: SchemaError): string {
+function explain({ type, schema, path, message }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties) return unknownField(nameAt(path), fieldsOf(schema));
   if (type === ValueErrorType.ObjectRequiredProperty) return "is required";
   const words = allowedWords(schema);
   if (words.length > 0) return `must be ${words.length > 1 ? "one of " : ""}${words.join(", ")}`;
-  const rule = type === undefined || !schema ? undefined : RULES[type];
-  if (rule && schema) return rule(schema);
-  return `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  return RULES[type]?.(schema) ?? `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
 
 /** Returns a problem for each field of a body that is not among the known ones. */
@@ -142,14 +130,13 @@ function nameAt(pointer: string): string {
 }
 
 /** Returns the fields of an object that clients should use. */
-function fieldsOf(schema: TSchema | undefined): string[] {
-  const fields: Readonly<Record<string, TSchema>> = schema?.["properties"] ?? {};
+function fieldsOf(schema: TSchema): string[] {
+  const fields: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
   return Object.keys(fields).filter((name) => !fields[name]?.["deprecated"]);
 }
 
 /** Returns the literals that a schema allows, also inside unions and arrays; empty if it allows other values. */
-function allowedWords(schema: TSchema | undefined): string[] {
-  if (!schema) return [];
+function allowedWords(schema: TSchema): string[] {
   if ("const" in schema) return [String(schema["const"])];
   if (Array.isArray(schema["enum"])) return schema["enum"].map(String);
   if (!Array.isArray(schema["anyOf"])) return [];

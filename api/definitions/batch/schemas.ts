@@ -19,7 +19,7 @@ import {
   DEFINITION_VISIBILITIES,
 } from "../../../shared/vocabulary.ts";
 import { EXAMPLE_YAML } from "../../../sql/definitions/fields.ts";
-import { choice, optionalFlag, text } from "../../http/query.ts";
+import { choice, flag, text } from "../../http/query.ts";
 import { Provenance } from "../provenance.ts";
 import { TypeName, Warning } from "../schemas.ts";
 import { ClassifiedChange } from "../versions.ts";
@@ -42,7 +42,7 @@ export const ValidateBody = requestBody(
 export const VALIDATE_YAML_QUERY = {
   type: choice(DEFINITION_TYPES, "Definition type; required"),
   name: text(200, "`name` or `@org/name`. Default: the name in the YAML"),
-  publish: optionalFlag("Also report what publishing would say"),
+  publish: flag(null, "Also report what publishing would say"),
   visibility: VISIBILITY,
 };
 
@@ -70,8 +70,8 @@ export const BatchBody = requestBody(
 );
 
 export const BATCH_YAML_QUERY = {
-  publish: optionalFlag("Publish the definitions"),
-  validate: optionalFlag("Store nothing; return what would happen"),
+  publish: flag(null, "Publish the definitions"),
+  validate: flag(null, "Store nothing; return what would happen"),
   visibility: VISIBILITY,
 };
 

@@ -127,12 +127,9 @@ export class FairQueue {
       next = this.#findNext();
     }
     if (!next) return null;
-    const { caller } = next.turn;
-    const [others, own]: [Task[], Task[]] = [[], []];
-    for (const task of this.#waiting) {
-      if (task !== next) (task.turn.caller === caller ? own : others).push(task);
-    }
-    this.#waiting = [...others, ...own];
+    const isOwn = ({ turn }: Task): boolean => turn.caller === next.turn.caller;
+    const rest = this.#waiting.filter((task) => task !== next);
+    this.#waiting = rest.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
     return next;
   }
 

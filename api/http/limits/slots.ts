@@ -111,9 +111,7 @@ export class Slots {
   }
 
   #sum(counts: (held: Held) => boolean): number {
-    let sum = 0;
-    for (const held of this.#held) if (counts(held)) sum += held.amount;
-    return sum;
+    return this.#held.values().reduce((sum, held) => sum + (counts(held) ? held.amount : 0), 0);
   }
 
   #forgetEnded(): void {

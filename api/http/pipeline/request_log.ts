@@ -19,11 +19,7 @@ function isTurnedAway(error: ApiError | null): boolean {
   return error?.code === "SERVICE_UNAVAILABLE" && error.cause === undefined;
 }
 
-function levelOf(
-  context: RequestContext,
-  status: number,
-  cause: unknown,
-): "error" | "warn" | "info" | "debug" {
+function levelOf(context: RequestContext, status: number, cause: unknown) {
   if (cause !== undefined) return "error";
   if (isTurnedAway(context.error)) return "warn";
   // Monitoring polls these every few seconds.
@@ -55,7 +51,7 @@ export function createFinishRequest(deps: {
     const durationMs = Math.round((performance.now() - context.startedAt) * 10) / 10;
     const { method } = context;
     const route = context.route ?? "none";
-    deps.metrics.observeRequest({ method, route, status }, durationMs / 1000);
+    deps.metrics.requestDuration.observe({ method, route, status }, durationMs / 1000);
     endRequestSpan(context, status, end);
     const cause = causeOf(context, end);
     const { requestId, ownRequestId } = context;

@@ -8,7 +8,6 @@ import { requestUrl } from "../../../shared/network/request_url.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Log } from "../../../shared/process/log.ts";
 import { bytesIn } from "../bytes_response.ts";
-import { canonicalPath } from "../canonical_path.ts";
 import { respondError } from "../error_handler.ts";
 import type { Metrics } from "../metrics.ts";
 import { rateLimitHeaders } from "../rate_counter.ts";
@@ -21,7 +20,7 @@ import {
 } from "../request_context.ts";
 import { createCompressResponse } from "../response/compress_response.ts";
 import { addSecurityHeaders } from "../response/security_headers.ts";
-import type { Route } from "../route.ts";
+import { canonicalPath, type Route } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 import { createClaimResponse } from "./body_memory.ts";
@@ -33,17 +32,13 @@ import { rejectUnknown, type ServeDeps, serveRoute } from "./serve_route.ts";
 interface PipelineDeps {
   dispatch: Dispatch;
   auditDenial: AuditDenial;
-  config: Pick<Config, "publicUrl" | "logAddresses">;
+  config: Config;
   log: Log;
   metrics: Metrics;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Turns errors into pages for browsers. */
-  toErrorPage: (
-    response: Response,
-    context: RequestContext,
-    config: Pick<Config, "publicUrl">,
-  ) => Promise<Response>;
+  toErrorPage: (response: Response, context: RequestContext, config: Config) => Promise<Response>;
   /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
 }

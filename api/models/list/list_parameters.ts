@@ -9,7 +9,6 @@ import {
   limit,
   mapped,
   offset,
-  optionalFlag,
   type QueryValues,
   text,
   word,
@@ -36,7 +35,7 @@ export const SELECTION_QUERY = {
   ),
   maxInputCost: decimal(COST_BOUNDS, "Highest input price, in USD per million tokens"),
   minContext: integer({ min: 1, max: 1_000_000_000, unset: null }, "Smallest context, in tokens"),
-  openWeights: optionalFlag("Only models with open weights, or only those without"),
+  openWeights: flag(null, "Only models with open weights, or only those without"),
   includeGone: flag(false, "Include models that the source no longer lists; they have `goneAt`"),
   sortBy: choice(
     ["name", "releaseDate", "inputCost", "outputCost", "cacheReadCost", "contextLimit"],
