@@ -16,6 +16,11 @@ export interface DatabaseTarget {
   settings: Record<string, string>;
 }
 
+export interface ServerAddress {
+  host: string;
+  port: number;
+}
+
 const URL_PARTS = /^postgres(?:ql)?:\/\/(?:([^/?]*)@)?([^/?@]*)(?:\/([^?]*))?(?:\?(.*))?$/s;
 const HOST_AND_PORT = /^(\[[^\]]+\]|[^:]*)(?::(\d{0,5}))?$/;
 const DEFAULT_PORT = 5432;
@@ -81,7 +86,7 @@ export function parseDatabaseUrl(text: string): DatabaseTarget {
 }
 
 /** Returns the URL of the same database on another server. Throws for a URL that `parseDatabaseUrl` rejects. */
-export function withAddress(url: string, { host, port }: Address): string {
+export function withAddress(url: string, { host, port }: ServerAddress): string {
   const parts = URL_PARTS.exec(url);
   if (!parts) throw new DatabaseUrlError("must be postgres://user:password@host:port/database");
   const [, credentials, , database, query] = parts;
@@ -106,12 +111,7 @@ export function findDatabaseUrlProblem(text: string): string | null {
   }
 }
 
-interface Address {
-  host: string;
-  port: number;
-}
-
-function parseAddress(text: string): Address {
+function parseAddress(text: string): ServerAddress {
   const [, host, digits] = HOST_AND_PORT.exec(text) ?? [];
   const port = Number(digits || DEFAULT_PORT);
   if (host === undefined || port < 1 || port > MAX_PORT) {
@@ -122,7 +122,7 @@ function parseAddress(text: string): Address {
   return { host: decode(host.replace(/^\[|\]$/g, ""), "the host") || "localhost", port };
 }
 
-function findSocket(addresses: readonly Address[]): string | null {
+function findSocket(addresses: readonly ServerAddress[]): string | null {
   const socket = addresses.find(({ host }) => host.startsWith("/"));
   if (!socket) return null;
   if (addresses.length > 1) throw new DatabaseUrlError("a socket must be the only host");

@@ -1,5 +1,5 @@
 /** The machines of a Citus cluster that hold tracker rows. Exports read on them (docs/scaling.md). */
-import { withAddress } from "../../shared/database/url.ts";
+import { type ServerAddress, withAddress } from "../../shared/database/url.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
 import { isConnectionError, openPool, type Pool } from "./pool.ts";
@@ -13,11 +13,6 @@ const PROBE_INTERVAL_MS = 2000;
 const CONTROL_MAX = 4;
 /** Unused connections are closed after this time. */
 const IDLE_SECONDS = 60;
-
-export interface NodeAddress {
-  host: string;
-  port: number;
-}
 
 export interface NodesOptions {
   /** Of the coordinator: nodes have the same database, user, password and TLS parameters. */
@@ -44,7 +39,7 @@ export class Nodes {
     this.#options = options;
   }
 
-  at(address: NodeAddress): Node {
+  at(address: ServerAddress): Node {
     const name = `${address.host}:${address.port}`;
     const known = this.#nodes.get(name);
     if (known) return known;

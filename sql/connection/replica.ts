@@ -240,15 +240,12 @@ export async function waitForReplay(
   }
 }
 
-interface Comparison {
-  isReplayed: boolean;
-  /** Why the replica's positions do not compare; `null` if they do. */
-  problem: string | null;
-}
-
-/** Reads the position first and the timeline second: a replica only moves to later timelines. */
-async function compareReplica(sql: Sql, position: WalPosition): Promise<Comparison> {
-  return onlyRow(sql<[Comparison]>`
+/**
+ * Reads the position first and the timeline second: a replica only moves to later timelines. `problem` is why the replica's
+ * positions do not compare; null if they do.
+ */
+function compareReplica(sql: Sql, position: WalPosition) {
+  return onlyRow(sql<[{ isReplayed: boolean; problem: string | null }]>`
     select
       coalesce(pg_last_wal_replay_lsn() >= ${position.lsn}::pg_lsn, false) as is_replayed,
       case

@@ -2,7 +2,7 @@
 import type postgres from "postgres";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
-import type { Pool, Sql } from "./pool.ts";
+import { fragment, type Pool, type Sql } from "./pool.ts";
 
 /** How long the server may take to end the statement and the transaction before the connection is destroyed. */
 const CLOSE_TIMEOUT_MS = 10_000;
@@ -87,11 +87,9 @@ export async function withStatementLimit<Result>(
 }
 
 /** Selects that the transaction may last and be idle for as long as it wants. PostgreSQL 15 and 16 have one of the settings. */
-export function unlimitedTransaction(sql: Sql) {
-  return sql`
-    set_config('idle_in_transaction_session_timeout', '0', true),
-    case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end`;
-}
+export const UNLIMITED_TRANSACTION = fragment`
+  set_config('idle_in_transaction_session_timeout', '0', true),
+  case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end`;
 
 /**
  * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
@@ -239,7 +237,7 @@ export class ExportSnapshot {
           set_config('work_mem', '256MB', true),
           -- Readers may be slow, and a bundle pauses between datasets: the server's defaults must not end them.
           set_config('statement_timeout', '0', true),
-          ${unlimitedTransaction(tx)}`,
+          ${UNLIMITED_TRANSACTION}`,
     );
     this.#backend = backend;
   }

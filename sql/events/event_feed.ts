@@ -3,7 +3,7 @@
  * `settle_events` (sql/migrations/20261122200100_event_log__create.sql).
  */
 import type { EventType } from "../../shared/vocabulary.ts";
-import { onlyValue, type Sql } from "../connection/pool.ts";
+import { type Fragment, fragment, onlyValue, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";
 
 /** Events that one call settles: some milliseconds of work. */
@@ -62,7 +62,7 @@ export async function listEvents(
       select e.id, e.position, e.type, e.created_at, o.slug as organization, e.data
       from (
         select id
-        from (${visibleEvents(sql, page)}) as v
+        from (${visibleEvents(page)}) as v
         order by v.position
         limit ${page.limit}
       ) as p
@@ -80,9 +80,8 @@ export async function listEvents(
 }
 
 /** Reads one index range for each type and organization, so events of other organizations cost nothing. */
-function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
-  const { viewer, orgId, types, after, limit } = page;
-  const own = sql`
+function visibleEvents({ viewer, orgId, types, after, limit }: Parameters<typeof listEvents>[1]): Fragment {
+  const own = fragment`
     select p.id, p.position
     from (${memberOrgIds(viewer)}) as m
     cross join unnest(${[...types]}::text[]) as t (type)
@@ -95,7 +94,7 @@ function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
     ) as p
     where ${orgId}::uuid is null or m.org_id = ${orgId}::uuid`;
   if (orgId !== null) return own;
-  const open = sql`
+  const open = fragment`
     select p.id, p.position
     from unnest(${[...types]}::text[]) as t (type)
     cross join lateral (
@@ -106,7 +105,7 @@ function visibleEvents(sql: Sql, page: Parameters<typeof listEvents>[1]) {
       order by e.position
       limit ${limit}
     ) as p`;
-  return viewer.userId === null ? open : sql`${own} union ${open}`;
+  return viewer.userId === null ? open : fragment`${own} union ${open}`;
 }
 
 /**

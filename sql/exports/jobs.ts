@@ -8,7 +8,7 @@ import type {
   OrgRole,
 } from "../../shared/vocabulary.ts";
 import { columnList, firstRow, firstValue, type Sql } from "../connection/pool.ts";
-import { unlimitedTransaction } from "../connection/snapshot.ts";
+import { UNLIMITED_TRANSACTION } from "../connection/snapshot.ts";
 import { tryLockTransaction } from "../locks.ts";
 import { isPastExpiry } from "./export_retention.ts";
 
@@ -183,7 +183,7 @@ export async function markExportJobCanceled(sql: Sql, id: string): Promise<Expor
  * for it, and PostgreSQL releases it if the process dies.
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
-  await tx`select ${unlimitedTransaction(tx)}`;
+  await tx`select ${UNLIMITED_TRANSACTION}`;
   return tryLockTransaction(tx, { name: "export_mail", id: exportJobId });
 }
 

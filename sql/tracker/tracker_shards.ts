@@ -2,7 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { type NodeAddress, Nodes, type NodesOptions } from "../connection/nodes.ts";
+import type { ServerAddress } from "../../shared/database/url.ts";
+import { Nodes, type NodesOptions } from "../connection/nodes.ts";
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import type { Migration } from "../migration_files.ts";
 
@@ -10,7 +11,7 @@ import type { Migration } from "../migration_files.ts";
 export type TrackerShards = Readonly<Record<string, string>>;
 
 export interface TrackerPlace {
-  node: NodeAddress;
+  node: ServerAddress;
   shards: TrackerShards;
 }
 
@@ -32,8 +33,8 @@ export async function findTrackerPlace(sql: Sql, projectId: string): Promise<Tra
 }
 
 /** Returns the nodes that hold tracker rows; none if the tracker tables are not distributed. */
-export async function listTrackerNodes(sql: Sql): Promise<NodeAddress[]> {
-  return sql<NodeAddress[]>`select node_host as host, node_port as port from public.list_tracker_nodes()`;
+export async function listTrackerNodes(sql: Sql): Promise<ServerAddress[]> {
+  return sql<ServerAddress[]>`select node_host as host, node_port as port from public.list_tracker_nodes()`;
 }
 
 const DISTRIBUTED = fileURLToPath(new URL("./distributed_functions.sql", import.meta.url));

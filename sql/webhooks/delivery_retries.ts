@@ -3,7 +3,7 @@
  * `max`.
  */
 import type { WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
-import { firstValue, type Sql } from "../connection/pool.ts";
+import { firstValue, fragment, type Sql } from "../connection/pool.ts";
 import { deleteOldDeliveries } from "./webhook_deliveries.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
@@ -52,7 +52,7 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disable
   } else {
     const failures = error === null ? 0 : webhook.failures + 1;
     const seconds = webhookPauseSeconds(failures);
-    const pauseEnd = sql`now() + make_interval(secs => ${seconds})`;
+    const pauseEnd = fragment`now() + make_interval(secs => ${seconds})`;
     await sql`
       update webhooks
       set failures = ${failures}, claimed_until = null,

@@ -1,6 +1,6 @@
 /** Table `webhook_deliveries`: events on their way to webhooks. */
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
-import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
+import { fragment, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
 
 /** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
@@ -28,11 +28,12 @@ export interface DeliveryRow {
   error: string | null;
 }
 
-function deliveryColumns(sql: Sql) {
-  return sql`
-    id, event_id, type, status, attempts, created_at, last_attempt_at,
-    case when status = 'pending' then next_attempt_at end as next_attempt_at, response_status, error`;
-}
+const DELIVERY_COLUMNS = fragment`
+  id, event_id, type, status, attempts, created_at, last_attempt_at,
+  case when status = 'pending' then next_attempt_at end as next_attempt_at, response_status, error`;
+
+/** Attempts show why a webhook fails, even if hundreds of newer deliveries wait. */
+const ATTEMPTED_FIRST = fragment`attempts = 0, number desc`;
 
 /** Lists 100 deliveries of a webhook, newest first. If there are more, those without an attempt are left out first. */
 export async function listDeliveries(sql: Sql, webhookId: string): Promise<DeliveryRow[]> {
@@ -41,17 +42,12 @@ export async function listDeliveries(sql: Sql, webhookId: string): Promise<Deliv
       select *
       from webhook_deliveries
       where webhook_id = ${webhookId}
-      order by ${attemptedFirst(sql)}
+      order by ${ATTEMPTED_FIRST}
       limit ${KEPT_MAX}
     )
-    select ${deliveryColumns(sql)}
+    select ${DELIVERY_COLUMNS}
     from listed
     order by number desc`;
-}
-
-/** Attempts show why a webhook fails, even if hundreds of newer deliveries wait. */
-function attemptedFirst(sql: Sql) {
-  return sql`attempts = 0, number desc`;
 }
 
 export async function countPendingDeliveries(sql: Sql, webhookId: string): Promise<number> {
@@ -79,7 +75,7 @@ export async function insertDelivery(
     select ${webhookId}, ${eventId}, ${type}, ${payload}, least(now(), min(next_attempt_at) - interval '1 ms')
     from webhook_deliveries
     where webhook_id = ${webhookId} and status = 'pending'
-    returning ${deliveryColumns(sql)}`);
+    returning ${DELIVERY_COLUMNS}`);
 }
 
 /**
@@ -228,7 +224,7 @@ export async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<
       select id
       from webhook_deliveries
       where webhook_id = ${webhookId} and status <> 'pending'
-      order by ${attemptedFirst(sql)}
+      order by ${ATTEMPTED_FIRST}
       offset ${KEPT_MAX}
     )`;
 }

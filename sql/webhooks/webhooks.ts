@@ -3,7 +3,7 @@
  * secrets, which sign beside the current one for a day.
  */
 import type { EventType } from "../../shared/vocabulary.ts";
-import { firstRow, onlyRow, type Sql } from "../connection/pool.ts";
+import { firstRow, fragment, onlyRow, type Sql } from "../connection/pool.ts";
 
 /** Secrets of a webhook that sign beside the current one, at most. */
 export const RETIRED_SECRETS_MAX = 5;
@@ -99,7 +99,7 @@ export async function updateWebhook(
 
 /** Forgets the failures of a webhook: its owner has corrected something. */
 async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
-  const isPending = sql`webhook_id = ${webhookId} and status = 'pending'`;
+  const isPending = fragment`webhook_id = ${webhookId} and status = 'pending'`;
   await sql`
     update webhook_deliveries
     set next_attempt_at = least(next_attempt_at, now()), first_attempt_at = null
