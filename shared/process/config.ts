@@ -5,7 +5,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { findDatabaseUrlProblem } from "../database/url.ts";
 import { CHECKS, Environment } from "./config_variables.ts";
-import { findS3Problems, toS3Config } from "./s3_config.ts";
+import { type ReportProblem, readS3Config, type S3Config } from "./s3_config.ts";
 import { readVariableFiles, type VariableValues } from "./variable_files.ts";
 
 /** `DATABASE_POOL_MAX` is `databasePoolMax`. */
@@ -32,8 +32,9 @@ function toSchemaType(schema: TSchema, text: string): unknown {
   return text;
 }
 
-/** Describes valid values: `a whole number from 1 to 1000`. */
-function expectation(schema: TSchema): string {
+/** Describes the valid values of a variable: `a whole number from 1 to 1000`. */
+function expectation(name: string): string {
+  const schema: TSchema = Environment.properties[name as keyof typeof Environment.properties];
   if (schema["type"] === "integer") return `a whole number from ${schema["minimum"]} to ${schema["maximum"]}`;
   return String(schema.description);
 }
@@ -46,36 +47,28 @@ export function readConfig(variables: VariableValues): ConfigResult {
   const { env, problems: fileProblems } = readVariableFiles(variables);
   const given = parseVariables(env);
   const problems = new Map<string, string>();
-  const addProblem = (name: string): void => {
-    const schema: TSchema | undefined = Environment.properties[name as keyof typeof Environment.properties];
-    if (schema) problems.set(name, `${name}: must be ${expectation(schema)}`);
-  };
-  for (const error of Value.Errors(Environment, given)) addProblem(error.path.slice(1));
+  const report: ReportProblem = (name, problem) => void problems.set(name, `${name}: ${problem}`);
+  const reportInvalid = (name: string): void => report(name, `must be ${expectation(name)}`);
+  for (const error of Value.Errors(Environment, given)) reportInvalid(error.path.slice(1));
   for (const [name, isValid] of Object.entries(CHECKS)) {
     const value = given[name];
-    if (typeof value === "string" && !isValid(value)) addProblem(name);
+    if (typeof value === "string" && !isValid(value)) reportInvalid(name);
   }
   for (const name of ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"]) {
-    const url = given[name];
-    const problem = typeof url === "string" && !problems.has(name) ? findDatabaseUrlProblem(url) : null;
-    if (problem !== null) problems.set(name, `${name}: ${problem}`);
+    if (problems.has(name) || !(name in given)) continue;
+    const problem = findDatabaseUrlProblem(String(given[name]));
+    if (problem !== null) report(name, problem);
   }
   if (!("DATABASE_URL" in given)) {
-    problems.set(
-      "DATABASE_URL",
-      "DATABASE_URL: must be set (only `bun run start` brings its own PostgreSQL)",
-    );
+    report("DATABASE_URL", "must be set (only `bun run start` brings its own PostgreSQL)");
   }
-  for (const [name, problem] of [...findS3Problems(given), ...findSignUpProblems(given)])
-    problems.set(name, problem);
-  for (const [name, problem] of fileProblems) problems.set(name, problem);
-  if (problems.size > 0) return { ok: false, problems: [...problems.values()] };
-  return { ok: true, config: toConfig(given as Environment) };
-}
-
-function findSignUpProblems(variables: Record<string, unknown>): [name: string, problem: string][] {
-  if (variables["SIGN_UP"] !== "domains" || variables["SIGN_UP_DOMAINS"] !== undefined) return [];
-  return [["SIGN_UP_DOMAINS", "SIGN_UP_DOMAINS: must be set with SIGN_UP=domains"]];
+  const s3 = readS3Config(given as Environment, report);
+  if (given["SIGN_UP"] === "domains" && !("SIGN_UP_DOMAINS" in given)) {
+    report("SIGN_UP_DOMAINS", "must be set with SIGN_UP=domains");
+  }
+  const lines = [...new Map([...problems, ...fileProblems]).values()];
+  if (lines.length > 0) return { ok: false, problems: lines };
+  return { ok: true, config: toConfig(given as Environment, s3) };
 }
 
 function parseVariables(env: VariableValues): Record<string, unknown> {
@@ -94,7 +87,7 @@ function toProxyCount(text: string): number {
 }
 
 /** Adds the settings whose values differ from those of their variables. */
-function toConfig(env: Environment) {
+function toConfig(env: Environment, s3: S3Config | null) {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
   const names = Object.keys(Environment.properties).filter((name) => !/^(?:S3|AWS)_/.test(name));
   const values: Readonly<Record<string, unknown>> = env;
@@ -112,7 +105,7 @@ function toConfig(env: Environment) {
     /** Where finished exports are kept. */
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
     /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
-    s3: toS3Config(env),
+    s3,
     /** In lower case. */
     signUpDomains: toList(env.SIGN_UP_DOMAINS?.toLowerCase()),
     /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */

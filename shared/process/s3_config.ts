@@ -20,74 +20,60 @@ const ECS_ORIGIN = "http://169.254.170.2";
 /** Hosts that AWS's own clients call without TLS: localhost, ECS and EKS. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
 
-type Variables = Partial<Environment>;
-
-/** Returns what is wrong with the variables of the bucket, one line per variable. */
-export function findS3Problems(variables: Variables): Map<string, string> {
-  const problems = new Map<string, string>();
-  if (!variables.ARTIFACT_URL?.startsWith("s3://")) return problems;
-  const uri = variables.AWS_CONTAINER_CREDENTIALS_FULL_URI;
-  if (variables.S3_ACCESS_KEY_ID || variables.S3_SECRET_ACCESS_KEY || !hasRole(variables)) {
-    for (const name of ["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const) {
-      if (!variables[name]) problems.set(name, `${name}: must be set when ARTIFACT_URL is an s3:// URL`);
-    }
-  } else if (variables.AWS_WEB_IDENTITY_TOKEN_FILE) {
-    if (!variables.AWS_ROLE_ARN) {
-      problems.set("AWS_ROLE_ARN", "AWS_ROLE_ARN: must be set with AWS_WEB_IDENTITY_TOKEN_FILE");
-    }
-  } else if (!variables.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI && uri && !isSafeUrl(uri)) {
-    const name = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
-    problems.set(name, `${name}: must be an https URL, or an http URL of a loopback, ECS or EKS address`);
-  }
-  return problems;
-}
+/** Notes what is wrong with a variable. */
+export type ReportProblem = (name: string, problem: string) => void;
 
 /**
- * Returns the settings of the bucket; null if artifacts are stored in a directory. Static keys come first, as in AWS's
- * clients.
+ * Returns the settings of the bucket; null if artifacts are stored in a directory. If it reports a problem, they cannot be
+ * used.
  */
-export function toS3Config(env: Environment): S3Config | null {
+export function readS3Config(env: Environment, report: ReportProblem): S3Config | null {
   if (!env.ARTIFACT_URL?.startsWith("s3://")) return null;
   return {
     endpoint: env.S3_ENDPOINT ?? null,
     region: env.S3_REGION,
-    credentials: toCredentialSource(env),
+    credentials: readCredentialSource(env, report),
   };
 }
 
-function toCredentialSource(env: Environment): S3CredentialSource {
-  if (env.S3_ACCESS_KEY_ID || !hasRole(env)) {
+/** Static keys come first, as in AWS's clients. */
+function readCredentialSource(env: Environment, report: ReportProblem): S3CredentialSource {
+  const require = (name: "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY" | "AWS_ROLE_ARN", reason: string) => {
+    const value = env[name];
+    if (!value) report(name, `must be set ${reason}`);
+    return value ?? "";
+  };
+  const tokenFile = env.AWS_WEB_IDENTITY_TOKEN_FILE;
+  const path = env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
+  const url = path ? ECS_ORIGIN + path : env.AWS_CONTAINER_CREDENTIALS_FULL_URI;
+  if (env.S3_ACCESS_KEY_ID || env.S3_SECRET_ACCESS_KEY || (!tokenFile && !url)) {
+    const reason = "when ARTIFACT_URL is an s3:// URL";
     return {
       type: "static",
-      accessKeyId: env.S3_ACCESS_KEY_ID ?? "",
-      secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? "",
+      accessKeyId: require("S3_ACCESS_KEY_ID", reason),
+      secretAccessKey: require("S3_SECRET_ACCESS_KEY", reason),
       sessionToken: env.S3_SESSION_TOKEN ?? null,
     };
   }
-  if (env.AWS_WEB_IDENTITY_TOKEN_FILE) {
+  if (tokenFile) {
     return {
       type: "webIdentity",
-      tokenFile: env.AWS_WEB_IDENTITY_TOKEN_FILE,
-      roleArn: env.AWS_ROLE_ARN ?? "",
+      tokenFile,
+      roleArn: require("AWS_ROLE_ARN", "with AWS_WEB_IDENTITY_TOKEN_FILE"),
       sessionName: env.AWS_ROLE_SESSION_NAME,
       stsUrl: env.AWS_ENDPOINT_URL_STS ?? defaultStsUrl(env.S3_REGION),
     };
   }
-  const relative = env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
+  if (!path && !isSafeUrl(url ?? "")) {
+    const problem = "must be an https URL, or an http URL of a loopback, ECS or EKS address";
+    report("AWS_CONTAINER_CREDENTIALS_FULL_URI", problem);
+  }
   return {
     type: "container",
-    url: relative ? ECS_ORIGIN + relative : (env.AWS_CONTAINER_CREDENTIALS_FULL_URI ?? ""),
+    url: url ?? "",
     token: env.AWS_CONTAINER_AUTHORIZATION_TOKEN ?? null,
     tokenFile: env.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE ?? null,
   };
-}
-
-function hasRole(variables: Variables): boolean {
-  return Boolean(
-    variables.AWS_WEB_IDENTITY_TOKEN_FILE ||
-      variables.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI ||
-      variables.AWS_CONTAINER_CREDENTIALS_FULL_URI,
-  );
 }
 
 function defaultStsUrl(region: string): string {
