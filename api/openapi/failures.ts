@@ -33,28 +33,30 @@ const DETAILS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   EXPORT_PREPARE_TIMEOUT: { asyncEndpoint: ASYNC_ENDPOINT },
 };
 
-/** Errors of a repeated idempotency key. */
-const REPEATED = ["IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_USED", "IDEMPOTENCY_KEY_REUSED"] as const;
-
 /** Returns the errors that follow from what an operation declares. */
 function commonFailures(operation: AnyOperation): ErrorCode[] {
   const { path, method, access, reads, unlimited } = operation;
-  const writes = method !== "GET" && !reads;
-  return [
-    "VALIDATION_ERROR",
-    ...(isApiPath(path) ? (["UNAUTHORIZED"] as const) : []),
-    ...(unlimited ? [] : (["RATE_LIMITED"] as const)),
-    ...(access === "session" ? (["SESSION_REQUIRED"] as const) : []),
+  const hasBody = method !== "GET";
+  const writes = hasBody && !reads;
+  const isSession = access === "session";
+  const rules: [ErrorCode, boolean][] = [
+    ["VALIDATION_ERROR", true],
+    ["UNAUTHORIZED", isApiPath(path)],
+    ["RATE_LIMITED", !unlimited],
+    ["SESSION_REQUIRED", isSession],
     // Routes that require a session accept no keys, so there is no scope to check.
-    ...(writes && access !== "session" ? (["INSUFFICIENT_SCOPE"] as const) : []),
-    ...(writes ? (["FORBIDDEN_ORIGIN"] as const) : []),
-    ...(method === "GET"
-      ? []
-      : (["REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const)),
-    ...(isRepeatable(operation) ? REPEATED : []),
-    "INTERNAL_SERVER_ERROR",
-    "SERVICE_UNAVAILABLE",
+    ["INSUFFICIENT_SCOPE", writes && !isSession],
+    ["FORBIDDEN_ORIGIN", writes],
+    ["REQUEST_TIMEOUT", hasBody],
+    ["PAYLOAD_TOO_LARGE", hasBody],
+    ["UNSUPPORTED_MEDIA_TYPE", hasBody],
+    ["IDEMPOTENCY_IN_PROGRESS", isRepeatable(operation)],
+    ["IDEMPOTENCY_KEY_USED", isRepeatable(operation)],
+    ["IDEMPOTENCY_KEY_REUSED", isRepeatable(operation)],
+    ["INTERNAL_SERVER_ERROR", true],
+    ["SERVICE_UNAVAILABLE", true],
   ];
+  return rules.flatMap(([code, applies]) => (applies ? code : []));
 }
 
 /** What only members see may require a second factor of them. */

@@ -19,17 +19,13 @@ function isTurnedAway(error: ApiError | null): boolean {
   return error?.code === "SERVICE_UNAVAILABLE" && error.cause === undefined;
 }
 
-function levelOf(context: RequestContext, status: number, cause: unknown) {
-  if (cause !== undefined) return "error";
-  if (isTurnedAway(context.error)) return "warn";
+/** Returns the level and the message of the line. */
+function summarize({ error, route }: RequestContext, status: number, cause: unknown) {
+  if (cause !== undefined) return ["error", "request failed"] as const;
+  if (isTurnedAway(error)) return ["warn", "request turned away"] as const;
   // Monitoring polls these every few seconds.
-  const isPoll = context.route === "/metrics" || context.route?.startsWith("/health/");
-  return isPoll && status < 400 ? "debug" : "info";
-}
-
-function messageOf({ error }: RequestContext, cause: unknown): string {
-  if (cause !== undefined) return "request failed";
-  return isTurnedAway(error) ? "request turned away" : "request";
+  const isPoll = route === "/metrics" || route?.startsWith("/health/");
+  return [isPoll && status < 400 ? "debug" : "info", "request"] as const;
 }
 
 /** Returns the address as log lines may show it; `undefined` leaves the field out. */
@@ -72,6 +68,7 @@ export function createFinishRequest(deps: {
       ...context.fields,
       ...(cause === undefined ? {} : { err: cause }),
     };
-    deps.log[levelOf(context, status, cause)](line, messageOf(context, cause));
+    const [level, message] = summarize(context, status, cause);
+    deps.log[level](line, message);
   };
 }

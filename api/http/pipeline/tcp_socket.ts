@@ -32,22 +32,17 @@ const BYTES_ACKED_AT = 120;
 /** More than any `struct sockaddr`. */
 const ADDRESS_BYTES = 128;
 
-type Libc = ReturnType<typeof openLibc>;
+type Libc = NonNullable<ReturnType<typeof openLibc>>;
 
+/** Opened at the first use. */
 let libc: Libc | null | undefined;
 
 function openLibc() {
-  return dlopen("libc.so.6", LIBC).symbols;
-}
-
-function libcOrNull(): Libc | null {
-  if (libc !== undefined) return libc;
   try {
-    libc = process.platform === "linux" ? openLibc() : null;
+    return process.platform === "linux" ? dlopen("libc.so.6", LIBC).symbols : null;
   } catch {
-    libc = null;
+    return null;
   }
-  return libc;
 }
 
 /** One connection of this process. It is looked up at each use, because its number may be given to another one. */
@@ -61,33 +56,33 @@ export class TcpSocket {
 
   /** Returns the bytes that the client's kernel has acknowledged since the connection began; null if unknown. */
   acknowledgedBytes(): number | null {
-    const c = libcOrNull();
-    const fd = this.#find(c);
-    if (c === null || fd === null) return null;
+    const found = this.#find();
+    if (!found) return null;
     const info = new DataView(new ArrayBuffer(BYTES_ACKED_AT + 8));
     const length = new Uint32Array([info.byteLength]);
-    const isRead = c.getsockopt(fd, IPPROTO_TCP, TCP_INFO, bytesOf(info), length) === 0;
+    const isRead = found.c.getsockopt(found.fd, IPPROTO_TCP, TCP_INFO, bytesOf(info), length) === 0;
     return isRead && length[0] === info.byteLength ? Number(info.getBigUint64(BYTES_ACKED_AT, true)) : null;
   }
 
   /** Makes the kernel drop what it still has to send, and send a reset, when the connection is closed. */
   resetOnClose(): void {
-    const c = libcOrNull();
-    const fd = this.#find(c);
+    const found = this.#find();
     // Lingers for 0 seconds.
     const linger = new Int32Array([1, 0]);
-    if (c !== null && fd !== null) c.setsockopt(fd, SOL_SOCKET, SO_LINGER, linger, linger.byteLength);
+    found?.c.setsockopt(found.fd, SOL_SOCKET, SO_LINGER, linger, linger.byteLength);
   }
 
-  /** Returns the file descriptor; null if none or several have these ports. */
-  #find(c: Libc | null): number | null {
+  /** Returns libc and the file descriptor; null without libc, or if none or several have these ports. */
+  #find(): { c: Libc; fd: number } | null {
+    if (libc === undefined) libc = openLibc();
+    const c = libc;
     if (c === null) return null;
-    if (this.#fd >= 0 && this.#isOurs(c, this.#fd)) return this.#fd;
-    const found = readdirSync("/proc/self/fd")
+    if (this.#fd >= 0 && this.#isOurs(c, this.#fd)) return { c, fd: this.#fd };
+    const [fd = -1, ...others] = readdirSync("/proc/self/fd")
       .map(Number)
-      .filter((fd) => this.#isOurs(c, fd));
-    this.#fd = found.length === 1 ? (found[0] ?? -1) : -1;
-    return this.#fd < 0 ? null : this.#fd;
+      .filter((candidate) => this.#isOurs(c, candidate));
+    this.#fd = others.length === 0 ? fd : -1;
+    return this.#fd < 0 ? null : { c, fd: this.#fd };
   }
 
   #isOurs(c: Libc, fd: number): boolean {
