@@ -10,7 +10,6 @@ import {
   openHost,
   openProcessLog,
   readConfigOrExit,
-  startOrExit,
   stopOnSignals,
 } from "../shared/process/entry_point.ts";
 import { redactSecrets } from "../shared/process/log.ts";
@@ -19,12 +18,11 @@ import { onStdinEnd } from "../shared/process/stdin_end.ts";
 import { describeUnknownVariables } from "../shared/process/unknown_variables.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import { CATALOG_APPLICATION } from "../sql/connection/application_names.ts";
-import { describeConnectionFailure } from "../sql/connection/database_fault.ts";
 import { openPool } from "../sql/connection/pool.ts";
 import { findLastGoodSync } from "../sql/models/catalog_syncs.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { respondReady, watchDatabase } from "../sql/monitoring/readiness.ts";
-import { requireUsableDatabase } from "../sql/open_process.ts";
+import { requireUsableDatabase, startOrExit } from "../sql/open_process.ts";
 import { parseCommandLine, type SyncMode, USAGE } from "./command_line.ts";
 import { fillAndSync, fillIfEmpty } from "./first_catalog.ts";
 import { startSchedule } from "./schedule.ts";
@@ -59,7 +57,7 @@ async function main(): Promise<void> {
   if (mode === "once")
     for (const line of describeUnknownVariables(process.env)) process.stderr.write(`${line}\n`);
   const sql = openPool(config.databaseDirectUrl, { applicationName: CATALOG_APPLICATION, max: POOL_MAX });
-  const source = await startOrExit(host, describeConnectionFailure, async () => {
+  const source = await startOrExit(host, async () => {
     const warn = (event: string, message: string): void => {
       if (mode === "schedule") log.warn({ event }, message);
       else process.stderr.write(`${message}\n`);

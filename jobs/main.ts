@@ -5,13 +5,12 @@ import { openArtifactStore } from "../shared/artifacts/open_store.ts";
 import { registerDirectoryMetrics } from "../shared/monitoring/directory_metrics.ts";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
-import { type Host, startOrExit, stopOnSignals } from "../shared/process/entry_point.ts";
+import { type Host, stopOnSignals } from "../shared/process/entry_point.ts";
 import { JOBS_APPLICATION } from "../sql/connection/application_names.ts";
-import { describeConnectionFailure } from "../sql/connection/database_fault.ts";
 import { watchArtifactStore } from "../sql/monitoring/artifact_status.ts";
 import { registerPoolMetrics } from "../sql/monitoring/pool_metrics.ts";
 import { respondReady, watchDatabase } from "../sql/monitoring/readiness.ts";
-import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
+import { openProcess, type ProcessNeeds, startOrExit } from "../sql/open_process.ts";
 import { openWorkerQueue } from "../sql/queue.ts";
 import { openMailer } from "./mailer.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
@@ -113,7 +112,7 @@ async function main(): Promise<void> {
     },
   });
   // A signal may come while this waits for a silent store, with mails in progress.
-  await startOrExit(host, describeConnectionFailure, () => jobs.start());
+  await startOrExit(host, () => jobs.start());
 }
 
 await main();

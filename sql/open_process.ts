@@ -1,13 +1,7 @@
 /** Opens what a process of the service needs: its configuration, log and traces, and connections that it has checked. */
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
-import {
-  type Host,
-  openHost,
-  openProcessLog,
-  readConfigOrExit,
-  startOrExit,
-} from "../shared/process/entry_point.ts";
+import { type Host, openHost, openProcessLog, readConfigOrExit } from "../shared/process/entry_point.ts";
 import type { Log } from "../shared/process/log.ts";
 import { openTracing } from "../shared/tracing/open_tracing.ts";
 import type { Tracing } from "../shared/tracing/tracing.ts";
@@ -77,7 +71,7 @@ export async function openProcess(
   const replica = databaseReplicaUrl
     ? new Replica(databaseReplicaUrl, { primary: sql, log, ...exports })
     : null;
-  const { boss, nodes } = await startOrExit(host, describeConnectionFailure, async () => {
+  const { boss, nodes } = await startOrExit(host, async () => {
     await requireUsableDatabase({ sql, direct: requests.isPooled ? exportSql : sql }, (event, message) =>
       log.warn({ event }, message),
     );
@@ -100,6 +94,16 @@ export async function openProcess(
     await Promise.all([replica?.close(), nodes?.close(), ...pools]);
   };
   return { host, config, log, sql, exportSql, replica, nodes, boss, tracing, close };
+}
+
+/** Returns the result of `start`, or exits with its error. */
+export async function startOrExit<Result>(host: Host, start: () => Promise<Result>): Promise<Result> {
+  try {
+    return await start();
+  } catch (error) {
+    const text = error instanceof Error ? error.message || error.name : String(error);
+    return host.fail([describeConnectionFailure(error) ?? `Cannot start: ${text}`]);
+  }
 }
 
 /** For a process that needs no pooler: one that cannot be reached does not keep it from starting. */

@@ -75,20 +75,6 @@ export function listenOrExit(
   }
 }
 
-/** Returns the result of `start`, or exits with its error. `describe` returns the line for errors that it knows. */
-export async function startOrExit<Result>(
-  host: Host,
-  describe: (error: unknown) => string | null,
-  start: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await start();
-  } catch (error) {
-    const text = error instanceof Error ? error.message || error.name : String(error);
-    return host.fail([describe(error) ?? `Cannot start: ${text}`]);
-  }
-}
-
 export interface StopOptions {
   log: Log;
   /** What has to end first, in order. */
