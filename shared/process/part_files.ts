@@ -12,10 +12,6 @@ export function partPathOf(path: string): string {
 /** Renames a synced part to its final name, durably. */
 export async function keepPart(part: string, path: string): Promise<void> {
   await rename(part, path);
-  const directory = await open(dirname(path), "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await using directory = await open(dirname(path), "r");
+  await directory.sync();
 }

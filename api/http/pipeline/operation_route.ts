@@ -68,27 +68,22 @@ function toConditionalResponse(
 ): Response {
   const tagged = reply.etag === undefined ? toContent(reply) : null;
   const etag = tagged ? tagOf(tagged.body) : (reply.etag ?? "");
-  const vary = [reply.headers?.["Vary"] ?? [], usesOrg ? "Authorization, Cookie, X-Org-Slug" : []].flat();
+  const { Vary: own = [], ...given } = reply.headers ?? {};
+  const vary = [own, usesOrg ? "Authorization, Cookie, X-Org-Slug" : []].flat();
   const validators = {
     ETag: etag,
-    "Cache-Control": reply.headers?.["Cache-Control"] ?? `${caller ? "private" : "public"}, no-cache`,
+    "Cache-Control": given["Cache-Control"] ?? `${caller ? "private" : "public"}, no-cache`,
     ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
   };
   if (isKnownTag(request, etag)) {
     // Browsers replace the headers that they have stored by those of a 304, the policy of a page too.
-    const others = Object.entries(reply.headers ?? {}).filter(
+    const others = Object.entries(given).filter(
       ([name]) => !name.startsWith("Content-") || name === "Content-Security-Policy",
     );
     return new Response(null, { status: 304, headers: { ...Object.fromEntries(others), ...validators } });
   }
   const { body, type } = tagged ?? toContent(reply);
-  const headers = {
-    ...type,
-    ...validators,
-    ...reply.headers,
-    ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
-  };
-  return respond(body, { status: reply.status, headers });
+  return respond(body, { status: reply.status, headers: { ...type, ...validators, ...given } });
 }
 
 function respond(body: Body, init: ResponseInit): Response {

@@ -66,7 +66,8 @@ export function createCompressResponse() {
       addVary(headers);
     }
     if (status === 304) {
-      updateDigest(headers, null);
+      // It does not have the encoded bytes.
+      headers.delete("Repr-Digest");
       return response;
     }
     const body = bytesIn(response);
@@ -91,10 +92,9 @@ function isText({ headers }: Response): boolean {
   return type !== undefined && TEXT_TYPES.has(type) && !headers.has("content-encoding");
 }
 
-/** Sets `Repr-Digest`, if there is one, to that of the encoded bytes; null removes it, as a 304 does not have them. */
-function updateDigest(headers: Headers, bytes: Uint8Array | null): void {
-  if (bytes === null) headers.delete("Repr-Digest");
-  else if (headers.has("Repr-Digest")) headers.set("Repr-Digest", reprDigest(bytes));
+/** Sets `Repr-Digest`, if there is one, to that of the encoded bytes. */
+function updateDigest(headers: Headers, bytes: Uint8Array): void {
+  if (headers.has("Repr-Digest")) headers.set("Repr-Digest", reprDigest(bytes));
 }
 
 /** Tells caches that the response depends on Accept-Encoding. */
