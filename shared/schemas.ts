@@ -49,6 +49,16 @@ export function oneOf<const Word extends string>(words: readonly Word[], options
   return Type.Unsafe<Word>({ ...options, [Kind]: "Word", type: "string", enum: words });
 }
 
+/** One of several objects with titles, told apart by a field that has one word in each. */
+export function taggedUnion<Value>(field: string, schemas: readonly TObject[], options: SchemaOptions = {}) {
+  const mapping = schemas.map(({ title, properties }) => [
+    properties[field]?.["enum"][0],
+    `#/components/schemas/${title}`,
+  ]);
+  const discriminator = { propertyName: field, mapping: Object.fromEntries(mapping) };
+  return Type.Unsafe<Value>({ ...options, oneOf: schemas, discriminator });
+}
+
 export function each<const Name extends string, Schema extends TSchema>(
   names: readonly Name[],
   schema: Schema,

@@ -1,6 +1,6 @@
 /** Schemas of events: one for each type, so that a client that compares the type knows the data. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
-import { Instant, Nullable, oneOf, Text, Uuid } from "../../shared/schemas.ts";
+import { Instant, Nullable, oneOf, Text, taggedUnion, Uuid } from "../../shared/schemas.ts";
 import { DEFINITION_TYPES, EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
 import type { EventRow } from "../../sql/events/event_feed.ts";
 
@@ -32,12 +32,9 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
   }),
 };
 
-/** Such as `ModelPriceChangedEvent`. */
-function titleOf(type: string): string {
-  return `${type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
-}
-
-function eventSchema(type: string, data: TSchema): { type: string; schema: TObject } {
+/** The title is such as `ModelPriceChangedEvent`. */
+function eventSchema(type: string, data: TSchema): TObject {
+  const name = type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   const fields = {
     id: Uuid(),
     type: oneOf([type]),
@@ -45,18 +42,7 @@ function eventSchema(type: string, data: TSchema): { type: string; schema: TObje
     organization: Nullable(Text, { description: "The organization's slug; null for models" }),
     data,
   };
-  return { type, schema: Type.Object(fields, { title: titleOf(type) }) };
-}
-
-/** One of the events, told apart by `type`. */
-function unionOf(title: string, events: readonly ReturnType<typeof eventSchema>[]) {
-  const mapping = events.map(({ type }) => [type, `#/components/schemas/${titleOf(type)}`]);
-  return Type.Unsafe<Event>({
-    title,
-    oneOf: events.map(({ schema }) => schema),
-    discriminator: { propertyName: "type", mapping: Object.fromEntries(mapping) },
-    examples: [EXAMPLE_EVENT],
-  });
+  return Type.Object(fields, { title: `${name}Event` });
 }
 
 const EXAMPLE_EVENT = {
@@ -75,10 +61,11 @@ const EXAMPLE_EVENT = {
 const EVENTS = EVENT_TYPES.map((type) => eventSchema(type, DATA[type]));
 
 /** What `GET /events` lists. */
-export const EVENT = unionOf("Event", EVENTS);
+export const EVENT = taggedUnion<Event>("type", EVENTS, { title: "Event", examples: [EXAMPLE_EVENT] });
 
 /** What is delivered to webhooks: the same and the test event. */
-export const DELIVERED_EVENT = unionOf("DeliveredEvent", [
-  ...EVENTS,
-  eventSchema("webhook.test", Type.Object({ webhookId: Uuid() })),
-]);
+export const DELIVERED_EVENT = taggedUnion<Event>(
+  "type",
+  [...EVENTS, eventSchema("webhook.test", Type.Object({ webhookId: Uuid() }))],
+  { title: "DeliveredEvent", examples: [EXAMPLE_EVENT] },
+);

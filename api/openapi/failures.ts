@@ -4,7 +4,7 @@
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
-import { oneOf, Text } from "../../shared/schemas.ts";
+import { oneOf, Text, taggedUnion } from "../../shared/schemas.ts";
 import { maxBodyBytes } from "../http/body/request_body.ts";
 import type { AnyOperation } from "../http/operation.ts";
 import { ERROR_HEADERS } from "./headers.ts";
@@ -111,27 +111,16 @@ function detailsSchema(code: ErrorCode): TSchema {
   return "details" in row ? row.details : Type.Unsafe({ type: "object", additionalProperties: true });
 }
 
-/** Such as `ExportTooLargeError`. */
-function titleOf(code: ErrorCode): string {
-  return `${pascalCase(code).replace(/Error$/, "")}Error`;
-}
-
+/** The title is such as `ExportTooLargeError`. */
 function errorSchema(code: ErrorCode) {
   const details = Type.Optional(detailsSchema(code));
-  return Type.Object(
-    { code: oneOf([code]), message: Text, requestId: Text, details },
-    { title: titleOf(code) },
-  );
+  const title = `${pascalCase(code).replace(/Error$/, "")}Error`;
+  return Type.Object({ code: oneOf([code]), message: Text, requestId: Text, details }, { title });
 }
 
 /** Describes the body of an error response with one of these codes. */
 function errorEnvelope(codes: readonly ErrorCode[]) {
-  const [only, ...others] = codes;
-  if (only && others.length === 0) return Type.Object({ error: errorSchema(only) });
-  const mapping = codes.map((code) => [code, `#/components/schemas/${titleOf(code)}`]);
-  const error = Type.Unsafe({
-    oneOf: codes.map(errorSchema),
-    discriminator: { propertyName: "code", mapping: Object.fromEntries(mapping) },
-  });
-  return Type.Object({ error });
+  const schemas = codes.map(errorSchema);
+  const [only, ...others] = schemas;
+  return Type.Object({ error: only && others.length === 0 ? only : taggedUnion("code", schemas) });
 }
