@@ -196,6 +196,15 @@ export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   WEBHOOK_ALLOWED_NETWORKS: (text) => parseNetworks(text) !== null,
 };
 
+/** Returns what `check` does; false if it throws. */
+function holds(check: () => boolean): boolean {
+  try {
+    return check();
+  } catch {
+    return false;
+  }
+}
+
 /** Seconds are not supported. The libraries also accept them, and dates. */
 function hasFiveFields(text: string): boolean {
   return text.trim().split(/\s+/).length === 5;
@@ -203,35 +212,24 @@ function hasFiveFields(text: string): boolean {
 
 /** True for five fields that match a time in the future, for the queue, which reads them with the same library. */
 function isQueueCron(text: string): boolean {
-  if (!hasFiveFields(text)) return false;
-  try {
-    return CronExpressionParser.parse(text, { tz: "UTC", strict: false }).hasNext();
-  } catch {
-    return false;
-  }
+  const options = { tz: "UTC", strict: false };
+  return hasFiveFields(text) && holds(() => CronExpressionParser.parse(text, options).hasNext());
 }
 
 /** True for five fields that match a time in the future. */
 function isCron(text: string): boolean {
-  if (!hasFiveFields(text)) return false;
-  try {
-    return new Cron(text, { mode: "5-part", timezone: "UTC" }).nextRun() !== null;
-  } catch {
-    return false;
-  }
+  const options = { mode: "5-part", timezone: "UTC" } as const;
+  return hasFiveFields(text) && holds(() => new Cron(text, options).nextRun() !== null);
 }
 
 /** True for a URL with a host and credentials that can be decoded. */
 function isUsableUrl(text: string): boolean {
-  const url = URL.parse(text);
-  if (!url || url.hostname === "") return false;
-  try {
-    decodeURIComponent(url.username);
-    decodeURIComponent(url.password);
-    return true;
-  } catch {
-    return false;
-  }
+  return holds(() => {
+    const { hostname, username, password } = new URL(text);
+    decodeURIComponent(username);
+    decodeURIComponent(password);
+    return hostname !== "";
+  });
 }
 
 function isUrlWithoutUser(text: string): boolean {
