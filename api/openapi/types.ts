@@ -1,7 +1,8 @@
 /** Types of the OpenAPI document. Parts that operations share are replaced by references, which have a `$ref` only. */
 import type { JsonSchema } from "../../shared/schemas.ts";
+import type { Method } from "../http/operation.ts";
 
-export type OpenApiMethod = "get" | "post" | "put" | "patch" | "delete";
+export type OpenApiMethod = Lowercase<Method>;
 
 export interface OpenApiMedia {
   schema?: unknown;

@@ -36,7 +36,13 @@ export function watchArtifactStore(deps: {
   registry: Registry;
   log: Log;
 }): () => Promise<ArtifactProblem> {
-  const readStatus = createReadStatus(deps);
+  const readStatus = shareFor(FRESH_MS, () =>
+    withTimeout(findStatus(deps), CHECK_TIMEOUT_MS).catch((error: unknown) => {
+      const event = "artifact_store.unknown_owner";
+      deps.log.warn({ event, err: error }, "cannot read the owner of the artifact store");
+      return "unreachable" as const;
+    }),
+  );
   registerGauge(deps.registry, {
     name: "artifact_store_owned",
     help: "1 while this database or no database owns the artifact store, 0 while another one does, NaN while it cannot be read",
@@ -63,24 +69,12 @@ export async function requireNewStore(sql: Sql): Promise<void> {
   if (!(await isCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);
 }
 
-/** The function never throws. */
-function createReadStatus({ sql, store, log }: { sql: Sql; store: ArtifactStore; log: Log }) {
-  const readStatus = async (): Promise<ArtifactStatus> => {
-    const installationId = await ensureInstallation(sql);
-    const owner = await readArtifactOwner(store);
-    if (!owner) {
-      await requireNewStore(sql);
-      return "unclaimed";
-    }
-    return owner.installationId === installationId ? "owned" : "owned-by-another";
-  };
-  return shareFor(FRESH_MS, () =>
-    withTimeout(readStatus(), CHECK_TIMEOUT_MS).catch((error: unknown) => {
-      log.warn(
-        { event: "artifact_store.unknown_owner", err: error },
-        "cannot read the owner of the artifact store",
-      );
-      return "unreachable" as const;
-    }),
-  );
+async function findStatus({ sql, store }: { sql: Sql; store: ArtifactStore }): Promise<ArtifactStatus> {
+  const installationId = await ensureInstallation(sql);
+  const owner = await readArtifactOwner(store);
+  if (!owner) {
+    await requireNewStore(sql);
+    return "unclaimed";
+  }
+  return owner.installationId === installationId ? "owned" : "owned-by-another";
 }

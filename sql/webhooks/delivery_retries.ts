@@ -39,10 +39,10 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disable
   // Queueing locks the row too: the statements after this one see what it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
-  const noted = await updateDelivery(sql, attempt, webhook?.failures ?? 0);
-  if (!webhook || !noted) return null;
+  const status = await updateDelivery(sql, attempt, webhook?.failures ?? 0);
+  if (!webhook || status === null) return null;
   let disabledAt: string | null = null;
-  if (noted.isGivenUp) {
+  if (status === "failed") {
     disabledAt = await firstValue(sql<{ disabledAt: string }[]>`
       update webhooks
       set disabled_at = now(), due_at = null, claimed_until = null
@@ -76,13 +76,14 @@ function webhookPauseSeconds(failuresInRow: number): number {
   return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
 }
 
+/** Returns the status of the delivery after the attempt; null if it was not pending any more. */
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,
   failuresBefore: number,
-): Promise<{ isGivenUp: boolean } | null> {
+): Promise<WebhookDeliveryStatus | null> {
   const { first, max } = DELIVERY_PAUSE_SECONDS;
-  const [row] = await sql<{ status: WebhookDeliveryStatus }[]>`
+  return firstValue(sql<{ status: WebhookDeliveryStatus }[]>`
     update webhook_deliveries
     set attempts = attempts + 1,
       first_attempt_at = coalesce(first_attempt_at, now()),
@@ -101,6 +102,5 @@ async function updateDelivery(
         secs => least(${first} * power(2, least(attempts, 20)), ${max}) * (1 - random() / 5)
       )
     where id = ${id} and status = 'pending'
-    returning status`;
-  return row ? { isGivenUp: row.status === "failed" } : null;
+    returning status`);
 }
