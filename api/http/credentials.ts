@@ -20,18 +20,14 @@ interface MintedSecret {
   hash: Buffer;
 }
 
-interface MintedKey extends MintedSecret {
-  /** The first characters of the key, kept for display. */
-  prefix: string;
-}
-
 /** SHA-256 of a secret. A fast hash is enough: the secrets have 256 bits of their own. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
 
-function mint(prefix: string): MintedSecret {
-  const secret = `${prefix}${randomBytes(32).toString("base64url")}`;
+function mint(prefix: string, { hasChecksum = false } = {}): MintedSecret {
+  const random = randomBytes(32).toString("base64url");
+  const secret = prefix + random + (hasChecksum ? checksumOf(random) : "");
   return { secret, hash: hashSecret(secret) };
 }
 
@@ -48,12 +44,11 @@ function checksumOf(text: string): string {
 
 /**
  * Makes an API key: `ulr_`, 43 characters of `[A-Za-z0-9_-]`, and the CRC-32 of these 43 as six base62 characters, so
- * that secret scanners recognize keys without asking.
+ * that secret scanners recognize keys without asking. `prefix` has its first characters, which are kept for display.
  */
-export function mintApiKey(): MintedKey {
-  const { secret: bare } = mint(KEY_PREFIX);
-  const secret = bare + checksumOf(bare.slice(KEY_PREFIX.length));
-  return { secret, hash: hashSecret(secret), prefix: secret.slice(0, DISPLAY_LENGTH) };
+export function mintApiKey(): MintedSecret & { prefix: string } {
+  const minted = mint(KEY_PREFIX, { hasChecksum: true });
+  return { ...minted, prefix: minted.secret.slice(0, DISPLAY_LENGTH) };
 }
 
 /**
