@@ -139,12 +139,6 @@ export function registerWatermarkMetrics(
           "NaN while the database hides sessions",
       },
     ],
-    async () => {
-      const seconds = await measureWatermarkHold(deps.sql, {
-        ignoredApplications: deps.config.exportIgnoreApplications,
-        trackerSchema: deps.config.trackerSchema,
-      });
-      return [seconds ?? Number.NaN];
-    },
+    async () => [(await measureWatermarkHold(deps.sql, deps.config)) ?? Number.NaN],
   );
 }

@@ -7,7 +7,6 @@ export interface AbandonedWrite {
   pid: number | null;
   /** What the write is and which node it is on, for the log. */
   what: string;
-  since: string;
 }
 
 /** The writes that belong to open sessions of the coordinator. */
@@ -35,7 +34,7 @@ export async function listAbandonedWrites(sql: Sql, nodes: readonly Node[]): Pro
 async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise<AbandonedWrite[]> {
   const rows = await node.ask(
     (sql) => sql<AbandonedWrite[]>`
-      select null::int as pid, 'prepared transaction ' || x.gid as what, x.prepared as since
+      select null::int as pid, 'prepared transaction ' || x.gid as what
       from pg_prepared_xacts as x
       where x.database = current_database()
         and coalesce(substring(x.gid from '^citus_0_(\\d+_\\d+)_') <> all (${transactions}::text[]), true)
@@ -59,7 +58,7 @@ async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise
           )
         )
       union all
-      select a.pid, a.application_name, a.backend_start
+      select a.pid, a.application_name
       from pg_stat_get_activity(null) as a
       where a.datid = (select oid from pg_database where datname = current_database())
         and a.application_name like 'citus\\_internal gpid=%'

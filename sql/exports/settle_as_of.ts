@@ -74,7 +74,7 @@ interface CutoffOptions {
   /** Start of an increment; null for a full export. */
   since: string | null;
   signal?: AbortSignal;
-  nodes?: readonly Node[];
+  nodes: readonly Node[];
 }
 
 /**
@@ -84,7 +84,7 @@ interface CutoffOptions {
  */
 export async function settleCutoff(
   deps: CutoffDeps,
-  { asOf, since, signal, nodes = [] }: CutoffOptions,
+  { asOf, since, signal, nodes }: CutoffOptions,
 ): Promise<string> {
   const result = await settleAsOf(deps.sql, {
     ignoredApplications: deps.config.exportIgnoreApplications,
@@ -180,8 +180,8 @@ interface Observation {
 
 /** Result of all observations so far, for one watermark. */
 interface Findings {
-  /** Sessions in a transaction that started, or may have started, at or before the watermark. */
-  blockers: SessionRow[];
+  /** What is, or may be, in a transaction that started at or before the watermark. */
+  blockers: WatermarkBlocker[];
   /** Whether every other session is known to be clear. */
   isKnown: boolean;
 }
@@ -208,27 +208,23 @@ export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
   // Rounding may have put a row committed just now half a millisecond ahead of the clock.
   const watermark = asOf ?? addMilliseconds(observedAt, 1);
-  for await (const { findings, waitedMs } of watch(scope, watermark)) {
+  const trusted = new Set<string>();
+  const begun = performance.now();
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+    const { blockers, isKnown } = await examine(scope, { watermark, trusted });
+    const waitedMs = performance.now() - begun;
     signal?.throwIfAborted();
-    const blockers = findings.blockers.map(describeBlocker);
-    const isDated = findings.isKnown && findings.blockers.every(({ isHidden }) => !isHidden);
-    if (isDated && blockers.length === 0) return { ok: true, asOf: watermark, observedAt, blockers };
-    const earlier = isDated && asOf === undefined ? defaultAsOf(watermark, { blockers, waitedMs }) : null;
-    if (earlier !== null) return { ok: true, asOf: earlier, observedAt, blockers };
+    const starts = blockers.flatMap(({ transactionStart }) => transactionStart ?? []);
+    const isDated = isKnown && starts.length === blockers.length;
+    const [oldest] = starts.sort();
+    if (isDated && oldest === undefined) return { ok: true, asOf: watermark, observedAt, blockers };
+    // Without `asOf`, the cutoff is before the transactions that are not short.
+    if (isDated && oldest && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) {
+      return { ok: true, asOf: addMilliseconds(oldest, -1), observedAt, blockers };
+    }
     if (waitedMs > timeoutMs) return { ok: false, reason: "unsettled", blockers };
+    await Bun.sleep(pauseMs);
   }
-  throw new Error("Cannot settle a watermark: the observation of sessions ended");
-}
-
-/** Returns the newest cutoff, or else the one before all transactions that are still open; null to wait for them. */
-function defaultAsOf(
-  newest: string,
-  { blockers, waitedMs }: { blockers: readonly WatermarkBlocker[]; waitedMs: number },
-): string | null {
-  if (blockers.length === 0) return newest;
-  if (waitedMs <= FRESHNESS_WAIT_MS) return null;
-  const [oldest = newest] = blockers.flatMap(({ transactionStart }) => transactionStart ?? []).sort();
-  return addMilliseconds(oldest, -1);
 }
 
 /**
@@ -237,9 +233,9 @@ function defaultAsOf(
  */
 export async function measureWatermarkHold(
   sql: Sql,
-  options: { ignoredApplications: readonly string[]; trackerSchema: string },
+  { exportIgnoreApplications: ignoredApplications, trackerSchema }: CutoffDeps["config"],
 ): Promise<number | null> {
-  const scope = { sql, ...options, tables: trackerTables(options.trackerSchema), nodes: [] };
+  const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema), nodes: [] };
   const { observedAt, sessions } = await observe(scope);
   const open = sessions.filter(({ xactStart, isHidden }) => xactStart !== null || isHidden);
   const blockers = await excludeHarmless(scope, open);
@@ -249,44 +245,36 @@ export async function measureWatermarkHold(
   return starts.length === 0 ? 0 : Math.max(0, Date.parse(observedAt) - Math.min(...starts)) / 1000;
 }
 
+/** Observes the sessions once more and finds what holds the watermark back; adds to `trusted`. */
+async function examine(
+  scope: Scope,
+  { watermark, trusted }: { watermark: string; trusted: Set<string> },
+): Promise<Findings> {
+  const { observedAt, sessions } = await observe(scope);
+  // Nothing is known before the watermark has passed, or after the clock was set back.
+  if (observedAt <= watermark) return { blockers: [], isKnown: false };
+  const blocking: SessionRow[] = [];
+  let isKnown = true;
+  for (const session of sessions) {
+    const key = `${session.pid} ${session.backendStart}`;
+    if (isBlocker(session, watermark)) blocking.push(session);
+    else if (!isClear(session, watermark, trusted.has(key))) isKnown = false;
+    // Counts from the next observation on: this one read the transaction before the wait state.
+    if (session.isWaiting) trusted.add(key);
+  }
+  // Read after the sessions: whatever an ended session has left behind is visible by then.
+  const abandoned = await listAbandonedWrites(scope.sql, scope.nodes);
+  const harmful = await excludeHarmless(scope, blocking);
+  return { blockers: [...harmful.map(describeBlocker), ...abandoned.map(describeWrite)], isKnown };
+}
+
 function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionRow): WatermarkBlocker {
   return { pid, applicationName, transactionStart: isHidden ? null : xactStart };
 }
 
-/** Observes the sessions repeatedly. Nothing is known before the watermark has passed, or after the clock was set back. */
-async function* watch(
-  scope: Scope,
-  watermark: string,
-): AsyncGenerator<{ findings: Findings; waitedMs: number }, void, void> {
-  const trusted = new Set<string>();
-  const begun = performance.now();
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-    const observation = await observe(scope);
-    const isPast = observation.observedAt > watermark;
-    const findings = isPast ? await examine(scope, observation, { watermark, trusted }) : NOTHING_KNOWN;
-    yield { findings, waitedMs: performance.now() - begun };
-    await Bun.sleep(pauseMs);
-  }
-}
-
-const NOTHING_KNOWN: Findings = { blockers: [], isKnown: false };
-
-/** Finds the sessions that hold the watermark back; adds to `trusted`. */
-async function examine(
-  scope: Scope,
-  observation: Observation,
-  { watermark, trusted }: { watermark: string; trusted: Set<string> },
-): Promise<Findings> {
-  const { blockers, isKnown } = classify(observation, watermark, trusted);
-  // Read after the sessions: whatever an ended session has left behind is visible by then.
-  const abandoned = (await listAbandonedWrites(scope.sql, scope.nodes)).map(toSession);
-  return { blockers: [...(await excludeHarmless(scope, blockers)), ...abandoned], isKnown };
-}
-
-/** Returns an abandoned write as a session; the start of its transaction is unknown. */
-function toSession({ pid, what, since }: AbandonedWrite): SessionRow {
-  const unknown = { roleId: null, xactStart: null, isWaiting: false, isClient: false, isHidden: true };
-  return { ...unknown, pid: pid ?? NO_SESSION, applicationName: what, backendStart: since };
+/** The start of its transaction is unknown. */
+function describeWrite({ pid, what }: AbandonedWrite): WatermarkBlocker {
+  return { pid: pid ?? NO_SESSION, applicationName: what, transactionStart: null };
 }
 
 /** Removes blockers that cannot write tracker rows. Usually there are no blockers, and no query is needed. */
@@ -295,19 +283,6 @@ async function excludeHarmless({ sql, tables }: Scope, blockers: SessionRow[]): 
   if (sessions.length === 0) return blockers;
   const harmless = await listHarmlessSessions(sql, { sessions, tables });
   return blockers.filter(({ pid }) => !harmless.has(pid));
-}
-
-/** Classifies every session by this observation and the earlier ones; adds to `trusted`. */
-function classify(observation: Observation, watermark: string, trusted: Set<string>): Findings {
-  const findings: Findings = { blockers: [], isKnown: true };
-  for (const session of observation.sessions) {
-    const key = `${session.pid} ${session.backendStart}`;
-    if (isBlocker(session, watermark)) findings.blockers.push(session);
-    else if (!isClear(session, watermark, trusted.has(key))) findings.isKnown = false;
-    // Counts from the next observation on: this one read the transaction before the wait state.
-    if (session.isWaiting) trusted.add(key);
-  }
-  return findings;
 }
 
 /** Whether the session may be in a transaction that started at or before the watermark. */
