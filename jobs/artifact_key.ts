@@ -1,11 +1,9 @@
 /** Names of artifacts, which contain the build that made them. */
 import { isUuid } from "../shared/uuid.ts";
+import type { ExportBuildKey } from "../sql/exports/build_attempts.ts";
 
 /** One build of an attempt. An attempt can start twice, if a process gives it back at shutdown. */
-export interface BuildKey {
-  /** Of the export job. */
-  id: string;
-  attempt: number;
+export interface BuildKey extends ExportBuildKey {
   buildId: string;
 }
 

@@ -14,7 +14,6 @@ import {
   fail,
   failExhausted,
   handOn,
-  MAX_ATTEMPTS,
   makeReady,
 } from "./build_outcome.ts";
 import { BuildSuperseded, writeOrgExport } from "./org_export_file.ts";
@@ -29,7 +28,7 @@ export async function buildOrgExport(
   { exportJobId, traceparent }: JobPayloads["build_org_export"],
   claim: QueueClaim & { signal: AbortSignal },
 ): Promise<void> {
-  const job = await takeOverBuild(deps.sql, { id: exportJobId, maxAttempts: MAX_ATTEMPTS });
+  const job = await takeOverBuild(deps.sql, exportJobId);
   if (!job) return failExhausted(deps, exportJobId);
   const build: Build = {
     job,

@@ -11,6 +11,7 @@ import type { Sql } from "../sql/connection/pool.ts";
 import { insertExportEvent } from "../sql/events/events.ts";
 import {
   lockOrgOfExportJob,
+  MAX_ATTEMPTS,
   markExportJobExhausted,
   markExportJobFailed,
   markExportJobQueued,
@@ -22,8 +23,6 @@ import { completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/qu
 import type { RunnerDeps } from "./runner_deps.ts";
 import { ForeignStoreError } from "./store_owner.ts";
 
-/** After this many failed attempts the job is `BUILD_FAILED`. */
-export const MAX_ATTEMPTS = 3;
 /** A silent storage must not delay the next attempt. */
 const DISCARD_TIMEOUT_MS = 1000;
 
@@ -167,7 +166,7 @@ export async function fail(
 /** Fails a job whose builders have all died. Does nothing for a job that has finished. */
 export async function failExhausted(deps: RunnerDeps, id: string): Promise<void> {
   const errorMessage = MESSAGES.BUILD_FAILED;
-  const end = (tx: Sql) => markExportJobExhausted(tx, { id, maxAttempts: MAX_ATTEMPTS, errorMessage });
+  const end = (tx: Sql) => markExportJobExhausted(tx, { id, errorMessage });
   const failed = await endJob(deps, id, end);
   if (failed) deps.metrics.builds.inc({ result: "BUILD_FAILED" });
 }

@@ -80,8 +80,11 @@ export interface ExportDataset {
   filters: readonly ExportFilter[];
   flags: readonly VisibilityFlag[];
   /** Whether rows belong to an issue, a run, or both. Rows of a hidden parent are hidden too. */
-  parents: readonly ("issues" | "runs")[];
+  parents: readonly (keyof typeof PARENT_KEYS)[];
 }
+
+/** The column that names a row's parent. */
+export const PARENT_KEYS = { issues: "issue_id", runs: "run_id" } as const;
 
 const ISSUE_FLAGS = ["include_deleted", "include_resolved"] as const;
 const PARENT_ISSUE = column.uuid("issue_id", "The issue it belongs to (issues.id)");

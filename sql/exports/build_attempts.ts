@@ -5,6 +5,8 @@ import { firstRow, type Sql } from "../connection/pool.ts";
 import { expiryFromNow } from "./export_retention.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
 
+/** After this many failed attempts the job is `BUILD_FAILED`. */
+export const MAX_ATTEMPTS = 3;
 /** Pauses after the first fault of a job, the second, and so on; the last pause repeats. */
 const PAUSE_SECONDS = [10, 30, 60, 120, 300];
 
@@ -21,18 +23,15 @@ export interface StoredArtifact extends ContentDigest {
 
 /**
  * Begins the next attempt, also of a job whose builder has died; null if the job has finished, does not exist, or has used
- * up `maxAttempts`.
+ * up its attempts.
  */
-export async function takeOverBuild(
-  sql: Sql,
-  job: { id: string; maxAttempts: number },
-): Promise<ExportJobRow | null> {
+export async function takeOverBuild(sql: Sql, id: string): Promise<ExportJobRow | null> {
   const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
   return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'running', attempt = attempt + 1, started_at = now(), waiting_for = null, retry_at = null,
       ${progressColumns(sql, nothing)}
-    where id = ${job.id} and status in ('queued', 'running') and attempt < ${job.maxAttempts}
+    where id = ${id} and status in ('queued', 'running') and attempt < ${MAX_ATTEMPTS}
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
@@ -63,12 +62,12 @@ export async function lockOrgOfExportJob(tx: Sql, id: string): Promise<void> {
 /** Fails a job that has used up its attempts; null if it has finished or is being built. */
 export async function markExportJobExhausted(
   sql: Sql,
-  job: { id: string; maxAttempts: number; errorMessage: string },
+  job: { id: string; errorMessage: string },
 ): Promise<ExportJobRow | null> {
   return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'failed', error_code = 'BUILD_FAILED', error_message = ${job.errorMessage}, finished_at = now()
-    where id = ${job.id} and status in ('queued', 'running') and attempt >= ${job.maxAttempts}
+    where id = ${job.id} and status in ('queued', 'running') and attempt >= ${MAX_ATTEMPTS}
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 

@@ -10,6 +10,7 @@ import {
   type ExportDataset,
   type ExportDatasetName,
   type ExportVisibility,
+  PARENT_KEYS,
 } from "../../shared/exports/datasets.ts";
 import { RESOLVED_ISSUE_STATUSES, type TrackerChangeKind } from "../../shared/vocabulary.ts";
 import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
@@ -124,7 +125,7 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
     // are never null becomes a hash beside the scan. `not exists` would become a join, which loses the order of the
     // index, so that all lines would be sorted before the first is sent. The hash has to fit in memory
     // (sql/connection/snapshot.ts): about 13 million hidden parents in one project.
-    conditions.push(`r.${parentKey(parent)} not in (
+    conditions.push(`r.${PARENT_KEYS[parent]} not in (
       select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
       where ${isOfProject("p", selection)} and (${hiddenParent(parent, selection, "p")}))`);
   }
@@ -223,7 +224,7 @@ export function changesOfOlderRows(dataset: ExportDataset, increment: Increment)
         from ${tableOf(EXPORT_DATASETS[parent], increment)} as p
         where ${isOfProject("p", increment)} and ${isBetween("p.created_at", increment)}
       ) as p
-      join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.${parentKey(parent)} = p.id
+      join ${tableOf(dataset, increment)} as r on ${isOfProject("r", increment)} and r.${PARENT_KEYS[parent]} = p.id
       where r.${dataset.timeColumn} <= ${literal(increment.since)}`,
   );
   return [own, ...parents];
@@ -252,7 +253,7 @@ export function joinParents(
 ): string {
   const joins = dataset.parents.map(
     (parent) => `${join} ${tableOf(EXPORT_DATASETS[parent], increment)} as ${parent}
-      on ${isOfProject(parent, increment)} and ${parent}.id = r.${parentKey(parent)}`,
+      on ${isOfProject(parent, increment)} and ${parent}.id = r.${PARENT_KEYS[parent]}`,
   );
   return joins.join("\n    ");
 }
@@ -267,7 +268,7 @@ export function isLastChange(dataset: ExportDataset, increment: Increment): stri
   return [
     `r.${dataset.timeColumn} <= ${literal(increment.asOf)}`,
     `r.id not in ${later(dataset.name, "row")}`,
-    ...dataset.parents.map((parent) => `r.${parentKey(parent)} not in ${later(parent, "visibility")}`),
+    ...dataset.parents.map((parent) => `r.${PARENT_KEYS[parent]} not in ${later(parent, "visibility")}`),
   ];
 }
 
@@ -356,10 +357,6 @@ export function tableOf(
 /** Returns the name of the table that logs changes of rows, or of its shard. */
 export function changesTableOf({ shards }: ExportSelection): string {
   return shards?.["tracker_changes"] ?? "tracker_changes";
-}
-
-function parentKey(parent: ParentTable): "issue_id" | "run_id" {
-  return parent === "issues" ? "issue_id" : "run_id";
 }
 
 /** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */

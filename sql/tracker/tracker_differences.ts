@@ -1,6 +1,6 @@
 /** Compares the tracker tables, or views, of a database with what exports need. */
-import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
-import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import { column, type ExportColumnType } from "../../shared/exports/column.ts";
+import { EXPORT_DATASETS, type ExportDataset, PARENT_KEYS } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
 import { listDistributionDifferences, listUndistributedTables } from "./distribute_tracker.ts";
 import { listNulls, listUnguardedSources, listUnsafeSources } from "./tracker_sources.ts";
@@ -77,13 +77,14 @@ export async function isTrackerReadable(sql: Sql, schema: string): Promise<boole
 
 /** Returns why no export can read the tables at all, one line each. */
 async function listMissingRelations(sql: Sql, schema: string): Promise<string[]> {
-  const [found] = await sql<[{ exists: boolean; isUsable: boolean }]>`
+  const [found] = await sql<[{ exists: boolean; isUsable: boolean; role: string }]>`
     select
+      current_user as role,
       to_regnamespace(quote_ident(${schema})) is not null as exists,
       coalesce(has_schema_privilege(to_regnamespace(quote_ident(${schema})), 'usage'), false) as is_usable`;
   if (!found.exists)
     return [`schema "${schema}": missing; set TRACKER_SCHEMA to the schema of the tables or views`];
-  const [{ role }] = await sql<[{ role: string }]>`select current_user as role`;
+  const { role } = found;
   if (!found.isUsable) return [`schema "${schema}": grant usage on schema "${schema}" to "${role}"`];
   const relations = await listRelations(sql, schema);
   return TRACKER_TABLE_NAMES.flatMap((table) => {
@@ -135,10 +136,8 @@ function compareColumns(
   { table, columns: wanted }: ExportDataset,
   { columns, isView }: { columns: readonly Column[]; isView: boolean },
 ): string[] {
-  const project: ExportColumn = {
-    ...{ column: "project_id", name: "projectId", type: "uuid", nullable: false, description: "" },
-  };
-  const all = wanted.some(({ column }) => column === "project_id") ? wanted : [project, ...wanted];
+  const hasProject = wanted.some((each) => each.column === "project_id");
+  const all = hasProject ? wanted : [column.uuid("project_id", "The project"), ...wanted];
   return all.flatMap((each) => {
     const found = columns.find(
       ({ tableName, columnName }) => tableName === table && columnName === each.column,
@@ -176,9 +175,7 @@ async function listMissingKeys(sql: Sql, schema: string, tables: readonly string
     .flatMap(({ table, parents }) => {
       const needsProject = parents.length === 0 && local.includes(table);
       const has = (start: string) => rows.some((row) => row.table === table && row.key.startsWith(start));
-      const keys = parents.map(
-        (parent) => `FOREIGN KEY (project_id, ${parent === "issues" ? "issue_id" : "run_id"})`,
-      );
+      const keys = parents.map((parent) => `FOREIGN KEY (project_id, ${PARENT_KEYS[parent]})`);
       return [
         ...(has("PRIMARY KEY (project_id, id)")
           ? []

@@ -2,7 +2,7 @@
  * Imports rows into the tracker tables: lines are staged in a temporary table, then inserted. Column names come from the
  * list of exported columns and are the only text that is concatenated into statements here.
  */
-import type { ExportColumn, ExportColumnType } from "../../shared/exports/column.ts";
+import { column, type ExportColumn, type ExportColumnType } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
@@ -59,9 +59,16 @@ function stagedRows(dataset: ExportDataset): string {
      cross join (select $2::uuid as project_id, $3::bigint * interval '1 millisecond' as shift) c`;
 }
 
-/** Returns the parameters of `stagedRows` and `assignments`. */
+/** Returns the parameters of `stagedRows` and `valueFor`. */
 function parameters({ projectId, fromProjectId, shiftMs }: StagedRows): [string, string, number] {
   return [projectId, fromProjectId, shiftMs];
+}
+
+/** Returns the columns to insert with their values: every row belongs to a project, but not every dataset has the column. */
+function assignmentsOf({ columns }: ExportDataset) {
+  const assigned = columns.map((column) => ({ column, value: valueFor(column) }));
+  if (columns.some((each) => each.column === "project_id")) return assigned;
+  return [{ column: column.uuid("project_id", "The project"), value: "$1::uuid" }, ...assigned];
 }
 
 /** Returns the value of a column. A row of another project gets null, which the NOT NULL constraint refuses. */
@@ -74,25 +81,19 @@ function valueFor(column: ExportColumn): string {
   return value;
 }
 
-/** Returns the columns to insert: every row belongs to a project, but not every dataset has the column. */
-function assignments(dataset: ExportDataset): { columns: string[]; values: string[] } {
-  const columns = dataset.columns.map(({ column }) => quoteName(column));
-  const values = dataset.columns.map(valueFor);
-  if (dataset.columns.some(({ column }) => column === "project_id")) return { columns, values };
-  return { columns: [quoteName("project_id"), ...columns], values: ["$1::uuid", ...values] };
-}
-
 /**
  * Inserts the staged rows with new ids and returns their number. Throws the constraint violation of the table if a row is
  * invalid.
  */
 export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
   const { dataset } = rows;
-  const { columns, values } = assignments(dataset);
+  const assigned = assignmentsOf(dataset);
+  const names = assigned.map(({ column }) => quoteName(column.column));
+  const values = assigned.map(({ value }) => value);
   // Counted by what it returns: Citus tells the number of rows that it was given, also of those that were there.
   const inserted = tx.unsafe<[{ count: number }]>(
     `with inserted as (
-       insert into ${quoteName(dataset.table)} (${columns.join(", ")})
+       insert into ${quoteName(dataset.table)} (${names.join(", ")})
        select ${values.join(", ")}
        from ${stagedRows(dataset)}
        on conflict on constraint ${quoteName(`${dataset.table}_pkey`)} do nothing
@@ -107,20 +108,17 @@ export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
 /** Returns the id of a staged row that differs from the stored row; `null` if there is none. */
 export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<string | null> {
   const { dataset } = rows;
-  const { columns, values } = assignments(dataset);
-  const columnAt = (index: number): ExportColumn | undefined =>
-    dataset.columns.find(({ column }) => quoteName(column) === columns[index]);
+  const assigned = assignmentsOf(dataset);
   // Compared as text, because 1.0 and 1.00 differ in an export too.
-  const asText = (expression: string, index: number): string => {
-    const type = columnAt(index)?.type;
-    return type === "json" || type === "number" ? `(${expression})::text` : expression;
-  };
-  const stored = columns.map((name, index) => {
-    const column = columnAt(index);
+  const asText = ({ type }: ExportColumn, expression: string): string =>
+    type === "json" || type === "number" ? `(${expression})::text` : expression;
+  const stored = assigned.map(({ column }) => {
+    const name = `t.${quoteName(column.column)}`;
     // An export writes null for JSON null and for a missing value; an import always stores a missing value.
-    const isEither = column?.type === "json" && column.nullable;
-    return asText(isEither ? `nullif(t.${name}, 'null'::jsonb)` : `t.${name}`, index);
+    const isEither = column.type === "json" && column.nullable;
+    return asText(column, isEither ? `nullif(${name}, 'null'::jsonb)` : name);
   });
+  const staged = assigned.map(({ column, value }) => asText(column, value));
   // Statistics may be older than the project. A nested loop over the wrong index then looks cheap, and reads the whole
   // project for every row.
   await tx`set local enable_nestloop = off`;
@@ -130,7 +128,7 @@ export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<strin
     `select r."id"
      from ${stagedRows(dataset)}
      left join ${quoteName(dataset.table)} t on t.project_id = $1::uuid and t.id = r."id"
-     where (${stored.join(", ")}) is distinct from (${values.map(asText).join(", ")})
+     where (${stored.join(", ")}) is distinct from (${staged.join(", ")})
      limit 1`,
     parameters(rows),
   );

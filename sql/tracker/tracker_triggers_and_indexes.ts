@@ -1,5 +1,5 @@
 /** The triggers and indexes of the tracker tables, and which of them a database lacks. */
-import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
+import { EXPORT_DATASETS, type ExportDataset, PARENT_KEYS } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 
@@ -88,7 +88,7 @@ export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
 function listOwnIndexes(): { table: string; columns: string; slow: string }[] {
   const ofParents = Object.values(EXPORT_DATASETS).flatMap(({ table, timeColumn, parents }) =>
     parents.map((parent) => {
-      const column = parent === "issues" ? "issue_id" : "run_id";
+      const column = PARENT_KEYS[parent];
       return { table, columns: `(project_id, ${column}, ${timeColumn}, id)`, slow: `filters by ${column}` };
     }),
   );
