@@ -31,14 +31,14 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     async exists(name) {
       // With HEAD, a web page could not be told from the bucket's response.
       const headers = { Range: "bytes=0-0" };
-      const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers }));
+      const found = await orNull(bucket.open({ method: "GET", key: prefix + name, headers }));
       await found?.body.cancel();
       return found !== null;
     },
     async read(name, { bytes, range = { first: 0, last: bytes - 1 }, signal, isOver }) {
       const headers = { Range: `bytes=${range.first}-${range.last}` };
       const open = async () => {
-        const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers, signal }));
+        const found = await orNull(bucket.open({ method: "GET", key: prefix + name, headers, signal }));
         if (found === null || beginsAt(range.first, found.headers)) return found?.body ?? null;
         await found.body.cancel();
         throw new Error(`the response does not begin at byte ${range.first}`);
@@ -58,7 +58,7 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     },
     remove: (name) => removeObject(bucket, prefix + name),
     async readMarker() {
-      const found = await ifThere(bucket.send({ method: "GET", key: markerKey }));
+      const found = await orNull(bucket.send({ method: "GET", key: markerKey }));
       return found?.text ?? null;
     },
     createMarker: (text) => createObject(bucket, markerKey, text),
@@ -74,10 +74,10 @@ function beginsAt(first: number, headers: Headers): boolean {
   return range === null ? first === 0 : range.startsWith(`bytes ${first}-`);
 }
 
-/** Returns null if there is no such object. */
-async function ifThere<Result>(response: Promise<Result>): Promise<Result | null> {
+/** Returns null if the bucket responds with one of the codes: by default, that there is no such object. */
+async function orNull<Result>(response: Promise<Result>, codes = MISSING): Promise<Result | null> {
   return response.catch((error: unknown) => {
-    if (hasBucketCode(error, ...MISSING)) return null;
+    if (hasBucketCode(error, ...codes)) return null;
     throw error;
   });
 }
@@ -85,21 +85,16 @@ async function ifThere<Result>(response: Promise<Result>): Promise<Result | null
 /** Returns false if the object exists. */
 async function createObject(bucket: BucketRequests, key: string, body: string): Promise<boolean> {
   // Some buckets ignore the condition.
-  if (await ifThere(bucket.send({ method: "HEAD", key }))) return false;
-  try {
-    await bucket.send({ method: "PUT", key, headers: { ...MARKER_TYPE, "If-None-Match": "*" }, body });
-    return true;
-  } catch (error) {
-    if (hasBucketCode(error, ...TAKEN)) return false;
-    throw error;
-  }
+  if (await orNull(bucket.send({ method: "HEAD", key }))) return false;
+  const headers = { ...MARKER_TYPE, "If-None-Match": "*" };
+  return (await orNull(bucket.send({ method: "PUT", key, headers, body }), TAKEN)) !== null;
 }
 
 /** Deletes the object, and the parts of uploads that would make it. */
 async function removeObject(bucket: BucketRequests, key: string): Promise<void> {
-  await ifThere(bucket.send({ method: "DELETE", key }));
+  await orNull(bucket.send({ method: "DELETE", key }));
   for await (const upload of listUploads(bucket, key)) {
-    if (upload.name === key) await ifThere(abortUpload(bucket, { key, uploadId: upload.uploadId }));
+    if (upload.name === key) await orNull(abortUpload(bucket, { key, uploadId: upload.uploadId }));
   }
 }
 
@@ -127,11 +122,14 @@ async function* listUploads(
   bucket: BucketRequests,
   prefix: string,
 ): AsyncGenerator<StoredFile & { uploadId: string }, void, void> {
-  let markers: Readonly<Record<string, string>> | null = {};
-  while (markers !== null) {
-    const page = await listPage(bucket, { uploads: "", prefix, ...markers });
+  let markers: Readonly<Record<string, string>> = {};
+  let isTruncated = true;
+  while (isTruncated) {
+    const query = { uploads: "", prefix, ...markers };
+    const page = await orNull(bucket.send({ method: "GET", key: "", query }), UNLISTED);
     if (page === null) return;
-    for (const item of elementsOf(page, "Upload")) {
+    const { text } = page;
+    for (const item of elementsOf(text, "Upload")) {
       yield {
         name: textOf(item, "Key") ?? "",
         size: 0,
@@ -139,20 +137,10 @@ async function* listUploads(
         uploadId: textOf(item, "UploadId") ?? "",
       };
     }
-    const key = textOf(page, "NextKeyMarker") ?? "";
-    const id = textOf(page, "NextUploadIdMarker") ?? "";
-    markers = textOf(page, "IsTruncated") === "true" ? { "key-marker": key, "upload-id-marker": id } : null;
-  }
-}
-
-async function listPage(
-  bucket: BucketRequests,
-  query: Readonly<Record<string, string>>,
-): Promise<string | null> {
-  try {
-    return (await bucket.send({ method: "GET", key: "", query })).text;
-  } catch (error) {
-    if (hasBucketCode(error, ...UNLISTED)) return null;
-    throw error;
+    isTruncated = textOf(text, "IsTruncated") === "true";
+    markers = {
+      "key-marker": textOf(text, "NextKeyMarker") ?? "",
+      "upload-id-marker": textOf(text, "NextUploadIdMarker") ?? "",
+    };
   }
 }
