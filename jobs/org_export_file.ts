@@ -1,9 +1,13 @@
 /** Writes the file of an organization export: one project after another into a ZIP in the artifact store. */
 import type { ContentDigest } from "../shared/artifacts/store.ts";
-import { NO_FILTERS } from "../shared/exports/datasets.ts";
+import { NO_FILTERS, visibilityOf } from "../shared/exports/datasets.ts";
 import { sanitizeProjectName } from "../shared/exports/file_names.ts";
 import { gatherChunks } from "../shared/exports/gather_chunks.ts";
-import { type ManifestProject, organizationManifest } from "../shared/exports/manifest.ts";
+import {
+  type ManifestProject,
+  organizationManifest,
+  type ProjectContents,
+} from "../shared/exports/manifest.ts";
 import { organizationReadme, schemaFile } from "../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../shared/exports/zip_stream.ts";
 import { pause, untilAborted } from "../shared/process/with_timeout.ts";
@@ -16,7 +20,7 @@ import { type ExportBuildKey, updateExportJobProgress } from "../sql/exports/bui
 import type { RowMeter } from "../sql/exports/copy_rows.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
 import { type ExportSource, openSource } from "../sql/exports/open_source.ts";
-import { type ProjectContents, projectEntries } from "../sql/exports/project_entries.ts";
+import { projectEntries } from "../sql/exports/project_entries.ts";
 import { requireRightTimes } from "../sql/exports/select_rows.ts";
 import { requireChangeLog } from "../sql/exports/tracker_changes.ts";
 import { readAhead } from "./read_ahead.ts";
@@ -188,10 +192,6 @@ async function* projectPart(
   yield* projectEntries(snapshot, contents, { selection, format: job.format, directory, meter });
 }
 
-function visibilityOf({ includeDeleted, includeArchived, includeSuperseded, includeResolved }: ExportJobRow) {
-  return { includeDeleted, includeArchived, includeSuperseded, includeResolved };
-}
-
 const SHORT_ID_LENGTH = 8;
 
 /**
@@ -205,11 +205,9 @@ export function nameDirectories(
     const stem = sanitizeProjectName(name);
     return { id, stem, short: `${stem}__${id.slice(0, SHORT_ID_LENGTH)}` };
   });
-  const uses = new Map<string, number>();
-  for (const { short } of named) uses.set(short.toLowerCase(), (uses.get(short.toLowerCase()) ?? 0) + 1);
-  return new Map(
-    named.map(({ id, stem, short }) => [id, uses.get(short.toLowerCase()) === 1 ? short : `${stem}__${id}`]),
-  );
+  const alike = Map.groupBy(named, ({ short }) => short.toLowerCase());
+  const isUnique = (short: string): boolean => alike.get(short.toLowerCase())?.length === 1;
+  return new Map(named.map(({ id, stem, short }) => [id, isUnique(short) ? short : `${stem}__${id}`]));
 }
 
 const INTERVAL_MS = 1000;

@@ -1,10 +1,10 @@
 /** GET /export/projects/{project}/bundle: the eight datasets of a project and their manifest, streamed as one ZIP. */
-import { bundleManifest } from "../../shared/exports/manifest.ts";
+import { bundleManifest, type ProjectContents } from "../../shared/exports/manifest.ts";
 import { projectReadme, schemaFile } from "../../shared/exports/readme.ts";
 import { streamZip, textEntry, type ZipEntry } from "../../shared/exports/zip_stream.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
 import { limitStatements } from "../../sql/connection/snapshot.ts";
-import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
+import { projectEntries } from "../../sql/exports/project_entries.ts";
 import { countBundleRows } from "../../sql/exports/select_rows.ts";
 import { operation } from "../http/operation.ts";
 import { queryOf } from "../http/query.ts";

@@ -1,6 +1,7 @@
 /** Export jobs as clients see them. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
+import { visibilityOf } from "../../shared/exports/datasets.ts";
 import { orgExportFileName } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import { Instant, Natural, oneOf, Text, Uuid } from "../../shared/schemas.ts";
@@ -144,12 +145,7 @@ export function presentExportJob(row: ExportJobRow): ExportJob {
     createdAt: row.createdAt,
     requestedBy: row.requestedBy,
     organizationId: row.orgId,
-    visibility: {
-      includeDeleted: row.includeDeleted,
-      includeArchived: row.includeArchived,
-      includeSuperseded: row.includeSuperseded,
-      includeResolved: row.includeResolved,
-    },
+    visibility: visibilityOf(row),
     attempt: row.attempt,
     progress: {
       projectsDone: row.projectsDone,

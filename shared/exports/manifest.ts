@@ -27,14 +27,20 @@ export interface ManifestHead {
   visibility: ExportVisibility;
 }
 
-interface ProjectContents {
-  project: { id: string; name: string };
+/** The files of a project that were written so far. */
+export interface ProjectContents {
   files: Partial<Record<ExportDatasetName, ManifestFile>>;
   /** In an increment, the rows that left the export. */
   deleted: ManifestFile | null;
 }
 
-export interface BundleContents extends ManifestHead, ProjectContents {}
+/** A project's part of an organization export. */
+export interface ManifestProject extends ProjectContents {
+  directory: string;
+  project: { id: string; name: string };
+}
+
+export interface BundleContents extends ManifestHead, Omit<ManifestProject, "directory"> {}
 
 /** Name of the entry with the rows that left the export, whatever the format of the others. */
 export const DELETED_ENTRY = "deleted.ndjson";
@@ -48,11 +54,6 @@ export function bundleManifest(contents: BundleContents): string {
   const { project } = contents;
   const manifest = { ...describeHead("project", contents, { project }), ...describeFiles(contents) };
   return `${escapeLineEnds(JSON.stringify(manifest, null, 2))}\n`;
-}
-
-/** A project's part of an organization export. */
-export interface ManifestProject extends ProjectContents {
-  directory: string;
 }
 
 export interface OrganizationContents extends ManifestHead {
@@ -95,7 +96,7 @@ function describeHead(kind: string, contents: ManifestHead, subject: object) {
   };
 }
 
-function describeFiles({ files, deleted }: Pick<ProjectContents, "files" | "deleted">) {
+function describeFiles({ files, deleted }: ProjectContents) {
   const rowCounts = Object.fromEntries(Object.entries(files).map(([dataset, { rows }]) => [dataset, rows]));
   return { rowCounts, files, ...(deleted && { deleted }) };
 }

@@ -20,15 +20,6 @@ const TYPES: Readonly<Record<ExportColumnType, JsonSchema>> = {
   },
 };
 
-export interface RowSchema {
-  $schema: string;
-  title: string;
-  type: "object";
-  properties: Record<string, object>;
-  required: string[];
-  additionalProperties: false;
-}
-
 /** The same or null. An enum stays whole: generators of clients break on null among its words. */
 function orNull(schema: JsonSchema): JsonSchema {
   if ("enum" in schema) return { anyOf: [schema, { type: "null" }] };
@@ -41,7 +32,7 @@ function columnSchema(column: ExportColumn): object {
 }
 
 /** Describes an NDJSON line, which always has every column. */
-export function rowJsonSchema(dataset: ExportDataset): RowSchema {
+export function rowJsonSchema(dataset: ExportDataset): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: dataset.name,

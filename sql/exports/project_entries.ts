@@ -1,7 +1,7 @@
 /** The eight files of a project as entries of an archive, read from one snapshot. */
 import { digestContent } from "../../shared/artifacts/store.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
-import { type BundleContents, DELETED_ENTRY, entryName } from "../../shared/exports/manifest.ts";
+import { DELETED_ENTRY, entryName, type ProjectContents } from "../../shared/exports/manifest.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 import type { ExportSnapshot } from "../connection/snapshot.ts";
 import type { RowMeter } from "./copy_rows.ts";
@@ -14,9 +14,6 @@ export interface ProjectEntriesOptions extends Pick<DatasetFileOptions, "selecti
   /** Folder of the files in the archive; the top folder if omitted. */
   directory?: string;
 }
-
-/** The part of the manifest that describes the entries read so far. */
-export type ProjectContents = Pick<BundleContents, "files" | "deleted">;
 
 /** Yields the entries one after the other; adds each finished entry to `contents`. */
 export async function* projectEntries(

@@ -3,11 +3,15 @@ import { writeFile } from "node:fs/promises";
 import { Uint8ArrayWriter, ZipWriter } from "@zip.js/zip.js";
 import type { DemoContent } from "../../api/admin/demo/demo_bundle.ts";
 import { NO_FILTERS, toVisibility } from "../../shared/exports/datasets.ts";
-import { type ManifestProject, organizationManifest } from "../../shared/exports/manifest.ts";
+import {
+  type ManifestProject,
+  organizationManifest,
+  type ProjectContents,
+} from "../../shared/exports/manifest.ts";
 import { NIL_UUID } from "../../shared/uuid.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { openExportSnapshot } from "../../sql/connection/snapshot.ts";
-import { type ProjectContents, projectEntries } from "../../sql/exports/project_entries.ts";
+import { projectEntries } from "../../sql/exports/project_entries.ts";
 import { allowBackfill } from "../../sql/tracker/tracker_tables.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 import { DEMO_FORK, readDemoVersions } from "./definition_files.ts";
