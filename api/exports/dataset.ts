@@ -11,7 +11,6 @@ import {
   type ExportFilter,
   findExportDataset,
   toVisibility,
-  type VisibilityFlag,
 } from "../../shared/exports/datasets.ts";
 import { rowJsonSchema } from "../../shared/exports/row_schema.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
@@ -131,34 +130,29 @@ interface DatasetParameters extends ExportParameters {
 
 /** The parameters of a dataset follow from its declaration. */
 function datasetQuery({ flags, filters }: ExportDataset) {
-  return { ...COMMON_QUERY, ...SLICE, ...flagParameters(flags), ...filterParameters(filters) };
-}
-
-function flagParameters(names: readonly VisibilityFlag[]) {
-  return Object.fromEntries(names.map((name) => [name, FLAGS[name]]));
-}
-
-function filterParameters(filters: readonly ExportFilter[]) {
-  return Object.fromEntries(filters.map((filter) => [filter.name, filterParameter(filter)]));
+  return {
+    ...COMMON_QUERY,
+    ...SLICE,
+    ...Object.fromEntries(flags.map((name) => [name, FLAGS[name]])),
+    ...Object.fromEntries(filters.map((filter) => [filter.name, filterParameter(filter)])),
+  };
 }
 
 /** Parses the parameters of a dataset. Throws VALIDATION_ERROR with every problem. */
 function parseDatasetParameters(query: URLSearchParams, dataset: ExportDataset): DatasetParameters {
-  const flags = flagParameters(dataset.flags);
-  const filters = filterParameters(dataset.filters);
   type Common = QueryValues<typeof COMMON_QUERY & typeof SLICE>;
   const values: Common & Readonly<Record<string, unknown>> = parseQuery(datasetQuery(dataset), query);
   const { format, as_of: asOf, since, created_from: createdFrom, created_to: createdTo } = values;
   if (createdFrom !== null && createdTo !== null && createdFrom >= createdTo) {
     throw invalidInput([{ path: "created_to", message: "must be later than created_from" }]);
   }
-  // A group's parameters all read the same type.
-  const valuesOf = <Value>(group: Readonly<Record<string, QueryParameter<Value>>>) =>
-    Object.entries(values).filter(([name]) => name in group) as [string, Value][];
+  const flags = dataset.flags.map((name) => [name, values[name] === true] as const);
+  // A filter reads a list of values.
+  const filters = dataset.filters.map(({ name }) => [name, values[name] as string[]] as const);
   return {
     ...{ format, asOf, since, createdFrom, createdTo },
-    visibility: toVisibility(Object.fromEntries(valuesOf(flags))),
-    filters: Object.fromEntries(valuesOf(filters).filter(([, wanted]) => wanted.length > 0)),
+    visibility: toVisibility(Object.fromEntries(flags)),
+    filters: Object.fromEntries(filters.filter(([, wanted]) => wanted.length > 0)),
   };
 }
 

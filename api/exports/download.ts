@@ -5,8 +5,7 @@ import { RETRY_AFTER } from "../../shared/error_rows.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";
-import { type ExportFacts, isPersonalCredential } from "../../shared/policy.ts";
-import type { Log } from "../../shared/process/log.ts";
+import { type ExportFacts, isPersonalCredential, type Verdict } from "../../shared/policy.ts";
 import { Text } from "../../shared/schemas.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -15,7 +14,7 @@ import type { VisibleExportJobRow } from "../../sql/exports/jobs.ts";
 import { requireNewStore } from "../../sql/monitoring/artifact_status.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
-import { operation, reply } from "../http/operation.ts";
+import { type OperationDeps, operation, reply } from "../http/operation.ts";
 import { rejectQuery } from "../http/query.ts";
 import { announceStream, requestContext } from "../http/request_context.ts";
 import { formatDigest } from "../http/response/repr_digest.ts";
@@ -25,6 +24,10 @@ import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
 
 /** Any member may download, with a session or a key of kind `user`. */
+function mayDownload({ credential }: Pick<ExportFacts, "credential">): Verdict {
+  return isPersonalCredential(credential);
+}
+
 export const downloadExportJob = operation(
   {
     id: "downloadExportJob",
@@ -62,12 +65,10 @@ export const downloadExportJob = operation(
   },
   async ({ params, request, caller }, deps) => {
     const { downloads, store, streamRules: rules, metrics } = deps.exports;
-    const findJob = () => findVisibleJob(deps.sql, { caller, request, jobId: params.job_id });
-    const find = async () => {
-      const job = await findJob();
-      return { job, artifact: requireArtifact(job) };
-    };
-    const { job, artifact } = await find();
+    const access = { caller, request, jobId: params.job_id, policy: mayDownload };
+    const findJob = () => requireExportJob(deps.sql, access);
+    const job = await findJob();
+    const artifact = requireArtifact(job);
     rejectQuery(request);
     const context = requestContext(request);
     const range = byteRangeOf(request.headers, context.method, artifact);
@@ -80,7 +81,7 @@ export const downloadExportJob = operation(
     if (context.method === "HEAD") {
       downloads.requireFree(claim);
       const isThere = await orUnavailable(store.exists(artifact.key));
-      if (!isThere) throw await goneOrLost({ ...deps, store }, find);
+      if (!isThere) throw await goneOrLost(deps, findJob);
       return reply(200, null, { headers });
     }
     const permit = downloads.take(claim);
@@ -88,7 +89,7 @@ export const downloadExportJob = operation(
     if (file === "unwanted") return reply(200, null);
     // A slow bucket may have taken minutes.
     await repeatChecks(deps.sql, caller, findJob);
-    if (!file) throw await goneOrLost({ ...deps, store }, find);
+    if (!file) throw await goneOrLost(deps, findJob);
     const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
     await noteDownload(deps.sql, { request, caller, job, range: contentRange });
     const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, findJob) };
@@ -144,15 +145,6 @@ async function noteDownload(
   Object.assign(requestContext(request).fields, { exportJobId: job.id, asOf: job.asOf, format: job.format });
 }
 
-/** Returns the job if the caller may download it. */
-function findVisibleJob(
-  sql: Sql,
-  access: { caller: Caller; request: Request; jobId: string },
-): Promise<VisibleExportJobRow> {
-  const policy = ({ credential }: Pick<ExportFacts, "credential">) => isPersonalCredential(credential);
-  return requireExportJob(sql, { ...access, policy });
-}
-
 /**
  * Returns the file, which the store may have to fetch first; null if it does not exist, `unwanted` if the client has
  * disconnected.
@@ -205,10 +197,11 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
  * its volume is not mounted, and the file is there once it is. Otherwise a retry is useless, and the operator must know.
  */
 async function goneOrLost(
-  { sql, store, log }: { sql: Sql; store: ArtifactStore; log: Log },
-  find: () => Promise<{ job: VisibleExportJobRow }>,
+  { sql, log, exports: { store } }: OperationDeps,
+  findJob: () => Promise<VisibleExportJobRow>,
 ): Promise<ApiError> {
-  const { job } = await find();
+  const job = await findJob();
+  requireArtifact(job);
   if (!(await orUnavailable(readArtifactOwner(store)))) await orUnavailable(requireNewStore(sql));
   log.error({ event: "export_job.lost", exportJobId: job.id }, "the file of a ready export job is missing");
   return new ApiError("EXPORT_EXPIRED", {

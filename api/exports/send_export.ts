@@ -129,7 +129,7 @@ export async function withOpenExport<Parameters extends ExportParameters, Answer
   const abort = new AbortController();
   if (request.signal.aborted) abort.abort();
   request.signal.addEventListener("abort", () => abort.abort());
-  const opening = { ...exportRequest, project, parameters, asOf: parameters.asOf, abort, checkedAt };
+  const opening = { ...exportRequest, project, parameters, abort, checkedAt };
   try {
     const served = await openAndServe(deps, opening, serve);
     if (served === null) announceStream(request)({ outcome: "aborted", bytes: 0 });
@@ -143,7 +143,6 @@ export async function withOpenExport<Parameters extends ExportParameters, Answer
 interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project"> {
   project: VisibleProjectRow;
   parameters: Parameters;
-  asOf: string | null;
   abort: AbortController;
   /** When access was checked, by `performance.now()`. */
   checkedAt: number;
@@ -180,7 +179,8 @@ async function openAndServe<Parameters extends ExportParameters, Answer>(
       throw new ApiError("UNPROCESSABLE_ENTITY", { message: `${error.message}.`, details, cause: error });
     }
     if (!opened.replica?.isToBlameFor(error)) throw error;
-    return await openAndServe({ ...deps, replica: null }, { ...opening, asOf: opened.asOf }, serve);
+    const parameters = { ...opening.parameters, asOf: opened.asOf };
+    return await openAndServe({ ...deps, replica: null }, { ...opening, parameters }, serve);
   }
 }
 
@@ -189,6 +189,7 @@ async function openExport<Parameters extends ExportParameters>(
   opening: Opening<Parameters>,
 ): Promise<OpenExport<Parameters>> {
   const { request, caller, policy, project, parameters, abort } = opening;
+  const { since } = parameters;
   const { streams, counts, streamRules: rules } = deps.exports;
   const claim = { holder: caller.userId, group: project.orgId };
   if (opening.kind === "head") streams.requireFree(claim);
@@ -196,7 +197,7 @@ async function openExport<Parameters extends ExportParameters>(
   try {
     const { signal } = abort;
     const settle = (nodes: readonly Node[]) =>
-      settleCutoff(deps, { asOf: opening.asOf, since: parameters.since, signal, nodes });
+      settleCutoff(deps, { asOf: parameters.asOf, since, signal, nodes });
     const source = await openSource(deps, { projectId: project.id, signal, settle });
     const { node, replica } = source;
     deps.exports.metrics.snapshots.inc(
@@ -223,7 +224,7 @@ async function openExport<Parameters extends ExportParameters>(
       shards: source.shards,
       projectId: project.id,
       asOf: source.asOf,
-      since: parameters.since,
+      since,
       visibility: parameters.visibility,
       filters: NO_FILTERS,
     };
