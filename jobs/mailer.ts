@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
+import type { Config } from "../shared/process/config.ts";
 import type { Log } from "../shared/process/log.ts";
 import { keepPart, PART_ENDING, partPathOf } from "../shared/process/part_files.ts";
 import type { RunnerMetrics } from "./runner_metrics.ts";
@@ -70,15 +71,12 @@ export async function sendMail(
 
 const MAIL_STORED = "wrote a mail into a file, because SMTP_URL is not set; nobody received it";
 
-export interface MailerOptions {
-  /** With credentials; `null`: messages become files `<id>.eml`. */
-  smtpUrl: string | null;
-  mailFrom: string;
-  /** The directory; messages go to `mail` in it. */
-  dataDir: string;
-}
-
-export function openMailer({ smtpUrl, mailFrom, dataDir }: MailerOptions): Mailer {
+/** Without `smtpUrl`, messages become files `<id>.eml` in the directory `mail` of `dataDir`. */
+export function openMailer({
+  smtpUrl,
+  mailFrom,
+  dataDir,
+}: Pick<Config, "smtpUrl" | "mailFrom" | "dataDir">): Mailer {
   if (smtpUrl === null) return fileMailer(resolve(dataDir, "mail"), mailFrom);
   return smtpMailer(smtpUrl, mailFrom);
 }

@@ -76,7 +76,7 @@ export async function writeOrgExport(
   }
   // Small projects give many small chunks; writing each took a fifth of such a build.
   const open = (cutOff: AbortSignal) => gatherChunks(counted(cutOff));
-  const reports = startProgressReports(deps.sql, job, progress);
+  using reports = startProgressReports(deps.sql, job, progress);
   try {
     const stopped = AbortSignal.any([signal, reports.signal]);
     await untilAborted(prepareStore(stopped), stopped);
@@ -86,8 +86,6 @@ export async function writeOrgExport(
     // The errors of the canceled queries say less.
     reports.signal.throwIfAborted();
     throw error;
-  } finally {
-    reports.stop();
   }
 }
 
@@ -221,18 +219,15 @@ export class BuildSuperseded extends Error {
   }
 }
 
-export interface ProgressReports {
-  /** Aborted with BuildSuperseded when another attempt or no attempt runs, or with the error of a failed report. */
-  signal: AbortSignal;
-  stop(): void;
-}
-
-/** Writes what `readProgress` returns into the job's row, now and every second until `stop` is called. */
+/**
+ * Writes what `readProgress` returns into the job's row, now and every second until it is disposed of. The signal is aborted
+ * with BuildSuperseded when another attempt or no attempt runs, or with the error of a failed report.
+ */
 function startProgressReports(
   sql: Sql,
   { id, attempt }: ExportBuildKey,
   readProgress: () => ExportJobProgress,
-): ProgressReports {
+): Disposable & { signal: AbortSignal } {
   const stopped = new AbortController();
   const failed = new AbortController();
   async function report(): Promise<void> {
@@ -242,9 +237,9 @@ function startProgressReports(
       await pause(INTERVAL_MS, stopped.signal);
     }
   }
-  // A report may still be running after `stop`; it changes only a row of this attempt.
+  // A report may still be running at the end; it changes only a row of this attempt.
   report().catch((error: unknown) => {
     if (!stopped.signal.aborted) failed.abort(error);
   });
-  return { signal: failed.signal, stop: () => stopped.abort() };
+  return { signal: failed.signal, [Symbol.dispose]: () => stopped.abort() };
 }

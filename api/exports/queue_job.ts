@@ -205,17 +205,10 @@ async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<Q
     );
     const first = await findActiveExportJob(tx, newJob.orgId);
     if (first) return { job: first, isNew: false };
-    await requireBelowLimit(tx, newJob.orgId, deps.config.exportJobsPerHour);
+    const limit = deps.config.exportJobsPerHour;
+    const retryAfter = await findExportJobWait(tx, { orgId: newJob.orgId, limit });
+    if (retryAfter > 0) throw new ApiError("EXPORT_JOB_LIMIT", { details: { limit }, retryAfter });
     return { job: await insertQueued(tx, deps, { ...newJob, asOf, actor }), isNew: true };
-  });
-}
-
-async function requireBelowLimit(sql: Sql, orgId: string, limit: number): Promise<void> {
-  const waitSeconds = await findExportJobWait(sql, { orgId, limit });
-  if (waitSeconds === 0) return;
-  throw new ApiError("EXPORT_JOB_LIMIT", {
-    details: { limit },
-    retryAfter: waitSeconds,
   });
 }
 
@@ -229,7 +222,6 @@ async function insertQueued(
   const { format, since, visibility } = newJob.options;
   const made = { orgId, requestedBy: caller.userId, format, asOf, since, ...visibility };
   const job = await insertExportJob(tx, made);
-  if (!job) throw new Error(`Cannot queue an export of "${orgId}": one is active although the lock is held`);
   await enqueueJob(tx, deps.boss, {
     id: job.id,
     name: "build_org_export",

@@ -76,21 +76,35 @@ export interface BucketRequests {
 }
 
 /** Opens the bucket without a request to it. */
-export function openBucketRequests(address: BucketAddress): BucketRequests {
-  const sign = createSign(address);
+export function openBucketRequests({ endpoint, region, credentials, bucket }: BucketAddress): BucketRequests {
+  const origin = (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
+  const getCredentials = openCredentials(credentials);
+  const sign = async ({ method, key, query = {}, headers = {} }: BucketRequest) => {
+    const { accessKeyId, secretAccessKey, sessionToken } = await getCredentials(MIN_LIFE_MS);
+    const path = (key === "" ? [bucket] : [bucket, ...key.split("/")]).map(encodeURIComponent).join("/");
+    const signer = new AwsV4Signer({
+      ...{ method, headers, accessKeyId, secretAccessKey, region, service: "s3" },
+      ...(sessionToken === null ? {} : { sessionToken }),
+      url: `${origin}/${path}?${new URLSearchParams(query)}`,
+    });
+    return signer.sign();
+  };
   const trying = async <Result>(
     request: BucketRequest,
     read: (response: Response) => Promise<Result>,
   ): Promise<Result> => {
+    const { method, key, signal } = request;
     for (let retry = 0; ; retry += 1) {
       try {
         return await read(await sendOnce(await sign(request), request));
       } catch (error) {
-        request.signal?.throwIfAborted();
-        if (!mayRepeat(request, retry, error)) throw storageError(failureOf(request, address), error);
+        signal?.throwIfAborted();
+        if (!mayRepeat(request, retry, error)) {
+          throw storageError(`cannot ${method} "${key}" in bucket "${bucket}" at ${origin}`, error);
+        }
       }
       // An abort is thrown by the next request.
-      await pause(RETRY_PAUSE_MS * 2 ** retry, request.signal);
+      await pause(RETRY_PAUSE_MS * 2 ** retry, signal);
     }
   };
   return {
@@ -101,35 +115,10 @@ export function openBucketRequests(address: BucketAddress): BucketRequests {
   };
 }
 
-function failureOf({ method, key }: BucketRequest, { bucket, ...address }: BucketAddress): string {
-  return `cannot ${method} "${key}" in bucket "${bucket}" at ${originOf(address)}`;
-}
-
-function originOf({ endpoint, region }: Pick<BucketAddress, "endpoint" | "region">): string {
-  return (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
-}
-
 /** Returns whether the error is that of the bucket with one of these codes. */
 export function hasBucketCode(error: unknown, ...codes: readonly string[]): boolean {
   const cause = error instanceof ArtifactStorageError ? error.cause : null;
   return cause instanceof BucketError && codes.includes(cause.code);
-}
-
-type Sign = (request: BucketRequest) => Promise<{ url: URL; headers: Headers }>;
-
-function createSign({ endpoint, region, credentials, bucket }: BucketAddress): Sign {
-  const origin = originOf({ endpoint, region });
-  const getCredentials = openCredentials(credentials);
-  return async ({ method, key, query = {}, headers = {} }) => {
-    const { accessKeyId, secretAccessKey, sessionToken } = await getCredentials(MIN_LIFE_MS);
-    const path = (key === "" ? [bucket] : [bucket, ...key.split("/")]).map(encodeURIComponent).join("/");
-    const signer = new AwsV4Signer({
-      ...{ method, headers, accessKeyId, secretAccessKey, region, service: "s3" },
-      ...(sessionToken === null ? {} : { sessionToken }),
-      url: `${origin}/${path}?${new URLSearchParams(query)}`,
-    });
-    return signer.sign();
-  };
 }
 
 /** Throws BucketError if the response is not one of success, and an error if it is not the bucket's. */

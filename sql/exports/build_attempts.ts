@@ -2,7 +2,6 @@
 import type { ContentDigest } from "../../shared/artifacts/store.ts";
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
-import { expiryFromNow } from "./export_retention.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
 
 /** After this many failed attempts the job is `BUILD_FAILED`. */
@@ -135,7 +134,7 @@ export async function markExportJobReady(
   return firstRow(sql<ExportJobRow[]>`
     update export_jobs
     set status = 'ready', ready_at = now(), finished_at = now(),
-      expires_at = ${expiryFromNow(sql, build.retentionHours)},
+      expires_at = now() + make_interval(hours => ${build.retentionHours}),
       artifact_key = ${artifact.key}, artifact_file_name = ${artifact.fileName},
       artifact_bytes = ${artifact.bytes}, artifact_sha256 = ${artifact.sha256},
       ${progressColumns(sql, build.progress)}

@@ -1,14 +1,8 @@
 /**
- * How long the file of an organization export is kept: until when, which exports have expired, and which files are still
- * needed. The sweep that deletes them is jobs/delete_expired_exports.ts.
+ * Which organization exports have expired, and which files are still needed. The sweep that deletes them is jobs/delete_expired_exports.ts.
  */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import { anyRow, type Sql } from "../connection/pool.ts";
-
-/** Returns when an export that is ready now expires. `hours` is `EXPORT_RETENTION_HOURS`. */
-export function expiryFromNow(sql: Sql, hours: number) {
-  return sql`now() + make_interval(hours => ${hours})`;
-}
 
 /** Returns the condition that an export has expired, even if the sweep has not run yet; null for one that was never ready. */
 export function isPastExpiry(sql: Sql) {

@@ -7,7 +7,7 @@ import type {
   ExportJobStatus,
   OrgRole,
 } from "../../shared/vocabulary.ts";
-import { columnList, firstRow, firstValue, type Sql } from "../connection/pool.ts";
+import { columnList, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 import { UNLIMITED_TRANSACTION } from "../connection/snapshot.ts";
 import { tryLockTransaction } from "../locks.ts";
 import { isPastExpiry } from "./export_retention.ts";
@@ -137,11 +137,11 @@ export interface NewExportJob extends ExportVisibility {
 }
 
 /**
- * Inserts a queued job; null if the organization has an active one. Lock the organization first, so that no two jobs get
- * the same number.
+ * Inserts a queued job. Lock the organization first, so that no two jobs get the same number, and look for an active job:
+ * there must be none.
  */
-export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<ExportJobRow | null> {
-  return firstRow(sql<ExportJobRow[]>`
+export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<ExportJobRow> {
+  return onlyRow(sql<[ExportJobRow]>`
     insert into export_jobs (
       number, org_id, requested_by, format, as_of, since,
       include_deleted, include_archived, include_superseded, include_resolved
@@ -151,7 +151,6 @@ export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<Expo
       ${job.orgId}, ${job.requestedBy}, ${job.format}, ${job.asOf}, ${job.since},
       ${job.includeDeleted}, ${job.includeArchived}, ${job.includeSuperseded}, ${job.includeResolved}
     )
-    on conflict (org_id) where status in ('queued', 'running') do nothing
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
