@@ -3,6 +3,7 @@
  * sweep can be killed at any line: the next one continues. When an export expires is in sql/exports/export_retention.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import type { StoredFile } from "../shared/artifacts/store.ts";
 import type { Config } from "../shared/process/config.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import {
@@ -99,10 +100,8 @@ async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<nu
   return count + (await deleteUnowned(deps, batch, signal));
 }
 
-interface BuildFile {
-  name: string;
+interface BuildFile extends Pick<StoredFile, "name" | "modifiedAt"> {
   build: BuildKey;
-  modifiedAt: Date;
 }
 
 /**

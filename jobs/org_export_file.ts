@@ -57,17 +57,7 @@ export async function writeOrgExport(
     bytesWritten: done.bytes,
   });
   async function* counted(cutOff: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-    const entries = orgEntries(deps, {
-      ...options,
-      signal: cutOff,
-      projects,
-      meter,
-      onProject: ({ isWritten }) => {
-        // The mail says "of 9 projects", so the file must have nine.
-        if (isWritten) done.projects += 1;
-        else done.leftOut += 1;
-      },
-    });
+    const entries = orgEntries(deps, { ...options, signal: cutOff, projects, meter, done });
     for await (const chunk of streamZip(readAhead(entries), { modifiedAt: job.asOf })) {
       cutOff.throwIfAborted();
       done.bytes += chunk.length;
@@ -95,27 +85,30 @@ async function* orgEntries(
   options: OrgExport & {
     projects: readonly Project[];
     meter: RowMeter;
-    onProject: (project: { isWritten: boolean }) => void;
+    /** Counts the projects. The mail says "of 9 projects", so the file must have nine. */
+    done: { projects: number; leftOut: number };
   },
 ): AsyncGenerator<ZipEntry, void, void> {
-  const { job, org, projects, meter } = options;
+  const { job, org, projects, meter, done } = options;
   const directories = nameDirectories(projects);
   const openProject = projectOpener(deps, options);
   const written: ManifestProject[] = [];
   for (const { id, name } of projects) {
     options.signal.throwIfAborted();
     const source = await openProject(id);
-    if (source) {
-      const contents: ProjectContents = { files: {}, deleted: null };
-      const directory = directories.get(id) ?? id;
-      try {
-        yield* projectPart(deps, { job, projectId: id, source, directory, contents, meter });
-      } finally {
-        await source.snapshot.close();
-      }
-      written.push({ directory, project: { id, name }, ...contents });
+    if (!source) {
+      done.leftOut += 1;
+      continue;
     }
-    options.onProject({ isWritten: source !== null });
+    const contents: ProjectContents = { files: {}, deleted: null };
+    const directory = directories.get(id) ?? id;
+    try {
+      yield* projectPart(deps, { job, projectId: id, source, directory, contents, meter });
+    } finally {
+      await source.snapshot.close();
+    }
+    written.push({ directory, project: { id, name }, ...contents });
+    done.projects += 1;
   }
   const contents = {
     asOf: job.asOf,

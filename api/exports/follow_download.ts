@@ -1,13 +1,8 @@
 /** Follows downloads of finished exports to their end. Bun sends files itself, and reports neither progress nor end. */
 import type { Log } from "../../shared/process/log.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
-import {
-  announceStream,
-  type ClientConnection,
-  type CutReason,
-  requestContext,
-} from "../http/request_context.ts";
-import { ReaderPace, type StreamRules, type StreamWatch, watchStream } from "../http/response/stream.ts";
+import { announceStream, type CutReason, requestContext } from "../http/request_context.ts";
+import { ReaderPace, type StreamWatch, watchStream } from "../http/response/stream.ts";
 import type { ExportMetrics } from "./export_resources.ts";
 
 const SAMPLE_MS = 250;
@@ -31,12 +26,26 @@ export function followDownload(
   const { connection, requestId } = requestContext(request);
   const endStream = announceStream(request);
   const labels = { kind: "organization", format: job.format };
-  const progress = new Progress(connection, { rules: watch.rules, bytes });
-  const count = (): void => metrics.bytes.inc(labels, progress.advance());
+  const pace = new ReaderPace(watch.rules);
+  /** Of earlier responses on the connection; null if the system does not tell. */
+  const before = connection.acknowledgedBytes();
+  /** How much has arrived. The head of the response counts too, some hundred bytes. */
+  let received = before === null ? null : 0;
+  let sampledAt = performance.now();
+  const count = (): void => {
+    const acknowledged = connection.acknowledgedBytes();
+    if (acknowledged === null || before === null || received === null) return;
+    const more = Math.min(bytes, acknowledged - before) - received;
+    received += more;
+    metrics.bytes.inc(labels, more);
+    pace.offered(more, sampledAt);
+    sampledAt = performance.now();
+    pace.taken(sampledAt);
+  };
   const timer = setInterval(count, SAMPLE_MS);
   let cutReason: CutReason | undefined;
   const stopWatch = watchStream(watch, {
-    pace: progress.pace,
+    pace,
     cut(reason) {
       if (!connection.isOpen()) return;
       count();
@@ -50,42 +59,9 @@ export function followDownload(
   void connection.whenOver().then((isSent) => {
     clearInterval(timer);
     stopWatch();
-    if (cutReason) return endStream({ outcome: "cut", reason: cutReason, bytes: progress.received });
-    if (!isSent) return endStream({ outcome: "aborted", bytes: progress.received });
-    metrics.bytes.inc(labels, bytes - (progress.received ?? 0));
+    if (cutReason) return endStream({ outcome: "cut", reason: cutReason, bytes: received });
+    if (!isSent) return endStream({ outcome: "aborted", bytes: received });
+    metrics.bytes.inc(labels, bytes - (received ?? 0));
     endStream({ outcome: "complete", bytes });
   });
-}
-
-/** How much of a response has arrived. Its head counts too, some hundred bytes. */
-class Progress {
-  /** Null if the system does not tell. */
-  received: number | null;
-  readonly #connection: ClientConnection;
-  readonly #bytes: number;
-  readonly pace: ReaderPace;
-  /** Of earlier responses on the connection. */
-  readonly #before: number;
-  #sampledAt = performance.now();
-
-  constructor(connection: ClientConnection, { rules, bytes }: { rules: StreamRules; bytes: number }) {
-    const before = connection.acknowledgedBytes();
-    this.received = before === null ? null : 0;
-    this.#before = before ?? 0;
-    this.#connection = connection;
-    this.#bytes = bytes;
-    this.pace = new ReaderPace(rules);
-  }
-
-  /** Returns how many more bytes have arrived since the last call. */
-  advance(): number {
-    const acknowledged = this.#connection.acknowledgedBytes();
-    if (acknowledged === null || this.received === null) return 0;
-    const more = Math.min(this.#bytes, acknowledged - this.#before) - this.received;
-    this.received += more;
-    this.pace.offered(more, this.#sampledAt);
-    this.#sampledAt = performance.now();
-    this.pace.taken(this.#sampledAt);
-    return more;
-  }
 }

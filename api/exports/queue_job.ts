@@ -176,17 +176,14 @@ interface NewJob {
   options: ExportParameters;
 }
 
-interface QueuedExport {
-  job: ExportJobRow;
-  /** False if the organization already had an active job. */
-  isNew: boolean;
-}
-
 /**
- * Queues an export as of now, or as of `asOf`. Throws EXPORT_JOB_LIMIT if the organization has used up its jobs of this
- * hour, and the errors of `requireTracker` and `settleCutoff`.
+ * Queues an export as of now, or as of `asOf`; `isNew` is false if the organization already had an active job. Throws
+ * EXPORT_JOB_LIMIT if it has used up its jobs of this hour, and the errors of `requireTracker` and `settleCutoff`.
  */
-async function queueOrFindActive(deps: OperationDeps, newJob: NewJob): Promise<QueuedExport> {
+async function queueOrFindActive(
+  deps: OperationDeps,
+  newJob: NewJob,
+): Promise<{ job: ExportJobRow; isNew: boolean }> {
   const { asOf: requested, since } = newJob.options;
   // Times that cannot be are refused, whether or not a job is active.
   const hasTimes = requested !== null || since !== null;

@@ -34,16 +34,16 @@ export interface ParquetOptions {
 export function encodeParquet(
   copied: AsyncGenerator<Uint8Array, void, void>,
   dataset: ParquetTable,
-  { meter, rowGroupBytes = ROW_GROUP_BYTES }: ParquetOptions = {},
+  options: ParquetOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
   // Pages of a short column are a few bytes.
-  return gatherChunks(encodeParts(copied, dataset, { meter, rowGroupBytes }));
+  return gatherChunks(encodeParts(copied, dataset, options));
 }
 
 async function* encodeParts(
   copied: AsyncGenerator<Uint8Array, void, void>,
   dataset: ParquetTable,
-  { meter, rowGroupBytes }: { meter: { rows: number } | undefined; rowGroupBytes: number },
+  { meter, rowGroupBytes = ROW_GROUP_BYTES }: ParquetOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
   /** The newest pages, the oldest first. */
   const filled: Promise<WrittenPage>[] = [];
