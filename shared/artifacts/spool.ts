@@ -10,7 +10,7 @@ import { join } from "node:path";
 /** Pause between checks whether a file is sent. */
 const CHECK_INTERVAL_MS = 1_000;
 
-export interface SpoolOptions {
+interface SpoolOptions {
   /** The number of bytes to keep, from the start of the stream. */
   bytes: number;
   signal: AbortSignal;
@@ -18,33 +18,32 @@ export interface SpoolOptions {
   isOver: () => boolean;
 }
 
-/**
- * Copies the stream of `open` to a file; null if there is no stream. Throws if the stream is too short, if `signal` is
- * aborted, and, before opening anything, if the disk has no room for all running copies.
- */
-export type Spool = (
-  options: SpoolOptions,
-  open: () => Promise<ReadableStream<Uint8Array> | null>,
-) => Promise<Blob | null>;
+/** A copy that is being written. */
+interface Copying {
+  missingBytes: number;
+}
 
-/** Spools into `directory`, which is created, private to its owner. */
-export function openSpool(directory: string): Spool {
-  /** Bytes that all running copies have still to write. */
-  let expected = 0;
-  return async (options, openStream) => {
+/**
+ * Spools into `directory`, which is created, private to its owner. The function copies the stream of `openStream` to a file;
+ * null if there is no stream. It throws if the stream is too short, if `signal` is aborted, and, before opening anything, if the
+ * disk has no room for all running copies.
+ */
+export function openSpool(directory: string) {
+  const running = new Set<Copying>();
+  return async (
+    options: SpoolOptions,
+    openStream: () => Promise<ReadableStream<Uint8Array> | null>,
+  ): Promise<Blob | null> => {
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    let missing = options.bytes;
-    expected += missing;
+    const copying = { missingBytes: options.bytes };
+    running.add(copying);
     try {
-      await requireRoom(directory, expected);
+      const missing = [...running].reduce((sum, { missingBytes }) => sum + missingBytes, 0);
+      await requireRoom(directory, missing);
       const stream = await openStream();
-      if (!stream) return null;
-      return await keep(stream, directory, options, (bytes) => {
-        missing -= bytes;
-        expected -= bytes;
-      });
+      return stream && (await keep(stream, directory, { ...options, copying }));
     } finally {
-      expected -= missing;
+      running.delete(copying);
     }
   };
 }
@@ -58,15 +57,15 @@ async function requireRoom(directory: string, bytes: number): Promise<void> {
 async function keep(
   stream: ReadableStream<Uint8Array>,
   directory: string,
-  options: SpoolOptions,
-  onBytes: (bytes: number) => void,
+  { bytes, signal, isOver, copying }: SpoolOptions & { copying: Copying },
 ): Promise<Blob> {
   let reader: FileHandle | null = null;
   try {
     const file = await openNameless(directory);
     reader = file.reader;
-    const written = await save(stream, file.writer, options, onBytes);
-    if (written !== options.bytes) throw new Error(`there are ${written} bytes of ${options.bytes}`);
+    await save(stream, file.writer, { signal, copying });
+    const written = bytes - copying.missingBytes;
+    if (written !== bytes) throw new Error(`there are ${written} bytes of ${bytes}`);
   } catch (error) {
     // Does nothing if the stream has ended.
     await stream.cancel().catch(() => {});
@@ -75,7 +74,7 @@ async function keep(
   }
   const { fd } = reader;
   const look = setInterval(() => {
-    if (!options.isOver()) return;
+    if (!isOver()) return;
     clearInterval(look);
     void reader.close().catch(() => {});
   }, CHECK_INTERVAL_MS).unref();
@@ -97,25 +96,21 @@ async function openNameless(directory: string): Promise<{ writer: FileHandle; re
   }
 }
 
-/** Writes one chunk at a time, so that only one waits for the disk. Returns the number of bytes; closes the file. */
+/** Writes one chunk at a time, so that only one waits for the disk. Closes the file. */
 async function save(
   stream: ReadableStream<Uint8Array>,
   file: FileHandle,
-  { bytes, signal }: SpoolOptions,
-  onBytes: (bytes: number) => void,
-): Promise<number> {
-  let written = 0;
+  { signal, copying }: { signal: AbortSignal; copying: Copying },
+): Promise<void> {
   try {
     // Leaving the loop cancels the stream. Some servers send more than the range they were asked for.
     for await (const chunk of stream) {
       signal.throwIfAborted();
-      const wanted = chunk.subarray(0, bytes - written);
+      const wanted = chunk.subarray(0, copying.missingBytes);
       await file.appendFile(wanted);
-      written += wanted.length;
-      onBytes(wanted.length);
-      if (written === bytes) break;
+      copying.missingBytes -= wanted.length;
+      if (copying.missingBytes === 0) break;
     }
-    return written;
   } finally {
     await file.close();
   }
