@@ -76,17 +76,7 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
   send_webhook_disabled: { concurrency: 1, pollSeconds: 5, needsStore: true, run: sendWebhookDisabled },
 };
 
-export interface Jobs {
-  /**
-   * Schedules the sweeps and starts working on the queues. While the artifact store belongs to another database, jobs that
-   * need it stay in their queue. Settles when the store has responded, or has been silent for ten seconds.
-   */
-  start(): Promise<void>;
-  /** Stops fetching jobs, and settles when the running ones have ended. May be called while `start` is running. */
-  finish(): Promise<void>;
-}
-
-export function createJobs(deps: RunnerDeps): Jobs {
+export function createJobs(deps: RunnerDeps) {
   const { boss, log, config } = deps;
   const running = new Set<Promise<void>>();
   const stop = new AbortController();
@@ -104,12 +94,17 @@ export function createJobs(deps: RunnerDeps): Jobs {
     return followStoreOwner(deps, onOwner, stop.signal);
   };
   return {
-    async start() {
+    /**
+     * Schedules the sweeps and starts working on the queues. While the artifact store belongs to another database, jobs that
+     * need it stay in their queue. Settles when the store has responded, or has been silent for ten seconds.
+     */
+    async start(): Promise<void> {
       starting = takeUp();
       await starting;
       if (!stop.signal.aborted) log.info({ concurrentBuilds: CONCURRENT_BUILDS }, "working");
     },
-    async finish() {
+    /** Stops fetching jobs, and settles when the running ones have ended. May be called while `start` is running. */
+    async finish(): Promise<void> {
       stop.abort();
       await stopTaking(boss, JOB_NAMES);
       const following = await starting?.catch(() => null);

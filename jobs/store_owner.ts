@@ -27,16 +27,12 @@ export class ForeignStoreError extends Error {
   }
 }
 
-export interface StoreOwner {
-  /** Reads the marker, or creates it if allowed, and logs changes. Passes on errors of store and database. */
-  isOurs(): Promise<boolean>;
-  /** Throws ForeignStoreError if the store belongs to another database. */
-  require(): Promise<void>;
-}
+export type StoreOwner = ReturnType<typeof openStoreOwner>;
 
 /** Creates the check, without reading anything yet. */
-export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log }): StoreOwner {
+export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log }) {
   let wasOurs: boolean | null = null;
+  /** Reads the marker, or creates it if allowed, and logs changes. Passes on errors of store and database. */
   const isOurs = async (): Promise<boolean> => {
     const installationId = await ensureInstallation(deps.sql);
     const owner = await withTimeout(findOwner(deps, installationId), CHECK_TIMEOUT_MS).catch(
@@ -51,7 +47,8 @@ export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log 
   };
   return {
     isOurs,
-    async require() {
+    /** Throws ForeignStoreError if the store belongs to another database. */
+    async require(): Promise<void> {
       if (!(await isOurs())) throw new ForeignStoreError();
     },
   };

@@ -2,7 +2,6 @@
 
 import { Counter, type Registry } from "prom-client";
 import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
-import type { ArtifactStore } from "../../shared/artifacts/store.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { registerGauge, registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Config } from "../../shared/process/config.ts";
@@ -15,21 +14,7 @@ import type { Metrics } from "../http/metrics.ts";
 import type { CutReason } from "../http/request_context.ts";
 import { STREAM_RULES, type StreamRules } from "../http/response/stream.ts";
 
-export interface ExportResources {
-  /** Exports that stream; each holds a snapshot while its client reads. */
-  streams: Slots;
-  /** Estimates and HEAD requests: they count rows for a few seconds. */
-  counts: Slots;
-  /** Downloads of finished exports. */
-  downloads: Slots;
-  /** Second connections for large datasets, to the primary. */
-  lanes: ExportLanes;
-  /** Where finished organization exports are. */
-  store: ArtifactStore;
-  /** When a stream is cut off. */
-  streamRules: StreamRules;
-  metrics: ExportMetrics;
-}
+export type ExportResources = ReturnType<typeof createExportResources>;
 
 export function createExportResources(deps: {
   config: Config;
@@ -39,7 +24,7 @@ export function createExportResources(deps: {
   metrics: Metrics;
   /** Overrides STREAM_RULES, for tests. */
   streamRules?: Partial<StreamRules>;
-}): ExportResources {
+}) {
   const { config, sql, exportSql, log } = deps;
   const limits = {
     max: config.exportStreamsMax,
@@ -50,14 +35,20 @@ export function createExportResources(deps: {
   const half = Math.ceil(EXPORT_COUNTS_MAX / 2);
   const maxMs = config.exportStreamMaxMinutes * 60_000;
   return {
+    /** Exports that stream; each holds a snapshot while its client reads. */
     streams,
+    /** Estimates and HEAD requests: they count rows for a few seconds. */
     counts: new Slots(
       { max: EXPORT_COUNTS_MAX, perHolder: half, perGroup: half },
       textsOf({ one: "estimate", many: "estimates" }),
     ),
+    /** Downloads of finished exports. */
     downloads: new Slots(limits, textsOf({ one: "download", many: "downloads" })),
+    /** Second connections for large datasets, to the primary. */
     lanes: new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log }),
+    /** Where finished organization exports are. */
     store: openArtifactStore(config),
+    /** When a stream is cut off. */
     streamRules: { ...STREAM_RULES, maxMs, ...deps.streamRules },
     metrics: createExportMetrics(deps.metrics.registry, streams),
   };

@@ -3,21 +3,13 @@ import type { BlockList } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { type OutgoingResponse, type Resolve, sendRequest } from "../../shared/network/outgoing_request.ts";
 import { isDeliverable } from "../../shared/network/webhook_destination.ts";
+import type { ClaimedDelivery } from "../../sql/webhooks/webhook_deliveries.ts";
 
 const TIMEOUT_MS = 10_000;
 /** The same whether a name of the operator's own network exists or not: a webhook is no way to look that up. */
 const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 
-export interface Delivery {
-  /** The same with every attempt. */
-  id: string;
-  url: string;
-  /** Each signs, so that a receiver can be given another one. */
-  secrets: readonly string[];
-  payload: string;
-  /** The timestamp of the attempt, by the database's clock: receivers refuse one that is minutes off. */
-  claimedAt: string;
-}
+type Delivery = Pick<ClaimedDelivery, "id" | "url" | "secrets" | "payload" | "claimedAt">;
 
 export interface SendOptions {
   networks: BlockList;
@@ -81,6 +73,7 @@ function codeOf(error: unknown): string {
 function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): Promise<OutgoingResponse> {
   const url = new URL(delivery.url);
   const isTls = url.protocol === "https:";
+  // By the database's clock: receivers refuse a timestamp that is minutes off.
   const at = new Date(delivery.claimedAt);
   return sendRequest(url, {
     method: "POST",
@@ -102,6 +95,7 @@ function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): P
   });
 }
 
+/** Each secret signs, so that a receiver can be given another one. */
 function sign({ id, secrets, payload }: Delivery, at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" ");
 }

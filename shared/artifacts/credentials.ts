@@ -18,13 +18,14 @@ export interface BucketCredentials {
 }
 
 /**
- * Returns credentials, valid for `minLifeMs` if possible; the same object until they are replaced. Throws if there are
- * no valid ones and the source fails or does not respond within five seconds.
+ * Opens a source of credentials. Sends no request before credentials are needed. The function returns credentials, valid for
+ * `minLifeMs` if possible; the same object until they are replaced. It throws if there are no valid ones and the source fails
+ * or does not respond within five seconds.
  */
-export type GetCredentials = (minLifeMs: number) => Promise<BucketCredentials>;
-
-/** Opens a source of credentials. Sends no request before credentials are needed. */
-export function openCredentials(source: S3CredentialSource, now: () => number = Date.now): GetCredentials {
+export function openCredentials(
+  source: S3CredentialSource,
+  now: () => number = Date.now,
+): (minLifeMs: number) => Promise<BucketCredentials> {
   let current: BucketCredentials | null = null;
   let pending: Promise<BucketCredentials> | null = null;
   let nextFetchAt = 0;

@@ -32,17 +32,19 @@ export function toCamelCase(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-type Maker = (name: string, description: string) => ExportColumn;
-
 function makers(nullable: boolean) {
   const maker =
-    (type: ExportColumnType): Maker =>
-    (column, description) => ({ column, name: toCamelCase(column), type, nullable, description });
+    (type: ExportColumnType, size: Pick<ExportColumn, "bits"> = {}) =>
+    (column: string, description: string): ExportColumn => ({
+      ...{ column, name: toCamelCase(column), type, nullable, description },
+      ...size,
+    });
   const text = maker("text");
-  const integer = maker("integer");
   return {
     uuid: maker("uuid"),
-    integer,
+    integer: maker("integer"),
+    /** A 64-bit integer. JavaScript is not exact above 2^53. */
+    bigInteger: maker("integer", { bits: 64 }),
     number: maker("number"),
     boolean: maker("boolean"),
     timestamp: maker("timestamp"),
@@ -51,11 +53,6 @@ function makers(nullable: boolean) {
     text: (name: string, description: string, maxLength?: number): ExportColumn => ({
       ...text(name, description),
       ...(maxLength === undefined ? {} : { maxLength }),
-    }),
-    /** A 64-bit integer. JavaScript is not exact above 2^53. */
-    bigInteger: (name: string, description: string): ExportColumn => ({
-      ...integer(name, description),
-      bits: 64,
     }),
     /** A text column with a closed list of words. */
     word: (name: string, values: readonly string[], description: string): ExportColumn => ({

@@ -5,11 +5,6 @@ import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_table
 /** Functions of the service that run with the rights of their owner and write no tracker row. */
 const HARMLESS_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries", "tracker_transaction_start"];
 
-export interface SessionKey {
-  pid: number;
-  roleId: number;
-}
-
 /**
  * Returns the pids of the sessions that cannot insert into, update or delete from any of the tables, nor from the tables
  * that a view reads: neither with the rights of their role, nor with those of a role that it can switch to, nor through a
@@ -17,8 +12,9 @@ export interface SessionKey {
  */
 export async function listHarmlessSessions(
   sql: Sql,
-  { sessions, tables }: { sessions: readonly SessionKey[]; tables: readonly string[] },
+  options: { sessions: readonly { pid: number; roleId: number }[]; tables: readonly string[] },
 ): Promise<ReadonlySet<number>> {
+  const { sessions, tables } = options;
   const readOnly = await listReadOnlyRoles(sql, [...new Set(sessions.map(({ roleId }) => roleId))], tables);
   const candidates = sessions.filter(({ roleId }) => readOnly.has(roleId)).map(({ pid }) => pid);
   if (candidates.length === 0) return new Set();

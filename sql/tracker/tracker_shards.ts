@@ -10,18 +10,16 @@ import type { Migration } from "../migration_files.ts";
 /** Names of shards by table, as SQL text. */
 export type TrackerShards = Readonly<Record<string, string>>;
 
-export interface TrackerPlace {
-  node: ServerAddress;
-  shards: TrackerShards;
-}
-
 /** Returns null if the tracker tables are not distributed. */
 export async function openNodes(sql: Sql, options: NodesOptions): Promise<Nodes | null> {
   return (await hasDistributedFunctions(sql)) ? new Nodes(options) : null;
 }
 
-/** Returns the node that holds the rows of a project; null if the tracker tables are not distributed. */
-export async function findTrackerPlace(sql: Sql, projectId: string): Promise<TrackerPlace | null> {
+/** Returns the node that holds the rows of a project, and their shards; null if the tracker tables are not distributed. */
+export async function findTrackerPlace(
+  sql: Sql,
+  projectId: string,
+): Promise<{ node: NodeAddress; shards: TrackerShards } | null> {
   const rows = await sql<{ trackerTable: string; shard: string; nodeHost: string; nodePort: number }[]>`
     select * from public.find_tracker_shards(${projectId})`;
   const [first] = rows;
