@@ -189,9 +189,7 @@ const SHORT_ID_LENGTH = 8;
  * Returns the directory of each project by its id: `{sanitizedProjectName}__{first8OfProjectId}`. If two would be
  * equal, ignoring case, both get the whole id.
  */
-export function nameDirectories(
-  projects: readonly { id: string; name: string }[],
-): ReadonlyMap<string, string> {
+export function nameDirectories(projects: readonly Project[]): ReadonlyMap<string, string> {
   const named = projects.map(({ id, name }) => {
     const stem = sanitizeProjectName(name);
     return { id, stem, short: `${stem}__${id.slice(0, SHORT_ID_LENGTH)}` };

@@ -14,7 +14,6 @@ import {
   PROJECT_EXPORT,
   parseBundleParameters,
 } from "./export_request.ts";
-import { rowLimit } from "./row_limit.ts";
 import { type OpenExport, withOpenExport } from "./send_export.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
@@ -70,7 +69,7 @@ export const estimateBundle = operation(
       const estimatedBytes = await estimateBytes(opened, rowCounts);
       await opened.requireAccessStill();
       await opened.close();
-      const syncAllowed = totalRows <= rowLimit(deps.config, "bundle");
+      const syncAllowed = totalRows <= deps.config.exportBundleMaxRows;
       return { asOf, rowCounts, totalRows, estimatedBytes, syncAllowed };
     });
     // The client has left.
@@ -89,9 +88,8 @@ async function estimateBytes(
   for (const name of EXPORT_DATASET_NAMES) {
     const rows = rowCounts[name];
     if (rows === 0) continue;
-    const lineBytes = await snapshot.run((tx) =>
-      sampleLineBytes(tx, EXPORT_DATASETS[name], { selection, format }),
-    );
+    const dataset = EXPORT_DATASETS[name];
+    const lineBytes = await snapshot.run((tx) => sampleLineBytes(tx, dataset, { selection, format }));
     bytes += rows * lineBytes;
   }
   return Math.round(bytes);

@@ -1,7 +1,7 @@
 /** Export jobs as clients see them. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
-import { visibilityOf } from "../../shared/exports/datasets.ts";
+import { toVisibility, visibilityOf } from "../../shared/exports/datasets.ts";
 import { orgExportFileName } from "../../shared/exports/file_names.ts";
 import { type ExportFacts, maySeeOrg, type Verdict } from "../../shared/policy.ts";
 import { Instant, Natural, oneOf, Text, Uuid } from "../../shared/schemas.ts";
@@ -31,12 +31,7 @@ export const QUEUED_JOB = {
   createdAt: EXAMPLE_AS_OF,
   requestedBy: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
   organizationId: "0b9b7f0a-6a2e-4b1c-8b0e-6c3a0e6b7d21",
-  visibility: {
-    includeDeleted: false,
-    includeArchived: false,
-    includeSuperseded: false,
-    includeResolved: true,
-  },
+  visibility: toVisibility({}),
   attempt: 0,
   progress: { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 },
 };

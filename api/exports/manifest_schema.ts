@@ -5,12 +5,7 @@ import { each, Instant, Natural, Nullable, oneOf, Text, Uuid } from "../../share
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 
 export const Visibility = Type.Object(
-  {
-    includeDeleted: Type.Boolean(),
-    includeArchived: Type.Boolean(),
-    includeSuperseded: Type.Boolean(),
-    includeResolved: Type.Boolean(),
-  },
+  each(["includeDeleted", "includeArchived", "includeSuperseded", "includeResolved"], Type.Boolean()),
   { title: "ExportVisibility" },
 );
 

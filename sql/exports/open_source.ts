@@ -50,8 +50,8 @@ interface SourceOptions {
 }
 
 /**
- * Opens the snapshot of an export. Throws what `settle` throws, and NodeUnavailable if the node cannot be reached, or if the
- * project has moved at every try.
+ * Opens the snapshot of an export. Throws what `settle` throws, and NodeUnavailable if the node cannot be reached, if the
+ * project has moved at every try, or if the tables were distributed after this process started: then it knows no nodes.
  */
 export async function openSource(databases: SourceDatabases, options: SourceOptions): Promise<ExportSource> {
   const { sql, exportSql, replica, nodes, config } = databases;
@@ -64,7 +64,11 @@ export async function openSource(databases: SourceDatabases, options: SourceOpti
   const position = (await (options.readPosition?.() ?? replica?.readPosition())) ?? null;
   const fromReplica = position && replica ? await replica.openSnapshot(position, signal) : null;
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
-  if (isOwn) await requireOneMachine(snapshot, nodes);
+  if (isOwn && nodes === null && snapshot.isDistributed) {
+    // Without its nodes, two connections to the coordinator would read two snapshots.
+    await snapshot.close();
+    throw distributedSinceStart();
+  }
   return { asOf, snapshot, shards: null, node: null, replica: fromReplica ? replica : null };
 }
 
@@ -94,16 +98,6 @@ async function openOnNode(
     }
   }
   throw new NodeUnavailable("The project is being moved from one database node to another");
-}
-
-/**
- * Closes the snapshot and throws NodeUnavailable if the tables were distributed after this process started: then it knows no
- * nodes, and two connections to the coordinator read two snapshots.
- */
-async function requireOneMachine(snapshot: ExportSnapshot, nodes: Nodes | null): Promise<void> {
-  if (nodes !== null || !snapshot.isDistributed) return;
-  await snapshot.close();
-  throw distributedSinceStart();
 }
 
 /**
