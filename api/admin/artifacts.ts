@@ -13,8 +13,10 @@ export const adoptArtifactsCommand = defineCommand({
     "exports there; those of the previous owner stop. A restored copy then also delivers to webhooks.",
   flags: {},
   async run({ sql, config }) {
+    const { artifactUrl } = config;
     const store = openArtifactStore(config);
     const previous = await readArtifactOwner(store);
+    const previousInstallationId = previous?.installationId ?? null;
     const installationId = await ensureInstallation(sql);
     const database = await currentDatabase(sql);
     await sql.begin(async (tx) => {
@@ -22,26 +24,19 @@ export const adoptArtifactsCommand = defineCommand({
         actorType: "operator",
         action: "artifacts.adopt",
         subject: { type: "installation", id: installationId },
-        details: {
-          artifactUrl: config.artifactUrl,
-          previousInstallationId: previous?.installationId ?? null,
-        },
+        details: { artifactUrl, previousInstallationId },
       });
       await markOriginal(tx);
       await adoptArtifactStore(store, { installationId, database, since: new Date().toISOString() });
     });
-    const before = previous ? (previous.installationId ?? "an unreadable marker") : "none";
+    const before = previous ? (previousInstallationId ?? "an unreadable marker") : "none";
     return {
-      json: {
-        artifactUrl: config.artifactUrl,
-        installationId,
-        previousInstallationId: previous?.installationId ?? null,
-      },
-      text: fields([
-        ["Artifact store", config.artifactUrl],
-        ["Owner", `${installationId} (database "${database}")`],
-        ["Previous owner", before === installationId ? "the same" : before],
-      ]),
+      json: { artifactUrl, installationId, previousInstallationId },
+      text: fields({
+        "Artifact store": artifactUrl,
+        Owner: `${installationId} (database "${database}")`,
+        "Previous owner": before === installationId ? "the same" : before,
+      }),
     };
   },
 });

@@ -76,11 +76,11 @@ export const AUDIT_COMMANDS = [
         warn(`Note: ${count} entries since ${oldestAt} are not sealed yet; the job runner seals them`);
       return {
         json: { ok: true, entries, head: { position, hash }, unsealed: count, oldestUnsealedAt: oldestAt },
-        text: fields([
-          ["Entries in the chain", withThousands(entries)],
-          ["Head", `${position}:${hash}`],
-          ["Not sealed yet", count],
-        ]),
+        text: fields({
+          "Entries in the chain": withThousands(entries),
+          Head: `${position}:${hash}`,
+          "Not sealed yet": count,
+        }),
       };
     },
   }),

@@ -6,12 +6,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.t
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
-import {
-  lockLineQuarantine,
-  type QuarantineChange,
-  type QuarantineTarget,
-  updateQuarantine,
-} from "../../sql/definitions/quarantine.ts";
+import { lockLineQuarantine, updateQuarantine } from "../../sql/definitions/quarantine.ts";
 import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import {
   AdminError,
@@ -47,37 +42,14 @@ export const DEFINITION_COMMANDS = [
     },
     async run({ sql }, { type, name, reason }) {
       checkFlags({ reason: reasonProblem(reason) });
-      const named = parseName(type, name);
-      const change = await changeQuarantine(sql, named, {
-        action: "definition.quarantine",
-        details: { reason },
-        apply: (tx, target) => updateQuarantine(tx, { ...target, reason }),
-        problem: `Cannot quarantine ${type} "${name}": it is already quarantined`,
-      });
-      return present(named, { ...change, reason });
+      return changeQuarantine(sql, parseName(type, name), reason);
     },
   }),
   defineCommand({
     name: "definition release",
     about: "Releases a quarantined definition with all its versions, or one quarantined version.",
     flags: { type: TYPE, name: NAME },
-    async run({ sql }, { type, name }) {
-      const named = parseName(type, name);
-      const change = await changeQuarantine(sql, named, {
-        action: "definition.release",
-        details: {},
-        apply: async (tx, target, since) => {
-          if (since !== null && target.version !== null) {
-            throw new AdminError(
-              `Cannot release ${type} "${name}" alone: the whole definition is quarantined. Release it without a version.`,
-            );
-          }
-          return updateQuarantine(tx, { ...target, reason: null });
-        },
-        problem: `Cannot release ${type} "${name}": it is not quarantined`,
-      });
-      return present(named, { ...change, reason: null });
-    },
+    run: async ({ sql }, { type, name }) => changeQuarantine(sql, parseName(type, name), null),
   }),
 ];
 
@@ -98,49 +70,59 @@ function parseName(type: DefinitionType, text: string): NamedDefinition {
   throw new UsageError("--name must be @org/name or @org/name@1.0.0");
 }
 
+/** Quarantines what is named for a reason, or releases it for null. */
 async function changeQuarantine(
   sql: Pool,
   named: NamedDefinition,
-  options: {
-    action: string;
-    details: Readonly<Record<string, string>>;
-    /** `since` is the time when the whole line was quarantined; null if it is not. */
-    apply: (tx: Sql, target: QuarantineTarget, since: string | null) => Promise<QuarantineChange | null>;
-    problem: string;
-  },
-): Promise<QuarantineChange> {
-  const { type, name, version, text } = named;
-  return sql.begin(async (tx) => {
-    const orgId = await requireOrgId(tx, named.orgSlug);
-    const lineId = await findLineId(tx, { orgId, type, name });
-    const isThere =
-      lineId !== null && (version === null || (await listVersionNumbers(tx, lineId)).includes(version));
-    if (!isThere) throw new AdminError(`Definition ${type} "${text}" not found`, "NOT_FOUND");
-    const since = await lockLineQuarantine(tx, lineId);
-    const change = await options.apply(tx, { lineId, version }, since);
-    if (!change) throw new AdminError(options.problem);
+  reason: string | null,
+): Promise<CommandResult> {
+  const { type, orgSlug, name, version, text } = named;
+  const { quarantinedAt, versions } = await sql.begin(async (tx) => {
+    const orgId = await requireOrgId(tx, orgSlug);
+    const lineId = await requireLine(tx, orgId, named);
+    const isLineQuarantined = (await lockLineQuarantine(tx, lineId)) !== null;
+    if (reason === null && isLineQuarantined && version !== null) {
+      throw new AdminError(
+        `Cannot release ${type} "${text}" alone: the whole definition is quarantined. Release it without a version.`,
+      );
+    }
+    const change = await updateQuarantine(tx, { lineId, version, reason });
+    if (!change) {
+      throw new AdminError(
+        reason === null
+          ? `Cannot release ${type} "${text}": it is not quarantined`
+          : `Cannot quarantine ${type} "${text}": it is already quarantined`,
+      );
+    }
     await insertAuditEntry(tx, {
       actorType: "operator",
-      action: options.action,
+      action: reason === null ? "definition.release" : "definition.quarantine",
       subject: { type: version === null ? "definition_line" : "definition", id: change.id },
       orgId,
-      details: { type, name, version, versions: change.versions, ...options.details },
+      details: { type, name, version, versions: change.versions, ...(reason === null ? {} : { reason }) },
     });
     return change;
   });
-}
-
-function present(
-  { type, orgSlug, name, version }: NamedDefinition,
-  { quarantinedAt, reason, versions }: QuarantineChange & { reason: string | null },
-): CommandResult {
   return {
     json: { type, name: `@${orgSlug}/${name}`, version, quarantinedAt, quarantineReason: reason, versions },
-    text: fields([
-      ["Definition", `${type} @${orgSlug}/${name}${version === null ? "" : `@${version}`}`],
-      ["Quarantined", quarantinedAt ?? "no"],
-      ...(reason === null ? [] : [["Reason", reason] as const]),
-      ["Versions changed", versions],
-    ]),
+    text: fields({
+      Definition: `${type} @${orgSlug}/${name}${version === null ? "" : `@${version}`}`,
+      Quarantined: quarantinedAt ?? "no",
+      Reason: reason,
+      "Versions changed": versions,
+    }),
   };
+}
+
+/** Returns the id of the line, which has the version, if one is named. */
+async function requireLine(
+  tx: Sql,
+  orgId: string,
+  { type, name, version, text }: NamedDefinition,
+): Promise<string> {
+  const lineId = await findLineId(tx, { orgId, type, name });
+  const isThere =
+    lineId !== null && (version === null || (await listVersionNumbers(tx, lineId)).includes(version));
+  if (isThere) return lineId;
+  throw new AdminError(`Definition ${type} "${text}" not found`, "NOT_FOUND");
 }

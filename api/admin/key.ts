@@ -36,13 +36,13 @@ export const KEY_COMMANDS = [
       return {
         json: { id: row.id, key: secret, prefix: row.prefix, kind: row.kind, scope: row.scope },
         text: [
-          fields([
-            ["Key", secret],
-            ["Id", row.id],
-            ["Kind", `${row.kind}, scope ${row.scope}`],
-            ["Works for", org ?? "all the owner's organizations"],
-            ["Expires", row.expiresAt ?? "never"],
-          ]),
+          fields({
+            Key: secret,
+            Id: row.id,
+            Kind: `${row.kind}, scope ${row.scope}`,
+            "Works for": org ?? "all the owner's organizations",
+            Expires: row.expiresAt ?? "never",
+          }),
           "Copy this key now. It will not be shown again.",
         ].join("\n"),
       };
@@ -68,10 +68,7 @@ export const KEY_COMMANDS = [
       if (!key) throw new AdminError(`Key "${id}" not found`, "NOT_FOUND");
       return {
         json: { id: key.id, revokedAt: key.revokedAt },
-        text: fields([
-          ["Key", key.id],
-          ["Revoked", key.revokedAt],
-        ]),
+        text: fields({ Key: key.id, Revoked: key.revokedAt }),
       };
     },
   }),

@@ -59,10 +59,6 @@ function present(verb: string, member: { org: string; user: string; role: OrgRol
   const { org, user, role } = member;
   return {
     json: member,
-    text: fields([
-      [verb, user],
-      ["Organization", org],
-      ["Role", role],
-    ]),
+    text: fields({ [verb]: user, Organization: org, Role: role }),
   };
 }

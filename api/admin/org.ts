@@ -126,12 +126,12 @@ function present(org: OrgRow): CommandResult {
   const { id, slug, name, subscriptionTier, deletesAt } = org;
   return {
     json: { id, slug, name, subscriptionTier, deletesAt },
-    text: fields([
-      ["Organization", `${name} (${slug})`],
-      ["Id", id],
-      ["Subscription", subscriptionTier],
-      ...(deletesAt === null ? [] : [["Deleted on", deletesAt] as const]),
-    ]),
+    text: fields({
+      Organization: `${name} (${slug})`,
+      Id: id,
+      Subscription: subscriptionTier,
+      "Deleted on": deletesAt,
+    }),
   };
 }
 

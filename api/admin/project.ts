@@ -110,12 +110,7 @@ export const PROJECT_COMMANDS = [
 function present({ id, name, slug, deletedAt }: ProjectRow): CommandResult {
   return {
     json: { id, name, slug, deletedAt },
-    text: fields([
-      ["Project", name],
-      ["Id", id],
-      ["Slug", slug],
-      ...(deletedAt === null ? [] : [["Deleted", deletedAt] as const]),
-    ]),
+    text: fields({ Project: name, Id: id, Slug: slug, Deleted: deletedAt }),
   };
 }
 

@@ -24,10 +24,7 @@ export const SESSION_COMMANDS = [
       const { sessionToken, expiresAt } = session;
       return {
         json: { sessionToken, expiresAt },
-        text: fields([
-          ["Session token", sessionToken],
-          ["Expires", expiresAt],
-        ]),
+        text: fields({ "Session token": sessionToken, Expires: expiresAt }),
       };
     },
   }),

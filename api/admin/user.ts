@@ -68,12 +68,12 @@ export const USER_COMMANDS = [
           email: user.email,
           personalOrg: { id: personalOrg.id, slug: personalOrg.slug },
         },
-        text: fields([
-          ["User", `${user.username} <${user.email}>`],
-          ["Id", user.id],
-          ["Platform role", user.platformRole],
-          ["Personal organization", `${personalOrg.slug} (${personalOrg.id})`],
-        ]),
+        text: fields({
+          User: `${user.username} <${user.email}>`,
+          Id: user.id,
+          "Platform role": user.platformRole,
+          "Personal organization": `${personalOrg.slug} (${personalOrg.id})`,
+        }),
       };
     },
   }),
@@ -175,10 +175,7 @@ export const USER_COMMANDS = [
       });
       return {
         json: { id, sessionsRevoked: ended },
-        text: fields([
-          ["User", values.user],
-          ["Sessions ended", ended],
-        ]),
+        text: fields({ User: values.user, "Sessions ended": ended }),
       };
     },
   }),
@@ -225,11 +222,11 @@ export const USER_COMMANDS = [
       });
       return {
         json: removed,
-        text: fields([
-          ["User", username],
-          ["Factors removed", removed.factorsRemoved],
-          ["Sessions ended", removed.sessionsRevoked],
-        ]),
+        text: fields({
+          User: username,
+          "Factors removed": removed.factorsRemoved,
+          "Sessions ended": removed.sessionsRevoked,
+        }),
       };
     },
   }),
@@ -251,14 +248,14 @@ function presentUser(user: UserRow) {
 
 /** Formats a user as text. */
 function describeUser(user: UserRow): string {
-  return fields([
-    ["User", `${user.username} <${user.email}>`],
-    ["Id", user.id],
-    ["Name", user.name ?? "-"],
-    ["Platform role", user.platformRole],
-    ["Disabled", user.disabledAt ?? "no"],
-    ["Created", user.createdAt],
-  ]);
+  return fields({
+    User: `${user.username} <${user.email}>`,
+    Id: user.id,
+    Name: user.name ?? "-",
+    "Platform role": user.platformRole,
+    Disabled: user.disabledAt ?? "no",
+    Created: user.createdAt,
+  });
 }
 
 function factorTable(factors: readonly SecondFactorRow[]): string {
@@ -290,9 +287,6 @@ async function setDisabled({ sql }: CommandContext, username: string, isDisabled
   });
   return {
     json: user,
-    text: fields([
-      ["User", username],
-      ["Disabled", user.disabledAt ?? "no"],
-    ]),
+    text: fields({ User: username, Disabled: user.disabledAt ?? "no" }),
   };
 }

@@ -19,7 +19,7 @@ export async function openNodes(sql: Sql, options: NodesOptions): Promise<Nodes 
 export async function findTrackerPlace(
   sql: Sql,
   projectId: string,
-): Promise<{ node: NodeAddress; shards: TrackerShards } | null> {
+): Promise<{ node: ServerAddress; shards: TrackerShards } | null> {
   const rows = await sql<{ trackerTable: string; shard: string; nodeHost: string; nodePort: number }[]>`
     select * from public.find_tracker_shards(${projectId})`;
   const [first] = rows;

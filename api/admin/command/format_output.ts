@@ -1,7 +1,8 @@
 /** Formats results for people. */
 
-/** Formats lines of `label  value` with aligned values. */
-export function fields(rows: readonly (readonly [label: string, value: string | number])[]): string {
+/** Formats facts by label as lines with aligned values. A fact that is null has no line. */
+export function fields(facts: Readonly<Record<string, string | number | null>>): string {
+  const rows = Object.entries(facts).filter(([, value]) => value !== null);
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join("\n");
 }
