@@ -28,6 +28,7 @@ import {
   checkFlags,
   defineCommand,
   type Flag,
+  type FlagValues,
   reasonProblem,
   UsageError,
 } from "./command/command.ts";
@@ -39,6 +40,22 @@ const DECISION_FLAGS = {
   all: { about: "everything that waits or was rejected, a document as a whole too" },
   document: { about: "only the document that waits as a whole, no doubtful prices" },
   model: MODEL_FLAG,
+} as const;
+
+const CORRECT_FLAGS = {
+  model: { ...MODEL_FLAG, required: true },
+  kind: {
+    placeholder: "KIND",
+    required: true,
+    about: `the price: ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
+  },
+  price: { placeholder: "USD", required: true, about: "US dollars per million tokens, or unknown" },
+  from: { placeholder: "ISO", required: true, about: "the first instant of the corrected price" },
+  to: {
+    placeholder: "ISO",
+    about: "the instant when the recorded price counts again; by default its next change, or now",
+  },
+  reason: { placeholder: "TEXT", required: true, about: "reason, for the audit log and for readers" },
 } as const;
 
 const KIND = new RegExp(`^(?:tiers\\.[1-9]\\d{0,8}\\.)?(?:${PRICE_FIELDS.join("|")})$`);
@@ -86,21 +103,7 @@ export const CATALOG_COMMANDS = [
     name: "catalog correct",
     about:
       "Corrects a price of the past. Recorded prices stay; `asOf` returns the corrected one, with an earlier `knownAt` the recorded one.",
-    flags: {
-      model: { ...MODEL_FLAG, required: true },
-      kind: {
-        placeholder: "KIND",
-        required: true,
-        about: `the price: ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,
-      },
-      price: { placeholder: "USD", required: true, about: "US dollars per million tokens, or unknown" },
-      from: { placeholder: "ISO", required: true, about: "the first instant of the corrected price" },
-      to: {
-        placeholder: "ISO",
-        about: "the instant when the recorded price counts again; by default its next change, or now",
-      },
-      reason: { placeholder: "TEXT", required: true, about: "reason, for the audit log and for readers" },
-    },
+    flags: CORRECT_FLAGS,
     async run({ sql }, flags) {
       const key = parseModel(flags.model);
       const wanted = readFlags(flags);
@@ -139,18 +142,29 @@ function describeDoubt({ doubt, extent, source, firstSeenAt, timesSeen, decision
   return `The document from ${source} ${action} ${extent ?? "too many"} models${whose}: since ${firstSeenAt}, seen ${timesSeen} times, ${decision ?? "waits"}`;
 }
 
-interface DecisionFlags {
-  all: boolean;
-  document: boolean;
-  model: string | undefined;
-}
+type DecisionFlags = FlagValues<typeof DECISION_FLAGS>;
+
+/** What each decision is called. */
+const DECISIONS = {
+  accepted: {
+    action: "catalog.accept",
+    verb: "Accepted",
+    next: "The next sync takes it if it finds the same numbers; `bun run catalog-sync --once` syncs now.",
+  },
+  rejected: {
+    action: "catalog.reject",
+    verb: "Rejected",
+    next: "It is not taken while its source repeats it.",
+  },
+} as const;
 
 async function decide(
   { sql }: CommandContext,
   flags: DecisionFlags,
-  decision: "accepted" | "rejected",
+  decision: keyof typeof DECISIONS,
   apply: (tx: Sql, held: readonly HeldPricesRow[]) => Promise<void>,
 ): Promise<CommandResult> {
+  const { action, verb, next } = DECISIONS[decision];
   const subject = readSubject(flags);
   const isModel = flags.model !== undefined;
   return sql.begin(async (tx) => {
@@ -160,18 +174,24 @@ async function decide(
     const held = waiting.filter((row) => !isModel || modelName(row) === subject);
     await apply(tx, held);
     const documents = isModel ? 0 : await decideRefusedSyncs(tx, decision);
-    if (held.length > 0 || documents > 0) {
+    const models = held.map(modelName);
+    if (models.length > 0 || documents > 0) {
       await insertAuditEntry(tx, {
         actorType: "operator",
-        action: decision === "accepted" ? "catalog.accept" : "catalog.reject",
+        action,
         subject: { type: "catalog", id: subject },
-        details: { models: held.length, documents },
+        details: { models: models.length, documents },
       });
     } else if (!flags.all) {
-      throw nothingWaits(flags);
+      const what = isModel ? `No price of "${subject}"` : "No document";
+      throw new AdminError(`${what} waits. \`bun run admin catalog held\` lists what does.`, "NOT_FOUND");
     }
-    const doubts = documents > 0 ? await listRefusedDoubts(tx) : [];
-    return describeDecision(decision, { models: held.map(modelName), documents, doubts });
+    const lines = models.map((name) => `${verb} the prices of ${name}.`);
+    if (documents > 0) {
+      const doubts = await listRefusedDoubts(tx);
+      lines.push(`${verb} the document that waits. ${next}`, ...doubts.map(describeDoubt));
+    }
+    return { json: { decision, models, documents }, text: lines.join("\n") || "Nothing waits." };
   });
 }
 
@@ -184,44 +204,7 @@ function readSubject({ all, document, model }: DecisionFlags): string {
   return document ? "document" : "all";
 }
 
-function nothingWaits({ model }: DecisionFlags): AdminError {
-  const what = model === undefined ? "No document" : `No price of "${model}"`;
-  return new AdminError(`${what} waits. \`bun run admin catalog held\` lists what does.`, "NOT_FOUND");
-}
-
-function describeDecision(
-  decision: "accepted" | "rejected",
-  {
-    models,
-    documents,
-    doubts,
-  }: { models: readonly string[]; documents: number; doubts: readonly RefusedDoubt[] },
-): CommandResult {
-  const verb = decision === "accepted" ? "Accepted" : "Rejected";
-  const next =
-    decision === "accepted"
-      ? "The next sync takes it if it finds the same numbers; `bun run catalog-sync --once` syncs now."
-      : "It is not taken while its source repeats it.";
-  const lines = [
-    ...models.map((name) => `${verb} the prices of ${name}.`),
-    ...(documents > 0 ? [`${verb} the document that waits. ${next}`] : []),
-    ...doubts.map(describeDoubt),
-  ];
-  return {
-    json: { decision, models, documents },
-    text: lines.length === 0 ? "Nothing waits." : lines.join("\n"),
-  };
-}
-
-interface CorrectFlags {
-  kind: string;
-  price: string;
-  from: string;
-  to: string | undefined;
-  reason: string;
-}
-
-function readFlags({ kind, price, from, to, reason }: CorrectFlags) {
+function readFlags({ kind, price, from, to, reason }: FlagValues<typeof CORRECT_FLAGS>) {
   if (!KIND.test(kind)) {
     throw new UsageError(
       `--kind must be one of ${PRICE_FIELDS.join(", ")}, or of a tier, such as tiers.200000.input`,

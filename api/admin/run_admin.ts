@@ -27,12 +27,10 @@ import { COMMANDS } from "./commands.ts";
 /** `demo seed` needs the most: two for concurrent projects and one for the rest. */
 const CONNECTIONS = 3;
 
-interface Terminal {
+interface Terminal extends Pick<CommandContext, "readPassword"> {
   out: (text: string) => void;
   err: (text: string) => void;
   isTerminal: boolean;
-  /** Reads a password from standard input. */
-  readPassword: () => Promise<string>;
 }
 
 /** Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong usage. Never throws. */
@@ -64,30 +62,20 @@ async function runCommand(
   if (!result.ok) throw new AdminError(result.problems.join("\n"));
   const { config } = result;
   const sql = openPool(config.databaseDirectUrl, { applicationName: ADMIN_APPLICATION, max: CONNECTIONS });
-  const progress = openProgress(terminal, { isQuiet: line.json && !terminal.isTerminal });
+  const { clear, ...notices } = openNotices(terminal, { isQuiet: line.json && !terminal.isTerminal });
+  const { warn } = notices;
   try {
-    const warn = (text: string) => {
-      progress.clear();
-      terminal.err(`${text}\n`);
-    };
     await requireDirectConnection(sql);
     if (config.databaseUrl !== config.databaseDirectUrl) await requireNamedDatabase(config.databaseUrl, sql);
     await warnIfClearText(sql, warn);
     if (line.command.needsMigrations) await requireSchema(sql, line.command, warn);
-    const context: CommandContext = {
-      sql,
-      config,
-      progress: progress.show,
-      tick: progress.tick,
-      readPassword: terminal.readPassword,
-      warn,
-    };
+    const context = { sql, config, readPassword: terminal.readPassword, ...notices };
     const { json, text } = await line.command.run(context, line.values);
-    progress.clear();
+    clear();
     if (line.json) terminal.out(`${toJsonLine(json)}\n`);
     else if (text) terminal.out(`${text}\n`);
   } finally {
-    progress.clear();
+    clear();
     await sql.end({ timeout: 2 });
   }
 }
@@ -119,8 +107,13 @@ async function requireSchema(sql: Pool, { name }: Command, warn: (text: string) 
   }
 }
 
-/** Returns a message that a person can act on: one line, or one per configuration variable, and never a stack. */
-function explain(error: unknown): { code: AdminErrorCode; message: string } {
+interface Failure {
+  code: AdminErrorCode;
+  /** For a person who can act on it: one line, or one per configuration variable, and never a stack. */
+  message: string;
+}
+
+function explain(error: unknown): Failure {
   if (error instanceof UsageError) return { code: "USAGE", message: error.message };
   if (error instanceof AdminError) return { code: error.code, message: error.message };
   if (error instanceof ApiError) return explainApiError(error);
@@ -135,10 +128,7 @@ function explain(error: unknown): { code: AdminErrorCode; message: string } {
 const FLAGS: Readonly<Record<string, string>> = { organization: "org", websiteUrl: "website" };
 
 /** The error of a rule that the API has too. */
-function explainApiError({ code, status, message, details = {} }: ApiError): {
-  code: AdminErrorCode;
-  message: string;
-} {
+function explainApiError({ code, status, message, details = {} }: ApiError): Failure {
   const [problem] = (details["errors"] ?? []) as readonly Problem[];
   if (code === "VALIDATION_ERROR" && problem) {
     return { code: "USAGE", message: `--${FLAGS[problem.path] ?? problem.path} ${problem.message}` };
@@ -146,40 +136,37 @@ function explainApiError({ code, status, message, details = {} }: ApiError): {
   return { code: status === 404 ? "NOT_FOUND" : "FAILED", message };
 }
 
-interface Progress {
-  show: (text: string) => void;
-  /** Shows frequent changes: on a terminal only, a few times per second. */
-  tick: (text: () => string) => void;
-  /** Erases the line before other output. */
-  clear: () => void;
-}
-
 /** Erases the current line. */
 const ERASE = "\r\u001b[2K";
 const TICK_MS = 200;
 
-/** Opens the progress line of a command; nothing is shown if it is quiet. */
-function openProgress(
-  terminal: { err: (text: string) => void; isTerminal: boolean },
+/** Returns what shows the notices of a command; no progress if it is quiet. `clear` erases the line of the progress. */
+function openNotices(
+  { err, isTerminal }: Terminal,
   options: { isQuiet: boolean },
-): Progress {
+): Pick<CommandContext, "progress" | "tick" | "warn"> & { clear: () => void } {
   let shown = false;
   let lastTick = 0;
-  const show = (text: string): void => {
+  const progress = (text: string): void => {
     if (options.isQuiet) return;
-    terminal.err(terminal.isTerminal ? ERASE + text : `${text}\n`);
+    err(isTerminal ? ERASE + text : `${text}\n`);
     shown = true;
   };
+  const clear = (): void => {
+    if (shown && isTerminal) err(ERASE);
+    shown = false;
+  };
   return {
-    show,
+    progress,
     tick(text) {
-      if (!terminal.isTerminal || Date.now() - lastTick < TICK_MS) return;
+      if (!isTerminal || Date.now() - lastTick < TICK_MS) return;
       lastTick = Date.now();
-      show(text());
+      progress(text());
     },
-    clear() {
-      if (shown && terminal.isTerminal) terminal.err(ERASE);
-      shown = false;
+    warn(text) {
+      clear();
+      err(`${text}\n`);
     },
+    clear,
   };
 }

@@ -22,8 +22,11 @@ type ValueOf<F extends Flag> = F extends { placeholder: string } | { words: read
     : TextOf<F> | undefined
   : boolean;
 
-/** Values of a command's flags by name. */
-type FlagValues<F extends Record<string, Flag>> = { [K in keyof F]: ValueOf<F[K]> };
+/** Values of flags by name, as the command line has them: text, or whether a switch is set. */
+export type GivenFlags = Record<string, string | boolean | undefined>;
+
+/** The same for declared flags, checked. */
+export type FlagValues<F extends Readonly<Record<string, Flag>>> = { [K in keyof F]: ValueOf<F[K]> };
 
 export interface CommandContext {
   sql: Pool;
@@ -51,10 +54,7 @@ export interface Command {
   flags: Readonly<Record<string, Flag>>;
   /** False for commands that run on a database with pending migrations. */
   needsMigrations: boolean;
-  run: (
-    context: CommandContext,
-    values: Record<string, string | boolean | undefined>,
-  ) => Promise<CommandResult>;
+  run: (context: CommandContext, values: GivenFlags) => Promise<CommandResult>;
 }
 
 /** Declares a command. The types of the values that `run` gets follow from the flags. */

@@ -1,19 +1,10 @@
 /** Parses the operator's command line. Throws UsageError for every mistake in it. */
 import { parseArgs } from "node:util";
-import { type Command, type Flag, UsageError } from "./command.ts";
-
-/** Flags that every command takes. */
-const GLOBAL_SWITCHES = ["json", "help"] as const;
+import { type Command, type Flag, type GivenFlags, UsageError } from "./command.ts";
 
 export type CommandLine =
   /** `topic` is the noun, or noun and verb, to explain; empty for all commands. */
-  | { type: "help"; topic: string }
-  | {
-      type: "command";
-      command: Command;
-      values: Record<string, string | boolean | undefined>;
-      json: boolean;
-    };
+  { type: "help"; topic: string } | { type: "command"; command: Command; values: GivenFlags; json: boolean };
 
 export function isSwitch(flag: Flag): boolean {
   return flag.placeholder === undefined && flag.words === undefined;
@@ -49,12 +40,11 @@ function findCommand(commands: readonly Command[], words: readonly string[]): Co
 }
 
 /** Returns the flags by name. Throws UsageError for an unknown flag and a missing value. */
-function readFlags(command: Command, words: readonly string[]): Record<string, string | boolean | undefined> {
-  const flags: Record<string, Flag> = { ...command.flags };
-  for (const name of GLOBAL_SWITCHES) flags[name] = { about: "" };
+function readFlags(command: Command, words: readonly string[]): GivenFlags {
+  const flags: Record<string, Flag> = { ...command.flags, json: { about: "" }, help: { about: "" } };
   const positionals = Object.keys(command.flags).filter((name) => command.flags[name]?.positional);
   const help = `bun run admin ${command.name} --help`;
-  const given: Record<string, string | boolean | undefined> = {};
+  const given: GivenFlags = {};
   for (const token of parseArgs({
     args: [...words],
     options: Object.fromEntries(
@@ -103,11 +93,7 @@ function readValue(
   return token.value;
 }
 
-function checkFlag(
-  name: string,
-  flag: Flag,
-  value: string | boolean | undefined,
-): string | boolean | undefined {
+function checkFlag(name: string, flag: Flag, value: GivenFlags[string]): GivenFlags[string] {
   if (isSwitch(flag)) return value === true;
   const label = flag.positional ? (flag.placeholder ?? name) : `--${name}`;
   if (value === undefined || value === "") {
