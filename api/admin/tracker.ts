@@ -9,9 +9,8 @@ import {
 import { listTrackerDifferences } from "../../sql/tracker/tracker_differences.ts";
 import { listTrackerWriters } from "../../sql/tracker/tracker_sources.ts";
 import { OWN_TRACKER_SCHEMA, trackerIsTables } from "../../sql/tracker/tracker_tables.ts";
-import { AdminError, defineCommand } from "./command/command.ts";
+import { AdminError, defineCommand, requireOwnTracker } from "./command/command.ts";
 import { withThousands } from "./command/format_output.ts";
-import { requireOwnTracker } from "./command/require_own_tracker.ts";
 
 export const TRACKER_COMMANDS = [
   defineCommand({

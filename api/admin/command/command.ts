@@ -3,6 +3,7 @@ import { isLongerThan } from "../../../shared/characters.ts";
 import { parseInstant } from "../../../shared/instant.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
+import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
 
 export interface Flag {
   /** Placeholder of the value in the help, such as `EMAIL`. A flag with neither this nor `words` is a switch. */
@@ -121,4 +122,13 @@ export function parseInstantFlag(flag: string, text: string): string {
   const instant = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (instant) return instant;
   throw new UsageError(`--${flag} must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z`);
+}
+
+/** Throws before a command writes tracker rows that exports would not show: TRACKER_SCHEMA names other tables. */
+export function requireOwnTracker({ trackerSchema }: Pick<Config, "trackerSchema">, command: string): void {
+  if (trackerSchema === OWN_TRACKER_SCHEMA) return;
+  throw new AdminError(
+    `Cannot run "${command}": it writes the tables in schema "${OWN_TRACKER_SCHEMA}", but TRACKER_SCHEMA is "${trackerSchema}", so ` +
+      `exports would not have the rows. Unset TRACKER_SCHEMA, or let the tracker write them.`,
+  );
 }

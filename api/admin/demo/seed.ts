@@ -14,10 +14,15 @@ import {
 } from "../../../sql/demo/demo_state.ts";
 import { lockSession } from "../../../sql/locks.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
-import { type CommandContext, type CommandResult, defineCommand, UsageError } from "../command/command.ts";
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+  requireOwnTracker,
+  UsageError,
+} from "../command/command.ts";
 import { withThousands } from "../command/format_output.ts";
 import { requireOrg } from "../command/lookups.ts";
-import { requireOwnTracker } from "../command/require_own_tracker.ts";
 import type { ImportProject } from "../import/import_manifest.ts";
 import { importProject } from "../import/import_project.ts";
 import { createDemoAccounts, createDemoCredentials } from "./accounts.ts";
@@ -38,6 +43,8 @@ interface SeedOptions {
   /** The bundle; the demo's own if omitted. */
   file?: string;
 }
+
+type DemoProject = Pick<ProjectRow, "id" | "name" | "slug">;
 
 type SeedContext = Pick<CommandContext, "sql" | "progress"> & { config: Pick<Config, "publicUrl"> };
 
@@ -94,13 +101,13 @@ async function loadProjects(
   { sql, progress }: SeedContext,
   demo: DemoBundle,
   scale: number,
-): Promise<ProjectRow[]> {
+): Promise<DemoProject[]> {
   const shiftMs = Date.now() - Date.parse(demo.madeAt);
   const copies = Array.from({ length: scale }, (_, copy) =>
     demo.projects.map((source) => ({ source, copy })),
   ).flat();
   let done = 0;
-  const load = async (copy: (typeof copies)[number]): Promise<ProjectRow> => {
+  const load = async (copy: (typeof copies)[number]): Promise<DemoProject> => {
     const project = await ensureProject(sql, { ...copy, demo, shiftMs });
     done += 1;
     progress(`Demo: loaded ${done} of ${copies.length} projects`);
@@ -113,29 +120,25 @@ async function loadProjects(
 async function ensureProject(
   sql: Pool,
   options: { source: ImportProject; copy: number; demo: DemoBundle; shiftMs: number },
-): Promise<ProjectRow> {
+): Promise<DemoProject> {
   const { source, copy, demo, shiftMs } = options;
   const org = await requireOrg(sql, orgOf(demo, source).slug);
   const name = copy === 0 ? source.name : `${source.name} ${copy + 1}`;
-  const find = () => findProjectByName(sql, { orgId: org.id, name });
-  const found = await find();
+  const found = await findProjectByName(sql, { orgId: org.id, name });
   if (found && (await existsRun(sql, found.id))) return found;
   const target = { id: found?.id ?? (copy === 0 ? source.id : crypto.randomUUID()), name };
-  await sql.begin(async (tx) => {
+  return sql.begin(async (tx) => {
     // The demo can be loaded again, so its commits need not wait for the disk.
     await tx`set local synchronous_commit = off`;
     const { entries } = demo;
-    await importProject(tx, source, { org, owner: undefined, entries, target, shiftMs, onRow() {} });
+    return importProject(tx, source, { org, owner: undefined, entries, target, shiftMs, onRow() {} });
   });
-  const project = found ?? (await find());
-  if (!project) throw new Error(`Cannot find the demo project "${name}", which was just loaded`);
-  return project;
 }
 
 /** Creates the credentials. The file is written before the keys are committed, so that no working key is lost. */
 async function handOver(
   { sql, config: { publicUrl } }: SeedContext,
-  options: SeedOptions & { demo: DemoBundle; projects: readonly ProjectRow[]; definitions: number },
+  options: SeedOptions & { demo: DemoBundle; projects: readonly DemoProject[]; definitions: number },
 ): Promise<CommandResult> {
   const { scale, credentialsFile, demo, projects, definitions } = options;
   const { orgs, users } = demo;

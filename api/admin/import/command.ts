@@ -1,9 +1,7 @@
 /** `import`: loads a project bundle or an organization export. */
-import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
-import { AdminError, type CommandResult, defineCommand } from "../command/command.ts";
+import { AdminError, type CommandResult, defineCommand, requireOwnTracker } from "../command/command.ts";
 import { withThousands } from "../command/format_output.ts";
 import { requireOrg } from "../command/lookups.ts";
-import { requireOwnTracker } from "../command/require_own_tracker.ts";
 import { openArchive } from "./archive.ts";
 import { type ImportedProject, importProject } from "./import_project.ts";
 
@@ -21,11 +19,7 @@ function present(projects: readonly ImportedProject[], seconds: number): Command
   });
   return {
     json: {
-      projects: projects.map(({ id, name, rowCounts }) => ({
-        id,
-        name,
-        rowCounts: Object.fromEntries(EXPORT_DATASET_NAMES.map((dataset) => [dataset, rowCounts[dataset]])),
-      })),
+      projects: projects.map(({ id, name, rowCounts }) => ({ id, name, rowCounts })),
     },
     text: [
       `${"Project".padEnd(width)}  ${"Rows".padStart(11)}  ${"New".padStart(11)}  Id`,

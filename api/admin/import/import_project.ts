@@ -49,9 +49,7 @@ interface ImportSource {
   onRow: () => void;
 }
 
-export interface ImportedProject {
-  id: string;
-  name: string;
+export interface ImportedProject extends Pick<ProjectRow, "id" | "name" | "slug"> {
   /** Rows of the bundle by dataset, including those that existed before. */
   rowCounts: Record<string, number>;
   insertedRows: number;
@@ -67,28 +65,28 @@ export async function importProject(
   // Another import of the project ends first, and this one finds its rows.
   await lockTransaction(tx, { name: "project_import", id: wanted.id });
   const target = await findOrCreateProject(tx, wanted, source);
-  const imported: ImportedProject = { id: target.id, name: target.name, rowCounts: {}, insertedRows: 0 };
+  const { id, name, slug } = target;
+  let insertedRows = 0;
   await createImportStage(tx);
-  for (const name of DATASET_ORDER) {
-    const file = project.files[name];
-    imported.rowCounts[name] = file.rows;
-    imported.insertedRows += await importDataset(tx, { name, file, project, target, source });
+  for (const dataset of DATASET_ORDER) {
+    insertedRows += await importDataset(tx, { name: dataset, project, target, source });
     await clearImportStage(tx);
   }
-  const excess = await advanceStatusSequence(tx, target.id);
+  const excess = await advanceStatusSequence(tx, id);
   if (excess !== null) {
     throw new AdminError(
-      `Cannot import project "${target.name}": status-history: seq is ${excess}, and 2^62 is the highest that can be imported`,
+      `Cannot import project "${name}": status-history: seq is ${excess}, and 2^62 is the highest that can be imported`,
     );
   }
   await insertAuditEntry(tx, {
     actorType: "operator",
     action: "project.import",
-    subject: { type: "project", id: target.id },
+    subject: { type: "project", id },
     orgId: source.org.id,
-    details: { name: target.name, insertedRows: imported.insertedRows },
+    details: { name, insertedRows },
   });
-  return imported;
+  const rowCounts = Object.entries(project.files).map(([dataset, { rows }]) => [dataset, rows]);
+  return { id, name, slug, rowCounts: Object.fromEntries(rowCounts), insertedRows };
 }
 
 /** Returns the project with this id, which keeps its present name, or creates it. */
@@ -113,7 +111,6 @@ async function findOrCreateProject(
 
 interface DatasetImport {
   name: ExportDatasetName;
-  file: ImportFile;
   /** In the bundle. */
   project: ImportProject;
   target: ProjectRow;
@@ -122,7 +119,8 @@ interface DatasetImport {
 
 /** Stages the dataset's lines, inserts rows with new ids, and returns their number. */
 async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
-  const { name, file, project, target, source } = options;
+  const { name, project, target, source } = options;
+  const file = project.files[name];
   const dataset = EXPORT_DATASETS[name];
   const rows = { dataset, fromProjectId: project.id, projectId: target.id, shiftMs: source.shiftMs ?? 0 };
   const fail = (reason: string): never => {
