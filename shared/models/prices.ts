@@ -1,5 +1,6 @@
 /** Reads prices as models.dev writes them. Pure. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { each } from "../schemas.ts";
 import { PRICE_FIELDS, type PriceField } from "../vocabulary.ts";
 
 /** Far above any real price; more is a mistake. */
@@ -18,14 +19,9 @@ const SOURCE_NAMES = {
   inputAudio: "input_audio",
   outputAudio: "output_audio",
 } as const satisfies Record<PriceField, string>;
-type SourceName = (typeof SOURCE_NAMES)[PriceField];
 
 const Price = Type.Optional(Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK }));
-// The type of `fromEntries` does not know that every name is a key.
-const SourcePrices = Object.fromEntries(Object.values(SOURCE_NAMES).map((name) => [name, Price])) as Record<
-  SourceName,
-  typeof Price
->;
+const SourcePrices = each(Object.values(SOURCE_NAMES), Price);
 type SourcePrices = Static<TObject<typeof SourcePrices>>;
 
 /** The `cost` of a model in the source's document: USD per million tokens. Unknown keys are allowed: the document grows. */

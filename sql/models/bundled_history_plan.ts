@@ -1,8 +1,7 @@
 /** Plans how the bundled history of prices joins what this service has recorded. Pure. */
 
 import { readPrices, type SourceCost } from "../../shared/models/prices.ts";
-import { createTiering } from "../../shared/models/tiers.ts";
-import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
+import { createTiering, type Tiering } from "../../shared/models/tiers.ts";
 import { isDoubtfulChange } from "./held_prices.ts";
 import { comparePrices, type PriceChange } from "./model_price_changes.ts";
 import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
@@ -26,13 +25,11 @@ export interface FirstPrices extends ModelKey {
 }
 
 /** A model that only the past knows. */
-export interface PastModel extends ModelKey {
+export interface PastModel extends ModelKey, Tiering {
   pricesKnownSince: string;
   goneAt: string;
   /** The last ones. */
   prices: Prices;
-  tier: ModelTier;
-  tierSource: ModelTierSource;
 }
 
 export interface BundledHistory {

@@ -87,14 +87,7 @@ export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
 }
 
 /** A sync that changed or confirmed the stored catalog. */
-export interface GoodSync {
-  id: number;
-  source: string;
-  etag: string | null;
-  dataDate: string | null;
-  /** Rows of its document that cannot be read. */
-  skipped: number;
-}
+export type GoodSync = Pick<CatalogSync, "source" | "etag" | "dataDate" | "skipped"> & { id: number };
 
 /** Finds the last good sync; `null` before the first. */
 export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {

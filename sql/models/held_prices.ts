@@ -2,7 +2,7 @@
  * Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator.
  * catalog-sync/plan.ts holds and takes them.
  */
-import type { ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
+import type { Tiering } from "../../shared/models/tiers.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
 import { comparePrices, type PriceChange } from "./model_price_changes.ts";
 import { isOneOf, type ModelKey, type Prices } from "./models.ts";
@@ -22,11 +22,9 @@ export function isDoubtfulChange(before: Prices, after: Prices): boolean {
   });
 }
 
-export interface HeldPrices extends ModelKey {
-  /** All prices that the source gives the model, and its tier at these. */
+/** All prices that the source gives a model, and its tier at these. */
+export interface HeldPrices extends ModelKey, Tiering {
   prices: Prices;
-  tier: ModelTier;
-  tierSource: ModelTierSource;
 }
 
 export interface HeldPricesRow extends HeldPrices {

@@ -1,12 +1,11 @@
 /** Table `model_aliases`: short names of models. An operator's row overrides the generated row of the same name. */
 import type { ModelAliasOrigin, ModelAliasScope } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
+import type { ModelKey } from "./models.ts";
 
 /** An alias as the sync writes it. */
-export interface ModelAlias {
+export interface ModelAlias extends ModelKey {
   alias: string;
-  provider: string;
-  modelId: string;
   /** Set if the model is deprecated, or if the alias is no longer generated. */
   deprecated: boolean;
 }

@@ -1,5 +1,6 @@
 /** Table `models`: the catalog's language models, including those that are gone. */
-import type { ModelCapability, ModelStatus, ModelTier, ModelTierSource } from "../../shared/vocabulary.ts";
+import type { Tiering } from "../../shared/models/tiers.ts";
+import type { ModelCapability, ModelStatus } from "../../shared/vocabulary.ts";
 import { columnList, type Fragment, fragment, type Sql, tableRows } from "../connection/pool.ts";
 
 export interface ModelKey {
@@ -19,7 +20,7 @@ export function modelKeyText({ provider, modelId }: ModelKey): string {
 export type Prices = Readonly<Record<string, number>>;
 
 /** A model as the sync writes it. */
-export interface Model extends ModelKey {
+export interface Model extends ModelKey, Tiering {
   name: string;
   /** The source's own; `null` if it has none. */
   description: string | null;
@@ -39,8 +40,6 @@ export interface Model extends ModelKey {
   /** Largest prompt, where it is smaller than the context. */
   inputTokens: number | null;
   outputTokens: number | null;
-  tier: ModelTier;
-  tierSource: ModelTierSource;
   status: ModelStatus;
   /** ISO 8601 dates. */
   releaseDate: string | null;
