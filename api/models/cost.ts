@@ -10,7 +10,7 @@ import { yieldEventLoop } from "../http/yield_event_loop.ts";
 import type { Catalog } from "./catalog.ts";
 import { formatAmount, priceUsage } from "./cost_arithmetic.ts";
 import { CostBody, ITEMS_PER_TURN, type ItemLookup, readItems, UsageError } from "./cost_items.ts";
-import { PriceParts } from "./price_json.ts";
+import { ChargedPrices } from "./price_json.ts";
 import { requireCost, requirePrices } from "./require_prices.ts";
 
 const AMOUNT = { pattern: "^\\d+(\\.\\d+)?$", examples: ["0.0125"] };
@@ -19,17 +19,7 @@ const UsageCost = Type.Object(
   {
     cost: Type.String({ ...AMOUNT, description: "Exact, in `currency`" }),
     currency: Type.Literal("USD"),
-    prices: Type.Object(
-      {
-        ...PriceParts,
-        input: Type.Number({ minimum: 0 }),
-        contextOver: Type.Optional(Type.Integer({ minimum: 1 })),
-      },
-      {
-        description:
-          "The prices that were charged, in USD per million tokens. `contextOver` is the price tier, if one applied",
-      },
-    ),
+    prices: ChargedPrices,
     pricesFrom: Instant({ description: "When these prices came into effect, as far as they are known" }),
     resolvedTo: Type.Optional(
       Type.String({

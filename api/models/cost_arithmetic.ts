@@ -4,12 +4,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { TokenUsage } from "./cost_items.ts";
-import type { Cost } from "./price_json.ts";
-
-interface ChargedPrices extends Omit<Cost, "tiers"> {
-  /** The tier they come from; omitted for the base prices. */
-  contextOver?: number;
-}
+import type { ChargedPrices, Cost } from "./price_json.ts";
 
 const USD_PER_TOKEN = new Big("0.000001");
 
@@ -76,7 +71,9 @@ export function formatAmount(amount: Big): string {
  * the base, such as reasoning and output, stays equal to it.
  */
 function choosePrices({ tiers = [], ...base }: Cost, usage: TokenUsage): ChargedPrices {
-  const context = usage.contextTokens ?? promptTokens(usage);
+  const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, inputAudioTokens = 0 } = usage;
+  const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens + inputAudioTokens;
+  const context = usage.contextTokens ?? promptTokens;
   const reached = tiers.filter(({ contextOver }) => context > contextOver);
   if (reached.length === 0) return base;
   const stated: ChargedPrices = Object.assign({}, ...reached);
@@ -89,13 +86,4 @@ function choosePrices({ tiers = [], ...base }: Cost, usage: TokenUsage): Charged
     ...Object.fromEntries(equal.map(([kind, general]) => [kind, stated[general]])),
     ...stated,
   };
-}
-
-function promptTokens({
-  inputTokens,
-  cacheReadTokens = 0,
-  cacheWriteTokens = 0,
-  inputAudioTokens = 0,
-}: TokenUsage) {
-  return inputTokens + cacheReadTokens + cacheWriteTokens + inputAudioTokens;
 }

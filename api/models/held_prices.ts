@@ -7,6 +7,7 @@ import { type HeldPricesRow, listHeldPrices as listHeldRows } from "../../sql/mo
 import { comparePrices } from "../../sql/models/model_price_changes.ts";
 import { operation, reply } from "../http/operation.ts";
 import { compareTexts } from "./catalog.ts";
+import { CATALOG_READ } from "./schemas.ts";
 
 const SEEN = {
   firstSeenAt: Instant(),
@@ -50,11 +51,9 @@ const HeldDocument = Type.Object({ reason: Text, ...SEEN }, { title: "HeldDocume
 
 export const listHeldPrices = operation(
   {
+    ...CATALOG_READ,
     id: "listHeldPrices",
-    method: "GET",
     path: "/api/v1/models/held",
-    access: "public",
-    tag: "Model catalog",
     summary: "List doubtful changes that wait",
     description:
       "Prices that change by more than five times, or to or from 0, wait until a sync at least an hour later finds them again, " +
@@ -70,7 +69,6 @@ export const listHeldPrices = operation(
         "Everything that waits",
       ),
     },
-    conditional: true,
   },
   async (_, { catalog }) => {
     const [held, doubts] = await catalog.read((sql: Pool) =>
@@ -83,11 +81,9 @@ export const listHeldPrices = operation(
 
 function presentHeld(row: HeldPricesRow): Static<typeof HeldPrices> {
   const { provider, modelId, firstSeenAt, lastSeenAt, timesSeen, rejectedAt } = row;
-  const changes = comparePrices(row, row.currentPrices, row.prices).map(({ field, oldValue, newValue }) => ({
-    field,
-    oldValue,
-    newValue,
-  }));
+  const changes = comparePrices(row, row.currentPrices, row.prices).map(
+    ({ provider: _, modelId: __, ...change }) => change,
+  );
   return { provider, modelId, changes, firstSeenAt, lastSeenAt, timesSeen, rejected: rejectedAt !== null };
 }
 

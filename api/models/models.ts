@@ -12,13 +12,11 @@ import { presentModel } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireAlias, requireModel } from "./require_model.ts";
 import { AS_OF_QUERY, requirePrices } from "./require_prices.ts";
-import { Alias, Model, Provider } from "./schemas.ts";
-
-const BASE = { method: "GET", access: "public", tag: "Model catalog", conditional: true } as const;
+import { Alias, CATALOG_READ, Model, Provider } from "./schemas.ts";
 
 export const listModelProviders = operation(
   {
-    ...BASE,
+    ...CATALOG_READ,
     id: "listModelProviders",
     path: "/api/v1/models/providers",
     summary: "List providers",
@@ -33,7 +31,7 @@ export const listModelProviders = operation(
 
 export const listModelAliases = operation(
   {
-    ...BASE,
+    ...CATALOG_READ,
     id: "listModelAliases",
     path: "/api/v1/models/aliases",
     summary: "List aliases",
@@ -62,7 +60,7 @@ const AS_OF_NOTE =
 
 export const resolveModelAlias = operation(
   {
-    ...BASE,
+    ...CATALOG_READ,
     id: "resolveModelAlias",
     path: "/api/v1/models/resolve/{+alias}",
     summary: "Resolve an alias",
@@ -98,7 +96,7 @@ export const resolveModelAlias = operation(
 
 export const getModel = operation(
   {
-    ...BASE,
+    ...CATALOG_READ,
     id: "getModel",
     path: "/api/v1/models/{provider}/{+modelId}",
     summary: "Get a model",

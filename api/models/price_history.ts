@@ -9,7 +9,7 @@ import type { ModelKey } from "../../sql/models/models.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type AddProblem, instant, limit, texts, words } from "../http/query.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireModel } from "./require_model.ts";
-import { ModelKeyFields } from "./schemas.ts";
+import { CATALOG_READ, ModelKeyFields } from "./schemas.ts";
 
 const Price = Nullable(Type.Number());
 
@@ -54,11 +54,9 @@ const ModelPriceChanges = Type.Object(
 
 export const listModelPriceChanges = operation(
   {
+    ...CATALOG_READ,
     id: "listModelPriceChanges",
-    method: "GET",
     path: "/api/v1/models/history/{provider}/{+modelId}",
-    access: "public",
-    tag: "Model catalog",
     summary: "List price changes of a model",
     description:
       "Every recorded price change, newest first, in USD per million tokens, and the corrections that operators have added to " +
@@ -74,7 +72,6 @@ export const listModelPriceChanges = operation(
         "All price changes",
       ),
     },
-    conditional: true,
     fails: [MODEL_NOT_FOUND],
   },
   async ({ params }, { catalog: cache }) => {
@@ -110,11 +107,9 @@ const HISTORY_QUERY = {
 
 export const listRecentPriceChanges = operation(
   {
+    ...CATALOG_READ,
     id: "listRecentPriceChanges",
-    method: "GET",
     path: "/api/v1/models/history",
-    access: "public",
-    tag: "Model catalog",
     summary: "List recent price changes of several models",
     description:
       "The newest price changes of each model, in the order of `model`, in USD per million tokens. Unknown models are left " +
@@ -126,7 +121,6 @@ export const listRecentPriceChanges = operation(
         "The models and their changes, newest first",
       ),
     },
-    conditional: true,
   },
   async ({ query }, { catalog: cache }) => {
     const { catalog } = await cache.current();

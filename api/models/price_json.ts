@@ -5,7 +5,7 @@ import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { Prices } from "../../sql/models/models.ts";
 
 /** Prices of kinds of tokens. */
-export const PriceParts = each(PRICE_FIELDS, Type.Optional(Type.Number({ minimum: 0 })));
+const PriceParts = each(PRICE_FIELDS, Type.Optional(Type.Number({ minimum: 0 })));
 type PricesByField = Partial<Record<PriceField, number>>;
 
 const PriceTier = Type.Object(
@@ -24,6 +24,20 @@ export const Cost = Type.Object({
   tiers: Type.Optional(listOf(PriceTier)),
 });
 export type Cost = Static<typeof Cost>;
+
+/** The base prices of a model or those of a tier, for usage. */
+export const ChargedPrices = Type.Object(
+  {
+    ...PriceParts,
+    input: Type.Number({ minimum: 0 }),
+    contextOver: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  {
+    description:
+      "The prices that were charged, in USD per million tokens. `contextOver` is the price tier, if one applied",
+  },
+);
+export type ChargedPrices = Static<typeof ChargedPrices>;
 
 const TIER_PREFIX = /^tiers\.(\d+)\./;
 

@@ -9,6 +9,14 @@ import {
 } from "../../shared/vocabulary.ts";
 import { Cost } from "./price_json.ts";
 
+/** What the operations that read the catalog have in common. */
+export const CATALOG_READ = {
+  method: "GET",
+  access: "public",
+  tag: "Model catalog",
+  conditional: true,
+} as const;
+
 export const ModelKeyFields = {
   provider: Type.String({ examples: ["openai"] }),
   modelId: Type.String({ examples: ["gpt-5"] }),

@@ -3,12 +3,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Count, data, listOf, PAGE } from "../../../shared/schemas.ts";
 import { jsonText, operation, reply } from "../../http/operation.ts";
 import type { Catalog } from "../catalog.ts";
-import { Alias, CatalogOrigin, ModelSummary } from "../schemas.ts";
+import { Alias, CATALOG_READ, CatalogOrigin, ModelSummary } from "../schemas.ts";
 import { replyCsv } from "./list_csv.ts";
 import { type ListParameters, MODEL_LIST_QUERY, SELECTION_QUERY } from "./list_parameters.ts";
 import { countFacets, ModelFacets, selectModels } from "./select_models.ts";
-
-const BASE = { method: "GET", access: "public", tag: "Model catalog", conditional: true } as const;
 
 const ModelPage = data(
   {
@@ -26,7 +24,7 @@ export type ModelPage = Static<typeof ModelPage>["data"];
 
 export const listModels = operation(
   {
-    ...BASE,
+    ...CATALOG_READ,
     id: "listModels",
     path: "/api/v1/models",
     summary: "List models",
@@ -50,7 +48,7 @@ export const listModels = operation(
 
 export const listModelsCsv = operation(
   {
-    ...BASE,
+    ...CATALOG_READ,
     id: "listModelsCsv",
     path: "/api/v1/models.csv",
     summary: "List models as CSV",

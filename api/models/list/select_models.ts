@@ -21,7 +21,9 @@ const SORT_KEYS: Readonly<
 /** Returns all matching models, not only a page. Models with the same sort key stay in order of provider and id. */
 export function selectModels(catalog: Catalog, parameters: ModelSelection): CatalogEntry[] {
   const { sortBy, sortOrder } = parameters;
-  const selected = catalog.entries.filter(createFilter(parameters));
+  const { facets, others } = makeTests(parameters);
+  const tests = [others, ...Object.values(facets)];
+  const selected = catalog.entries.filter((entry) => tests.every((test) => test(entry)));
   if (sortBy === null) return sortOrder === "asc" ? selected : selected.reverse();
   const keyOf = SORT_KEYS[sortBy];
   const sign = sortOrder === "asc" ? 1 : -1;
@@ -66,12 +68,6 @@ function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; o
       isWithin(row.prices["input"] ?? null, { min: minInputCost, max: maxInputCost }) &&
       isWithin(row.contextTokens, { min: minContext, max: null }),
   };
-}
-
-function createFilter(parameters: ModelSelection): Test {
-  const { facets, others } = makeTests(parameters);
-  const tests = [others, ...Object.values(facets)];
-  return (entry) => tests.every((test) => test(entry));
 }
 
 /**
