@@ -31,10 +31,7 @@ export async function fillIfEmpty(deps: SyncDeps, source: CatalogSource): Promis
 }
 
 /** Syncs from the source, even if the database was empty and the bundled copy had to come first. */
-export async function fillAndSync(
-  deps: SyncDeps,
-  options: SyncOptions,
-): Promise<FilledCatalog & { report: SyncReport }> {
+export async function fillAndSync(deps: SyncDeps, options: SyncOptions): Promise<FilledCatalog> {
   const { label } = options.source;
   const first = hasBundledHistory(label) && label !== "bundled" ? await useBundledIfEmpty(deps) : null;
   const report = await syncCatalog(deps, options);

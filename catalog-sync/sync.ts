@@ -78,30 +78,28 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
       signal: deps.shutdownSignal,
       timeoutMs: options.timeoutMs,
     });
-    const report = await deps.sql.begin(async (tx): Promise<SyncReport> => {
-      if (!(await tryLockTransaction(tx, "catalogSync"))) return { outcome: "busy" };
+    const stored = await deps.sql.begin(async (tx): Promise<StoredSync | null> => {
+      if (!(await tryLockTransaction(tx, "catalogSync"))) return null;
       const lastNow = await findLastGoodSync(tx);
-      if (lastNow?.id !== last?.id) return { outcome: "busy" };
-      if (options.onlyIfEmpty && (await existsCatalog(tx))) return { outcome: "busy" };
+      if (lastNow?.id !== last?.id) return null;
+      if (options.onlyIfEmpty && (await existsCatalog(tx))) return null;
       const run = { label, startedMs, force: options.force ?? false };
       return storeDocument(tx, { ...run, loaded, last: lastNow });
     });
-    logReport(log, report, { label, durationMs: Math.round(performance.now() - startedMs) });
-    return report;
+    if (!stored) {
+      log.info({ event: "catalog_sync.busy" }, "another process has synced");
+      return { outcome: "busy" };
+    }
+    const durationMs = Math.round(performance.now() - startedMs);
+    const origin = describeOrigin({ source: label, dataDate: stored.dataDate });
+    log.info(
+      { event: "catalog_sync.done", ...stored, durationMs },
+      `synced the model catalog with ${origin}`,
+    );
+    return stored;
   } catch (error) {
     return recordFailure(deps, { error, startedMs, source: options.source, served: last });
   }
-}
-
-function logReport(
-  log: Log,
-  report: SyncReport,
-  { label, durationMs }: { label: string; durationMs: number },
-): void {
-  if (report.outcome === "busy") log.info({ event: "catalog_sync.busy" }, "another process has synced");
-  if (!("counts" in report)) return;
-  const origin = describeOrigin({ source: label, dataDate: report.dataDate });
-  log.info({ event: "catalog_sync.done", ...report, durationMs }, `synced the model catalog with ${origin}`);
 }
 
 /** Returns what a sync would write, and whether the document would wait. Writes nothing. Throws SourceError. */
