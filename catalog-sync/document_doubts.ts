@@ -1,7 +1,6 @@
 /** Finds what makes a whole document doubtful: it takes too much at once. Pure. */
 import type { DocumentDoubt } from "../sql/models/catalog_syncs.ts";
 import { type ModelRow, modelKeyText } from "../sql/models/models.ts";
-import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./map_catalog.ts";
 import { createSkipTest, type StoredCatalog } from "./plan.ts";
 
@@ -23,11 +22,11 @@ export interface Doubt extends DocumentDoubt {
 export function findDoubts(
   stored: StoredCatalog,
   mapped: MappedCatalog,
-  { skipped, isOldCopy }: { skipped: readonly RowProblem[]; isOldCopy: boolean },
+  { isOldCopy }: { isOldCopy: boolean },
 ): Doubt[] {
   const live = stored.models.filter((model) => model.removedAt === null);
   const found = new Map(mapped.models.map((model) => [modelKeyText(model), model]));
-  const wasSkipped = createSkipTest(skipped);
+  const wasSkipped = createSkipTest(mapped.skipped);
   const isGone = (model: ModelRow) => !found.has(modelKeyText(model)) && !wasSkipped(model);
   const losesPrice = (model: ModelRow) => {
     const next = found.get(modelKeyText(model));

@@ -14,7 +14,7 @@ const UNKNOWN_TOKENS_FROM = 50_000_000;
 /** No model of the catalog is older: earlier dates mean "unknown". */
 const EARLIEST_YEAR = 2018;
 
-export interface MappedCatalog {
+export interface MappedCatalog extends Pick<SourceDocument, "skipped"> {
   providers: ModelProvider[];
   models: Model[];
   /** The newest `last_updated` of any model that is not in the future; `null` when there is none. */
@@ -22,12 +22,13 @@ export interface MappedCatalog {
 }
 
 /** Maps a whole document. What a model's own row lacks is taken from the same model at other providers. */
-export function mapCatalog({ providers, models }: SourceDocument): MappedCatalog {
+export function mapCatalog({ providers, models, skipped }: SourceDocument): MappedCatalog {
   const familyOf = createFamilies(models);
   const tieringOf = createTiering(models);
   return {
     providers: providers.map(mapProvider),
     models: models.map((model) => ({ ...mapModel(model), ...tieringOf(model), family: familyOf(model) })),
+    skipped,
     dataDate: findDataDate(models),
   };
 }

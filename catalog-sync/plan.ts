@@ -38,15 +38,15 @@ export interface SyncPlan {
 }
 
 /**
- * Compares both catalogs. Rows that could not be read (`skipped`) are not gone: they stay as they are. `takesAll` takes
- * doubtful prices at once.
+ * Compares both catalogs. Rows that could not be read (`skipped`) are not gone: they stay as they are, and their prices go on
+ * waiting. `takesAll` takes doubtful prices at once.
  */
 export function planSync(
   stored: StoredCatalog,
   mapped: MappedCatalog,
-  { skipped, takesAll }: { skipped: readonly RowProblem[]; takesAll: boolean },
+  { takesAll }: { takesAll: boolean },
 ): SyncPlan {
-  const wasSkipped = createSkipTest(skipped);
+  const wasSkipped = createSkipTest(mapped.skipped);
   const storedModels = new Map(stored.models.map((model) => [modelKeyText(model), model]));
   const before = (model: Model) => storedModels.get(modelKeyText(model));
   const { models, held } = takesAll
@@ -62,9 +62,10 @@ export function planSync(
     return row && !isSame(row, model) ? { model, row } : [];
   });
   const updated = changes.map(({ model }) => model);
+  const waits = new Set(held.map(modelKeyText));
   const relisted = changes.filter(({ row }) => row.removedAt !== null).map(({ model }) => model);
   return {
-    ...planProviders(stored, mapped, skipped),
+    ...planProviders(stored, mapped),
     inserted,
     updated,
     gone: gone.map(toKey),
@@ -73,13 +74,13 @@ export function planSync(
     aliases: planAliases(stored, [...models, ...kept]),
     stale: kept.filter((model) => model.staleSince === null).map(toKey),
     held,
-    released: planReleases(stored.held, held, wasSkipped),
+    released: stored.held.filter((row) => !waits.has(modelKeyText(row)) && !wasSkipped(row)).map(toKey),
     counts: {
       inserted: inserted.length,
       updated: updated.length,
       gone: gone.length,
       unchanged: models.length - inserted.length - updated.length,
-      skipped: skipped.length,
+      skipped: mapped.skipped.length,
       held: held.length,
     },
   };
@@ -111,16 +112,6 @@ function holdDoubtful(
   return { models, held };
 }
 
-/** Prices of a row that cannot be read go on waiting. */
-function planReleases(
-  stored: readonly HeldPricesRow[],
-  held: readonly HeldPrices[],
-  wasSkipped: (model: ModelKey) => boolean,
-): ModelKey[] {
-  const waits = new Set(held.map(modelKeyText));
-  return stored.filter((row) => !waits.has(modelKeyText(row)) && !wasSkipped(row)).map(toKey);
-}
-
 function toKey({ provider, modelId }: ModelKey): ModelKey {
   return { provider, modelId };
 }
@@ -137,12 +128,11 @@ export function createSkipTest(skipped: readonly RowProblem[]): (model: ModelKey
 function planProviders(
   stored: StoredCatalog,
   mapped: MappedCatalog,
-  skipped: readonly RowProblem[],
 ): Pick<SyncPlan, "providers" | "goneProviders"> {
   const before = new Map(stored.providers.map((provider) => [provider.id, provider]));
   const listed = new Set([
     ...mapped.providers.map(({ id }) => id),
-    ...skipped.map(({ provider }) => provider),
+    ...mapped.skipped.map(({ provider }) => provider),
   ]);
   return {
     providers: mapped.providers.filter((provider) => {
@@ -162,12 +152,7 @@ function isSame<Fields extends object>(
 ): boolean {
   const names = Object.keys(fields) as (keyof Fields)[];
   const isCurrent = row.removedAt === null && (row.staleSince ?? null) === null;
-  return isCurrent && names.every((name) => isEqual(row[name], fields[name]));
-}
-
-function isEqual(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  return typeof a === "object" && typeof b === "object" && Bun.deepEquals(a, b, true);
+  return isCurrent && names.every((name) => Bun.deepEquals(row[name], fields[name], true));
 }
 
 /**

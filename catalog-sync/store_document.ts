@@ -134,7 +134,6 @@ export async function planDocument(
   const read = readDocument(value);
   if (!read.ok) throw new SuspiciousDocument(read.reason);
   const { document } = read;
-  const { skipped } = document;
   const mapped = mapCatalog(document);
   if (!force && mapped.models.length === 0) {
     throw new SuspiciousDocument(
@@ -143,11 +142,9 @@ export async function planDocument(
   }
   // The bundled copy says the same every time, and people have looked at it.
   const isBundled = label === "bundled";
-  const doubts = isBundled
-    ? []
-    : findDoubts(stored, mapped, { skipped, isOldCopy: last?.source === "bundled" });
+  const doubts = isBundled ? [] : findDoubts(stored, mapped, { isOldCopy: last?.source === "bundled" });
   return {
-    plan: planSync(stored, mapped, { skipped, takesAll: force || isBundled }),
+    plan: planSync(stored, mapped, { takesAll: force || isBundled }),
     document,
     dataDate: mapped.dataDate,
     hold: await findHold(tx, doubts, label),
