@@ -1,5 +1,5 @@
 /** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
-import { type Static, type TObject, Type } from "@sinclair/typebox";
+import { type Static, type StringOptions, type TObject, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { Details, requestBody, Text } from "../../shared/schemas.ts";
 import type { PriceLookup } from "../../sql/models/prices_as_of.ts";
@@ -14,7 +14,8 @@ import { findUndated } from "./similar_names.ts";
 const MAX_ITEMS = 1000;
 const MAX_TOKENS = 1e12;
 
-const name = () => Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
+const name = (options: StringOptions = {}) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 500, ...options }));
 const tokens = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
 const moreTokens = (description: string) => Type.Optional(tokens(description));
 
@@ -40,9 +41,7 @@ const CostItem = Type.Object(
   {
     provider: name(),
     modelId: name(),
-    alias: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: "Instead of provider and modelId" }),
-    ),
+    alias: name({ description: "Instead of provider and modelId" }),
     resolveDated: Type.Optional(
       Type.Boolean({
         description:

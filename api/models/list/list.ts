@@ -37,8 +37,8 @@ export const listModels = operation(
     response: { 200: { json: ModelPage, orFile: true } },
   },
   async ({ query, request }, { catalog: cache }) => {
+    if (query.format === "csv") return replyCsv(request, cache, query);
     const { catalog } = await cache.current();
-    if (query.format === "csv") return replyCsv(request, catalog, { query, downloads: cache.downloads });
     const { search } = new URL(request.url);
     const page = catalog.pages.get(search) ?? JSON.stringify({ data: makePage(catalog, query) });
     catalog.pages.set(search, page);
@@ -61,10 +61,7 @@ export const listModelsCsv = operation(
       },
     },
   },
-  async ({ query, request }, { catalog: cache }) => {
-    const { catalog } = await cache.current();
-    return replyCsv(request, catalog, { query, downloads: cache.downloads });
-  },
+  ({ query, request }, { catalog }) => replyCsv(request, catalog, query),
 );
 
 function makePage(catalog: Catalog, parameters: ListParameters): ModelPage {

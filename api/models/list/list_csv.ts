@@ -5,7 +5,6 @@ import { BYTE_ORDER_MARK, type CsvValue, csvCell } from "../../../shared/exports
 import { contentDisposition } from "../../../shared/exports/file_names.ts";
 import { MODEL_CAPABILITIES, PRICE_FIELDS } from "../../../shared/vocabulary.ts";
 import { FORMATS } from "../../../sql/exports/dataset_file.ts";
-import type { Slots } from "../../http/limits/slots.ts";
 import { reply } from "../../http/operation.ts";
 import { announceStream, requestContext } from "../../http/request_context.ts";
 import {
@@ -16,6 +15,7 @@ import {
 } from "../../http/response/content_encoding.ts";
 import { countBytes, responseStream, STREAM_RULES } from "../../http/response/stream.ts";
 import type { Catalog, CatalogEntry } from "../catalog.ts";
+import type { CatalogCache } from "../catalog_cache.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
 import type { ModelSelection } from "./list_parameters.ts";
 import { selectModels } from "./select_models.ts";
@@ -27,13 +27,9 @@ const FILE_HEADERS = {
   "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
 };
 
-interface CsvRequest {
-  query: ModelSelection;
-  downloads: Slots;
-}
-
 /** Replies with the file, which is made as the client reads it. */
-export function replyCsv(request: Request, catalog: Catalog, wanted: CsvRequest) {
+export async function replyCsv(request: Request, cache: CatalogCache, query: ModelSelection) {
+  const { catalog } = await cache.current();
   const { etag } = catalog;
   const encoding = chooseEncoding(request.headers.get("accept-encoding"));
   const headers = {
@@ -41,15 +37,16 @@ export function replyCsv(request: Request, catalog: Catalog, wanted: CsvRequest)
     Vary: "Accept-Encoding",
     ...(encoding ? { "Content-Encoding": encoding, ETag: encodedTag(etag, encoding) } : {}),
   };
-  return reply(200, () => openCsv(request, catalog, { ...wanted, encoding }), { etag, headers });
+  return reply(200, () => openCsv(request, cache, { catalog, query, encoding }), { etag, headers });
 }
 
 /** Throws RATE_LIMITED or SERVICE_UNAVAILABLE if too many are being sent. */
 function openCsv(
   request: Request,
-  catalog: Catalog,
-  { query, downloads, encoding }: CsvRequest & { encoding: ContentEncoding | null },
+  { downloads }: CatalogCache,
+  options: { catalog: Catalog; query: ModelSelection; encoding: ContentEncoding | null },
 ): ReadableStream<Uint8Array> {
+  const { catalog, query, encoding } = options;
   const { caller, network } = requestContext(request);
   const permit = downloads.take({ holder: caller?.userId ?? network, group: null });
   const lines = streamModelsCsv(selectModels(catalog, query));
