@@ -46,7 +46,7 @@ export const AUDIT_COMMANDS = [
         );
       }
       return {
-        json: { entries: [...entries] },
+        json: { entries },
         text: table(
           ["TIME", "ACTOR", "ACTION", "SUBJECT", "ADDRESS", "DETAILS"],
           entries.map(describeEntry),

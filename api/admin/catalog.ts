@@ -77,7 +77,7 @@ export const CATALOG_COMMANDS = [
       );
       const headings = ["MODEL", "PRICE", "APPLIES", "SOURCE SAYS", "SINCE", "SEEN", "STATE"];
       return {
-        json: { prices: held.map(({ isDue: _, ...row }) => row), doubts: [...doubts] },
+        json: { prices: held.map(({ isDue: _, ...row }) => row), doubts },
         text: [table(headings, rows, "No price waits."), ...doubts.map(describeDoubt)].join("\n"),
       };
     },

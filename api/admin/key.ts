@@ -55,7 +55,7 @@ export const KEY_COMMANDS = [
     async run({ sql }, values) {
       const user = await requireUser(sql, values.user);
       const keys = await listApiKeys(sql, user.id);
-      return { json: { keys: [...keys] }, text: keyTable(keys) };
+      return { json: { keys }, text: keyTable(keys) };
     },
   }),
   defineCommand({

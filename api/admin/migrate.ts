@@ -21,7 +21,7 @@ export const migrateCommand = defineCommand({
     check: { about: "changes nothing; exits with 1 and prints a line for each problem" },
     status: { about: "changes nothing; lists applied and pending migrations" },
   },
-  needsMigrations: false,
+  allowsPendingMigrations: true,
   async run(context, values) {
     if (values.check && values.status) throw new UsageError("Pass either --check or --status");
     if (values.check) return check(context);

@@ -39,7 +39,7 @@ export const ORG_COMMANDS = [
     async run({ sql }) {
       const organizations = await listOrgs(sql);
       return {
-        json: { organizations: [...organizations] },
+        json: { organizations },
         text: table(
           ["SLUG", "NAME", "SUBSCRIPTION", "MEMBERS", "CREATED", "DELETED ON", "ID"],
           organizations.map((org) => [

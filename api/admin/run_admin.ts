@@ -68,7 +68,7 @@ async function runCommand(
     await requireDirectConnection(sql);
     if (config.databaseUrl !== config.databaseDirectUrl) await requireNamedDatabase(config.databaseUrl, sql);
     await warnIfClearText(sql, warn);
-    if (line.command.needsMigrations) await requireSchema(sql, line.command, warn);
+    if (!line.command.allowsPendingMigrations) await requireSchema(sql, line.command, warn);
     const context = { sql, config, readPassword: terminal.readPassword, ...notices };
     const { json, text } = await line.command.run(context, line.values);
     clear();

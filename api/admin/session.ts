@@ -35,7 +35,7 @@ export const SESSION_COMMANDS = [
     async run({ sql }, values) {
       const user = await requireUser(sql, values.user);
       const sessions = await listSessions(sql, user.id);
-      return { json: { sessions: [...sessions] }, text: sessionTable(sessions) };
+      return { json: { sessions }, text: sessionTable(sessions) };
     },
   }),
   defineCommand({

@@ -115,13 +115,7 @@ export const USER_COMMANDS = [
         "No organizations.",
       );
       return {
-        json: {
-          ...presentUser(user),
-          organizations,
-          keys: [...keys],
-          secondFactors: [...secondFactors],
-          sessions: [...sessions],
-        },
+        json: { ...presentUser(user), organizations, keys, secondFactors, sessions },
         text: [
           ...[describeUser(user), orgTable, keyTable(keys), factorTable(secondFactors)],
           sessionTable(sessions),
@@ -246,7 +240,6 @@ function presentUser(user: UserRow) {
   return { id, username, email, name, platformRole, disabledAt, createdAt };
 }
 
-/** Formats a user as text. */
 function describeUser(user: UserRow): string {
   return fields({
     User: `${user.username} <${user.email}>`,

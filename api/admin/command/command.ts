@@ -53,22 +53,20 @@ export interface Command {
   name: string;
   about: string;
   flags: Readonly<Record<string, Flag>>;
-  /** False for commands that run on a database with pending migrations. */
-  needsMigrations: boolean;
+  /** Whether it runs on a database with pending migrations. */
+  allowsPendingMigrations?: true;
   run: (context: CommandContext, values: GivenFlags) => Promise<CommandResult>;
 }
 
 /** Declares a command. The types of the values that `run` gets follow from the flags. */
-export function defineCommand<const F extends Record<string, Flag>>(command: {
-  name: string;
-  about: string;
-  flags: F;
-  needsMigrations?: boolean;
-  run: (context: CommandContext, values: FlagValues<F>) => Promise<CommandResult>;
-}): Command {
+export function defineCommand<const F extends Record<string, Flag>>(
+  command: Omit<Command, "flags" | "run"> & {
+    flags: F;
+    run: (context: CommandContext, values: FlagValues<F>) => Promise<CommandResult>;
+  },
+): Command {
   return {
     ...command,
-    needsMigrations: command.needsMigrations ?? true,
     // parseCommandLine returns values of the declared types.
     run: (context, values) => command.run(context, values as FlagValues<F>),
   };
