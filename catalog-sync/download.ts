@@ -21,9 +21,9 @@ export interface DownloadOptions {
   resolve?: Resolve;
 }
 
-/** `bytes` is the body as it was sent, possibly compressed; `null` if the document still has the given ETag. */
 export interface Download {
-  bytes: Uint8Array | null;
+  /** The body as it was sent, possibly compressed. */
+  bytes: Uint8Array;
   etag: string | null;
 }
 
@@ -32,8 +32,8 @@ export function isAllowedUrl(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname));
 }
 
-/** Downloads a document. Throws SourceError if that fails for any reason. */
-export async function download(source: URL, options: DownloadOptions): Promise<Download> {
+/** Downloads a document; null if it still has the given ETag. Throws SourceError if that fails for any reason. */
+export async function download(source: URL, options: DownloadOptions): Promise<Download | null> {
   const timeout = AbortSignal.timeout(options.timeoutMs);
   const signal = AbortSignal.any([timeout, options.signal]);
   try {
@@ -48,7 +48,7 @@ export async function download(source: URL, options: DownloadOptions): Promise<D
   }
 }
 
-async function followRedirects(source: URL, options: DownloadOptions): Promise<Download> {
+async function followRedirects(source: URL, options: DownloadOptions): Promise<Download | null> {
   let url = source;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const response = await requestDocument(url, { ...options, isRedirect: hops > 0 });
@@ -90,10 +90,13 @@ function requestDocument(
   });
 }
 
-async function readBody(response: OutgoingResponse, { etag, maxBytes }: DownloadOptions): Promise<Download> {
+async function readBody(
+  response: OutgoingResponse,
+  { etag, maxBytes }: DownloadOptions,
+): Promise<Download | null> {
   const { statusCode, headers } = response;
   try {
-    if (statusCode === 304 && etag !== null) return { bytes: null, etag };
+    if (statusCode === 304 && etag !== null) return null;
     if (statusCode !== 200) throw new SourceError(`it answered with status ${statusCode}`);
     if (Number(headers["content-length"] ?? 0) > maxBytes) throw documentTooLarge(maxBytes);
     const chunks: Uint8Array[] = [];

@@ -50,7 +50,7 @@ function mapProvider({ id, name, doc, api }: SourceProvider): ModelProvider {
 
 /** Maps the fields that depend on the model's own row only. */
 function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family"> {
-  const { id, provider, cost, modalities, limit = {} } = model;
+  const { id, provider, cost, modalities, limit } = model;
   const { input, output } = modalities;
   return {
     provider,

@@ -2,27 +2,20 @@
 import { open } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import type { Resolve } from "../shared/network/outgoing_request.ts";
-import { documentTooLarge, download, isAllowedUrl, SourceError } from "./download.ts";
+import { type DownloadOptions, documentTooLarge, download, isAllowedUrl, SourceError } from "./download.ts";
 
 const BUNDLED = fileURLToPath(new URL("../shared/models/bundled/models.json.gz", import.meta.url));
 /** 32 MiB hold for compressed and decompressed bytes. */
 const LIMITS = { timeoutMs: 30_000, maxBytes: 32 * 2 ** 20 };
 
-export interface SourceOptions {
-  /** For tests. */
-  timeoutMs?: number;
-  maxBytes?: number;
-  resolve?: Resolve;
-}
+/** For tests. */
+export type SourceOptions = Partial<Pick<DownloadOptions, "timeoutMs" | "maxBytes" | "resolve">>;
 
 export type LoadedSource =
   | { isUnchanged: true }
   | { isUnchanged: false; value: unknown; etag: string | null };
 
-export interface LoadOptions {
-  etag: string | null;
-  signal: AbortSignal;
+export interface LoadOptions extends Pick<DownloadOptions, "etag" | "signal"> {
   /** How long a source on the network may take; 30 s when left out. */
   timeoutMs?: number | undefined;
 }
@@ -78,7 +71,7 @@ function urlSource(name: string, limits: SourceOptions & typeof LIMITS): Catalog
     label: `${url.origin}${url.pathname}`,
     async load({ etag, signal, timeoutMs = limits.timeoutMs }) {
       const answer = await download(url, { ...limits, timeoutMs, etag, signal });
-      if (answer.bytes === null) return { isUnchanged: true };
+      if (!answer) return { isUnchanged: true };
       return { isUnchanged: false, value: parseDocument(answer.bytes, limits.maxBytes), etag: answer.etag };
     },
   };
