@@ -31,7 +31,5 @@ export async function openArchive(path: string): Promise<Archive> {
 
 /** Reads a small entry. */
 export async function readText(entry: ZipFileEntry): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of entry.read()) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(await Array.fromAsync(entry.read())).toString("utf8");
 }

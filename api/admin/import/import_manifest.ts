@@ -3,6 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { EXPORT_DATASET_NAMES, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
+import { isRecord } from "../../../shared/plain_values.ts";
 import { Natural } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { nameProblem } from "../../accounts/profile_fields.ts";
@@ -62,7 +63,7 @@ type ImportPlan = { ok: true; projects: ImportProject[] } | { ok: false; reason:
 export function planImport(manifestText: string, entryNames: ReadonlySet<string>): ImportPlan {
   const manifest = parseJson(manifestText);
   if (manifest === undefined) return invalid("manifest.json is not JSON");
-  const isOrganization = typeof manifest === "object" && manifest !== null && "projects" in manifest;
+  const isOrganization = isRecord(manifest) && "projects" in manifest;
   const schema = isOrganization ? OrganizationManifest : BundleManifest;
   const [problem] = [...Value.Errors(schema, manifest)];
   if (problem) return invalid(`manifest.json is invalid at ${problem.path || "/"}: ${problem.message}`);

@@ -5,6 +5,7 @@
  */
 import { isStorable } from "../../../shared/characters.ts";
 import type { ExportColumn } from "../../../shared/exports/column.ts";
+import { isRecord } from "../../../shared/plain_values.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 
 /** Without the year 0000, which PostgreSQL lacks, and with at most the stored number of digits. */
@@ -17,14 +18,11 @@ const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 /** What is wrong with a line without a row. */
 export const NO_OBJECT = "it is not a JSON object";
 
-type Row = Readonly<Record<string, unknown>>;
-/** Returns what is wrong with the row on a line; `null` if nothing is. */
-type RowCheck = (line: string) => string | null;
-
 /**
- * Creates the check of a dataset's lines. Missing values and unknown words are left to the constraints of the table.
+ * Creates the check of a dataset's lines. It returns what is wrong with the row on a line; `null` if nothing is. Missing values
+ * and unknown words are left to the constraints of the table.
  */
-export function rowCheck(columns: readonly ExportColumn[]): RowCheck {
+export function rowCheck(columns: readonly ExportColumn[]): (line: string) => string | null {
   const names = new Set(columns.map(({ name }) => name));
   const hasOddInteger = oddIntegers(columns);
   return (line) => {
@@ -63,10 +61,10 @@ function problemOf(
   return "contains a character that PostgreSQL cannot store (NUL or an unpaired surrogate)";
 }
 
-function parseRow(line: string): Row | null {
+function parseRow(line: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && !Array.isArray(value) ? (value as Row | null) : null;
+    return isRecord(value) ? value : null;
   } catch {
     return null;
   }
