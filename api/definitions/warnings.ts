@@ -227,7 +227,7 @@ export async function listUnknownNames(
   const warnings: Warning[] = [];
   const named = models.filter(({ text }) => !LANGUAGE_MODEL.test(text));
   if (catalog !== null && named.length > 0) {
-    const current = (await catalog.current()).catalog;
+    const current = await catalog.current();
     for (const model of named) {
       if (current.entries.length === 0 || isKnownModel(current, model.text)) continue;
       warnings.push(unknownModel(model, suggestModel(current, model.text)));

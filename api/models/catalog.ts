@@ -1,6 +1,7 @@
 /** The catalog in memory. What responses contain is made once for each version. */
 import { LRUCache } from "lru-cache";
 import type { CatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
+import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
 import { type ModelKey, type ModelRow, modelKeyText } from "../../sql/models/models.ts";
 import { presentAlias, presentListItem, presentModel, presentOrigin, presentProvider } from "./model_json.ts";
@@ -26,6 +27,7 @@ interface ResolvedAlias {
 
 /** One version of the catalog; immutable. */
 export interface Catalog {
+  version: CatalogVersion;
   /** Strong; the same in every process with the same content. */
   etag: string;
   /** All models by provider and id, including those that are gone. */
@@ -58,6 +60,7 @@ export function buildCatalog({ version, providers, models, aliases }: CatalogSna
   const active = providers.filter((provider) => provider.removedAt === null).map(presentProvider);
   const origin = presentOrigin(version);
   return {
+    version,
     etag: digest(
       entries,
       [...byAlias.values()].map(({ alias }) => alias),

@@ -4,7 +4,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
 import { readCatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
-import { type CatalogVersion, findCatalogVersion } from "../../sql/models/catalog_syncs.ts";
+import { findCatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { OpenProcess } from "../../sql/open_process.ts";
 import { Slots } from "../http/limits/slots.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
@@ -13,11 +13,6 @@ import { buildCatalog, type Catalog } from "./catalog.ts";
 const POLL_MS = 500;
 const REPLICA_CATCH_UP_MS = 250;
 const REPLICA_TIMEOUT_MS = 2000;
-
-export interface CurrentCatalog {
-  catalog: Catalog;
-  version: CatalogVersion;
-}
 
 /** `sql` holds the version; the catalog is read there as well when there is no replica. */
 type CatalogCacheDeps = Pick<OpenProcess, "sql" | "replica" | "log">;
@@ -30,7 +25,7 @@ export class CatalogCache {
     { holder: TEXTS.RATE_LIMITED.lists, all: TEXTS.SERVICE_UNAVAILABLE.lists },
   );
   readonly #deps: CatalogCacheDeps;
-  #loaded: CurrentCatalog | null = null;
+  #loaded: Catalog | null = null;
   /** The replica while it is known to show what is loaded. */
   #caughtUp: Pool | null = null;
   #refreshing: Promise<void> | null = null;
@@ -42,14 +37,14 @@ export class CatalogCache {
   }
 
   /** Returns the catalog; waits only for the first load. Throws if that fails. */
-  async current(): Promise<CurrentCatalog> {
+  async current(): Promise<Catalog> {
     if (!this.#loaded) await this.refresh();
     if (!this.#loaded) throw new Error("Cannot read the model catalog: it is not loaded");
     return this.#loaded;
   }
 
   /** Returns the catalog in memory; `null` before the first load. */
-  peek(): CurrentCatalog | null {
+  peek(): Catalog | null {
     return this.#loaded;
   }
 
@@ -91,10 +86,8 @@ export class CatalogCache {
       this.#caughtUp = (await replica?.catchUp(REPLICA_CATCH_UP_MS)) ?? null;
     }
     if (!isStale) return;
-    const snapshot = await this.read(readCatalogSnapshot);
-    const catalog = buildCatalog(snapshot);
-    this.#loaded = { catalog, version: snapshot.version };
-    const { etag, entries } = catalog;
+    this.#loaded = buildCatalog(await this.read(readCatalogSnapshot));
+    const { etag, entries } = this.#loaded;
     log.debug({ event: "catalog.loaded", etag, models: entries.length }, "loaded the catalog");
   }
 

@@ -72,7 +72,7 @@ export const computeCost = operation(
     reads: true,
   },
   async ({ body }, { catalog: cache }) => {
-    const { catalog } = await cache.current();
+    const catalog = await cache.current();
     const items = await readItems(body, catalog);
     const lookups = items.flatMap((item) => ("error" in item ? [] : [item]));
     const found = lookups.length === 0 ? [] : await cache.read((sql) => findPrices(sql, lookups));

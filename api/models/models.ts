@@ -6,8 +6,8 @@ import { modelKeyText } from "../../sql/models/models.ts";
 import { findPrices, type PriceLookup } from "../../sql/models/prices_as_of.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
 import { mapped, text } from "../http/query.ts";
-import type { CatalogEntry } from "./catalog.ts";
-import type { CatalogCache, CurrentCatalog } from "./catalog_cache.ts";
+import type { Catalog, CatalogEntry } from "./catalog.ts";
+import type { CatalogCache } from "./catalog_cache.ts";
 import { presentModel } from "./model_json.ts";
 import { presentCost } from "./price_json.ts";
 import { MODEL_NOT_FOUND, ModelPath, requireAlias, requireModel } from "./require_model.ts";
@@ -24,7 +24,7 @@ export const listModelProviders = operation(
     response: { 200: data({ providers: listOf(Provider), total: Count }, "All active providers") },
   },
   async (_, { catalog }) => {
-    const { etag, providers } = (await catalog.current()).catalog;
+    const { etag, providers } = await catalog.current();
     return reply(200, { data: { providers, total: providers.length } }, { etag });
   },
 );
@@ -46,7 +46,7 @@ export const listModelAliases = operation(
     response: { 200: data({ aliases: listOf(Alias), total: Count }, "All aliases, or those of a model") },
   },
   async ({ query: { model } }, { catalog: cache }) => {
-    const { catalog } = await cache.current();
+    const catalog = await cache.current();
     const all = [...catalog.aliases.values()].map(({ alias }) => alias);
     const aliases = model === null ? all : all.filter((alias) => modelKeyText(alias) === modelKeyText(model));
     return reply(200, { data: { aliases, total: aliases.length } }, { etag: catalog.etag });
@@ -84,11 +84,11 @@ export const resolveModelAlias = operation(
     fails: [["NOT_FOUND", { reason: "alias", suggestions: ["gpt-5", "gpt-4"] }]],
   },
   async ({ params: { alias }, query }, { catalog: cache }) => {
-    const current = await cache.current();
+    const catalog = await cache.current();
     const { row, modelJson } = isPast(query)
       ? await readPastModel(cache, { alias, ...query })
-      : requireAlias(current.catalog, alias);
-    const model = withSyncTime(modelJson, current);
+      : requireAlias(catalog, alias);
+    const model = withSyncTime(modelJson, catalog);
     const names = `"alias":${JSON.stringify(alias)},"target":${JSON.stringify(modelName(row))}`;
     return reply(200, jsonText(`{"data":{${names},"model":${model}}}`));
   },
@@ -109,10 +109,10 @@ export const getModel = operation(
     fails: [MODEL_NOT_FOUND],
   },
   async ({ params, query }, { catalog: cache }) => {
-    const current = await cache.current();
-    const { modelJson: currentJson } = requireModel(current.catalog, params);
+    const catalog = await cache.current();
+    const { modelJson: currentJson } = requireModel(catalog, params);
     const past = isPast(query) ? await readPastModel(cache, { ...params, ...query }) : null;
-    return reply(200, jsonText(withSyncTime(past?.modelJson ?? currentJson, current)));
+    return reply(200, jsonText(withSyncTime(past?.modelJson ?? currentJson, catalog)));
   },
 );
 
@@ -126,7 +126,7 @@ async function readPastModel(
   lookup: PriceLookup,
 ): Promise<Pick<CatalogEntry, "row" | "modelJson">> {
   const [found] = await cache.read((sql) => findPrices(sql, [lookup]));
-  const { catalog } = await cache.current();
+  const catalog = await cache.current();
   const { prices, pricesFrom, ...key } = requirePrices(found, lookup, catalog);
   const { row } = requireModel(catalog, key);
   const model = { ...presentModel(row), cost: presentCost(prices), pricesFrom };
@@ -134,6 +134,6 @@ async function readPastModel(
 }
 
 /** Adds the time of the last sync, which is the same for all models. */
-function withSyncTime(modelJson: string, { version }: CurrentCatalog): string {
+function withSyncTime(modelJson: string, { version }: Catalog): string {
   return `${modelJson.slice(0, -1)},"syncedAt":${JSON.stringify(version.syncedAt)}}`;
 }

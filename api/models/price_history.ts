@@ -75,7 +75,7 @@ export const listModelPriceChanges = operation(
     fails: [MODEL_NOT_FOUND],
   },
   async ({ params }, { catalog: cache }) => {
-    const { row } = requireModel((await cache.current()).catalog, params);
+    const { row } = requireModel(await cache.current(), params);
     const [[changes = []], corrections] = await cache.read((sql) =>
       Promise.all([listPriceChanges(sql, [row]), listPriceCorrections(sql, row)]),
     );
@@ -123,7 +123,7 @@ export const listRecentPriceChanges = operation(
     },
   },
   async ({ query }, { catalog: cache }) => {
-    const { catalog } = await cache.current();
+    const catalog = await cache.current();
     const known = query.model.flatMap((key) => catalog.find(key)?.row ?? []);
     const lists = await cache.read((sql) => listPriceChanges(sql, known, { ...query, fields: query.field }));
     const models = known.map(({ provider, modelId, pricesKnownSince }, index) => ({

@@ -47,7 +47,7 @@ function registerReplicaMetrics(registry: Registry, { replica, log }: { replica:
 /** Registers the gauges of the catalog as this process serves it. They read the cache when they are scraped. */
 function registerCatalogMetrics(registry: Registry, cache: CatalogCache): void {
   const liveModels = () =>
-    (cache.peek()?.catalog.entries ?? []).map(({ row }) => row).filter(({ removedAt }) => removedAt === null);
+    (cache.peek()?.entries ?? []).map(({ row }) => row).filter(({ removedAt }) => removedAt === null);
   registerGauge(registry, {
     name: "catalog_models",
     help: "Live models in the catalog",

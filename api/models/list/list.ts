@@ -38,7 +38,7 @@ export const listModels = operation(
   },
   async ({ query, request }, { catalog: cache }) => {
     if (query.format === "csv") return replyCsv(request, cache, query);
-    const { catalog } = await cache.current();
+    const catalog = await cache.current();
     const { search } = new URL(request.url);
     const page = catalog.pages.get(search) ?? JSON.stringify({ data: makePage(catalog, query) });
     catalog.pages.set(search, page);

@@ -29,7 +29,7 @@ const FILE_HEADERS = {
 
 /** Replies with the file, which is made as the client reads it. */
 export async function replyCsv(request: Request, cache: CatalogCache, query: ModelSelection) {
-  const { catalog } = await cache.current();
+  const catalog = await cache.current();
   const { etag } = catalog;
   const encoding = chooseEncoding(request.headers.get("accept-encoding"));
   const headers = {

@@ -116,12 +116,12 @@ test("a catalog's names are indexed once for all unknown models", async () => {
     walks += 1;
   };
   const current = await cache.current();
-  const catalog = { ...current.catalog, entries: watched(current.catalog.entries, onWalk) };
+  const catalog = { ...current, entries: watched(current.entries, onWalk) };
   const index = namesOf(catalog);
   Object.assign(index, { names: watched(index.names, onWalk) });
   const check = (...names: string[]) =>
     listUnknownNames(
-      { catalog: { current: async () => ({ ...current, catalog }) } },
+      { catalog: { current: async () => catalog } },
       { models: names.map((text) => ({ text, path: "agent.model", line: 1, column: 1 })), unknownTools: [] },
     );
   await check("openai/gtp-0");
