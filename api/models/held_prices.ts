@@ -1,7 +1,6 @@
 /** GET /models/held: what the source says and the catalog does not take yet. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
-import type { Pool } from "../../sql/connection/pool.ts";
 import { listRefusedDoubts, type RefusedDoubt } from "../../sql/models/catalog_syncs.ts";
 import { type HeldPricesRow, listHeldPrices as listHeldRows } from "../../sql/models/held_prices.ts";
 import { comparePrices } from "../../sql/models/model_price_changes.ts";
@@ -71,7 +70,7 @@ export const listHeldPrices = operation(
     },
   },
   async (_, { catalog }) => {
-    const [held, doubts] = await catalog.read((sql: Pool) =>
+    const [held, doubts] = await catalog.read((sql) =>
       Promise.all([listHeldRows(sql), listRefusedDoubts(sql)]),
     );
     const prices = held.map(presentHeld);

@@ -57,7 +57,7 @@ export function planBundledHistory(
 ): BundledHistory {
   const recorded = new Map(stored.map((model) => [modelKeyText(model), model]));
   const past: BundledHistory = { gone: [], knownSince: [], changes: [] };
-  const models = Map.groupBy(events, eventKey);
+  const models = Map.groupBy(events, ({ provider, model }) => modelKeyText({ provider, modelId: model }));
   const toTiering = tieringOf([...models.values()]);
   for (const [name, own] of models) {
     const first = recorded.get(name);
@@ -73,10 +73,6 @@ export function planBundledHistory(
   }
   past.changes.sort((a, b) => (a.changedAt < b.changedAt ? -1 : Number(a.changedAt > b.changedAt)));
   return past;
-}
-
-function eventKey({ provider, model }: PastEvent): string {
-  return modelKeyText({ provider, modelId: model });
 }
 
 /** Lists the prices of a model, oldest first, without mistakes that the source soon took back. */

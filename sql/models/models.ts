@@ -78,8 +78,6 @@ const PRICE_COLUMNS = columnList(`
   input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing
 `);
 
-const KEY = ["provider", "model_id"];
-
 /** Lists all models by provider and id, including those that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
   return sql<ModelRow[]>`
@@ -95,7 +93,7 @@ export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<
   const rows = models.map(({ prices, ...model }) => ({ ...model, ...toPriceColumns(prices) }));
   // The key stays out: setting it would make rows that refer to a model wait, even with the same value.
   const changes = columns
-    .filter((column) => !KEY.includes(column))
+    .filter((column) => column !== "provider" && column !== "model_id")
     .map((column) => `${column} = excluded.${column}`)
     .join(", ");
   await sql`
