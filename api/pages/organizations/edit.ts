@@ -1,17 +1,11 @@
 /** /orgs/{slug}/edit: the form of an organization's public profile, for owners and admins. */
-import { hasOrgRole } from "../../../shared/policy.ts";
-import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import { updateOrganization } from "../../accounts/organizations/update.ts";
-import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
-import type { ResponseOf } from "../api_client.ts";
 import { inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
-import { orgPage } from "./org_page.ts";
-
-type Org = ResponseOf<typeof getOrganization>["data"];
+import { type OwnOrg, orgPage, requireOrgWithRole } from "./org_page.ts";
 
 const NOTICES = { saved: "Profile saved.", factor: "Second factor setting saved." };
 
@@ -35,9 +29,8 @@ export async function saveEdit(
 
 /** Shows the forms to owners and admins. Throws the error that the API has for all others. */
 export async function showEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data: org } = await page.call(getOrganization, { params: { slug } });
-  requireAllowed(hasOrgRole(org.role, "admin"));
-  const mayEnd = !org.isPersonal && hasOrgRole(org.role, "owner").ok;
+  const org = await requireOrgWithRole(page, { slug, role: "admin" });
+  const isOwner = org.role === "owner";
   return orgPage(page, {
     slug,
     tab: "edit",
@@ -47,13 +40,13 @@ export async function showEdit(page: SignedInPage, { slug }: { slug: string }): 
   <p class="quiet">Everyone can see these fields on the <a href="${orgPath(slug)}">profile</a>.</p>
   ${editForm(page, org)}
 </section>
-${org.role === "owner" && factorForm(tokenField(page.session), org)}
-${mayEnd && html`<p><a href="${orgPath(slug, "end")}">Delete this organization</a></p>`}`,
+${isOwner && factorForm(tokenField(page.session), org)}
+${isOwner && !org.isPersonal && html`<p><a href="${orgPath(slug, "end")}">Delete this organization</a></p>`}`,
   });
 }
 
 /** The API refuses owners without a second factor, or who have not used it recently. */
-function factorForm(token: Html, { requireSecondFactor }: Org): Html {
+function factorForm(token: Html, { requireSecondFactor }: OwnOrg): Html {
   return html`<section class="card form-card" aria-labelledby="factor-title">
   <h2 id="factor-title">Second factor</h2>
   <p>${requireSecondFactor ? "Members need a second factor to see this organization." : "Members without a second factor sign in with their password alone."} API keys are not affected.</p>
@@ -64,7 +57,7 @@ function factorForm(token: Html, { requireSecondFactor }: Org): Html {
 }
 
 /** Renders the form of the profile, as stored or as typed. */
-function editForm({ session, form, problems }: SignedInPage, org: Org): Html {
+function editForm({ session, form, problems }: SignedInPage, org: OwnOrg): Html {
   const text = (name: "name" | "description" | "websiteUrl") => form.get(name) ?? org[name] ?? "";
   return html`<form method="post">${tokenField(session)}
   ${inputField({ name: "name", label: "Name", problems }, html`type="text" maxlength="200" required autocomplete="organization" value="${text("name")}"`)}

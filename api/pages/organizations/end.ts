@@ -1,17 +1,11 @@
 /** /orgs/{slug}/end: an owner deletes the organization, with its slug typed, or takes the deletion back. */
-import { hasOrgRole } from "../../../shared/policy.ts";
 import { deleteOrganization, restoreOrganization } from "../../accounts/organizations/delete.ts";
-import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
-import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
-import type { ResponseOf } from "../api_client.ts";
 import { inputField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { renderInstant } from "../parts.ts";
-import { orgPage } from "./org_page.ts";
-
-type Org = ResponseOf<typeof getOrganization>["data"];
+import { type OwnOrg, orgPage, requireOrgWithRole } from "./org_page.ts";
 
 const NOTICES = {
   deleted: "Deletion scheduled. The organization keeps working for seven days. We emailed its owners.",
@@ -32,13 +26,12 @@ export async function changeEnd(
 
 /** Shows the form to owners. Throws the error that the API has for all others. */
 export async function showEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data: org } = await page.call(getOrganization, { params: { slug } });
-  requireAllowed(hasOrgRole(org.role, "owner"));
+  const org = await requireOrgWithRole(page, { slug, role: "owner" });
   const body = renderForm(page, org);
   return orgPage(page, { slug, tab: "edit", subject: "Delete", notices: NOTICES, body });
 }
 
-function renderForm({ session, problems }: SignedInPage, { slug, isPersonal, deletesAt }: Org): Html {
+function renderForm({ session, problems }: SignedInPage, { slug, isPersonal, deletesAt }: OwnOrg): Html {
   const token = tokenField(session);
   if (isPersonal) {
     return html`<section class="card form-card" aria-labelledby="end-title">

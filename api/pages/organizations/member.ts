@@ -20,13 +20,13 @@ interface MemberAddress {
 
 export async function changeMember(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const body = { role: page.form.get("role") ?? "" };
-  await page.call(updateMember, { params: { ...address }, body });
+  await page.call(updateMember, { params: address, body });
   return seeOtherWith(orgPath(address.slug, "members"), "role");
 }
 
 export async function removeMemberOf(page: SignedInPage, address: MemberAddress): Promise<PageResult> {
   const { slug, userId } = address;
-  await page.call(removeMember, { params: { ...address } });
+  await page.call(removeMember, { params: address });
   if (userId === page.session.user.id) return seeOtherWith(orgPath(slug), "left");
   return seeOtherWith(orgPath(slug, "members"), "remove");
 }

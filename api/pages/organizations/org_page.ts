@@ -4,12 +4,15 @@
  */
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
+import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
+import { requireAllowed } from "../../http/require_allowed.ts";
 import { orgPath } from "../addresses.ts";
+import type { ResponseOf } from "../api_client.ts";
 import { problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
-import type { Page } from "../page.ts";
+import type { Page, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { badge, renderInstant, tabBar } from "../parts.ts";
 
@@ -24,7 +27,19 @@ const TABS: readonly (readonly [path: string, label: string, role: OrgRole | nul
   ["edit", "Edit profile", "admin"],
 ];
 
-interface OrgContent {
+export type OwnOrg = ResponseOf<typeof getOrganization>["data"];
+
+/** Loads an organization in which the user has a role or a higher one. Throws the error that the API has for all others. */
+export async function requireOrgWithRole(
+  { call }: SignedInPage,
+  { slug, role }: { slug: string; role: OrgRole },
+): Promise<OwnOrg> {
+  const { data: org } = await call(getOrganization, { params: { slug } });
+  requireAllowed(hasOrgRole(org.role, role));
+  return org;
+}
+
+interface OrgContent extends Pick<PageContent, "head" | "status"> {
   slug: string;
   /** The organization's name. If omitted, it is found among the visitor's own organizations. */
   name?: string;
@@ -35,8 +50,6 @@ interface OrgContent {
   /** What forms have done, by the name of the notice. */
   notices?: Readonly<Record<string, string>>;
   body: Content;
-  head?: Content;
-  status?: number;
 }
 
 export function orgPage(page: Page, content: OrgContent): PageContent {

@@ -1,7 +1,6 @@
 /** /orgs/{slug}/projects: the projects of an organization. Owners and admins create, rename, delete and restore them here. */
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole } from "../../../shared/policy.ts";
-import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
 import {
   createProject,
   deleteProject,
@@ -10,7 +9,6 @@ import {
   restoreProject,
   updateProject,
 } from "../../accounts/organizations/projects.ts";
-import { requireAllowed } from "../../http/require_allowed.ts";
 import { EXPORTS_PATH, orgPath, withQuery } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts";
@@ -18,7 +16,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageSession } from "../page_session.ts";
 import { emptyState, formatCount, pager, readOffset, recordTable, renderDay } from "../parts.ts";
-import { orgPage } from "./org_page.ts";
+import { orgPage, requireOrgWithRole } from "./org_page.ts";
 
 const PAGE_SIZE = 200;
 
@@ -139,12 +137,11 @@ interface ProjectAddress {
 /** Does what the hidden field `action` says. */
 export async function changeProject(page: SignedInPage, address: ProjectAddress): Promise<PageResult> {
   const { form, call } = page;
-  const params = { ...address };
   if (form.get("action") === "delete") {
-    await call(deleteProject, { params });
+    await call(deleteProject, { params: address });
     return seeOtherWith(orgPath(address.slug, "projects"), "deleted");
   }
-  await call(updateProject, { params, body: readProject(form) });
+  await call(updateProject, { params: address, body: readProject(form) });
   return seeOtherWith(orgPath(address.slug, "projects", address.project), "saved");
 }
 
@@ -152,8 +149,7 @@ export async function showProject(
   page: SignedInPage,
   { slug, project: id }: ProjectAddress,
 ): Promise<PageResult> {
-  const { data: org } = await page.call(getOrganization, { params: { slug } });
-  requireAllowed(hasOrgRole(org.role, "admin"));
+  await requireOrgWithRole(page, { slug, role: "admin" });
   const { data } = await page.call(listOrganizationProjects, { params: { slug } });
   const project = data.projects.find((listed) => listed.id === id);
   if (!project) throw new ApiError("PROJECT_NOT_FOUND");

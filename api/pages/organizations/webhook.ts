@@ -38,19 +38,18 @@ interface WebhookAddress {
 export async function changeWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const { form, call } = page;
   const action = toAction(form.get("action"));
-  const params = { ...address };
   if (action === "rotate") return rotateSecret(page, address);
-  if (action === "test") await call(testWebhook, { params, idempotencyKey: idempotencyKeyOf(form) });
+  if (action === "test") await call(testWebhook, { params: address, idempotencyKey: idempotencyKeyOf(form) });
   else {
     const body = action === "save" ? readWebhookForm(form) : { enabled: action === "enable" };
-    await call(updateWebhook, { params, body });
+    await call(updateWebhook, { params: address, body });
   }
   return seeOtherWith(webhookPath(address), action);
 }
 
 /** Shows the new secret. The same form sent twice replaces it once: the second response says so. */
 async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  const input = { params: { ...address }, idempotencyKey: idempotencyKeyOf(page.form) };
+  const input = { params: address, idempotencyKey: idempotencyKeyOf(page.form) };
   const { data } = await explainUsed(page.call(rotateWebhookSecret, input), SENT_TWICE);
   return showWebhook(page, address, data);
 }
@@ -71,7 +70,7 @@ export async function confirmDelete(page: SignedInPage, address: WebhookAddress)
 }
 
 export async function deleteWebhook({ call }: SignedInPage, address: WebhookAddress): Promise<PageResult> {
-  await call(deleteOperation, { params: { ...address } });
+  await call(deleteOperation, { params: address });
   return seeOtherWith(orgPath(address.slug, "webhooks"), "deleted");
 }
 
@@ -84,7 +83,7 @@ function webhookPath({ slug, id }: WebhookAddress): string {
 }
 
 async function loadWebhook({ call }: SignedInPage, address: WebhookAddress): Promise<Webhook> {
-  return (await call(getWebhook, { params: { ...address } })).data;
+  return (await call(getWebhook, { params: address })).data;
 }
 
 /** `rotated` has the secret that was just made. */
@@ -94,7 +93,7 @@ export async function showWebhook(
   rotated: Rotated | null = null,
 ): Promise<PageResult> {
   const webhook = await loadWebhook(page, address);
-  const { data } = await page.call(listWebhookDeliveries, { params: { ...address } });
+  const { data } = await page.call(listWebhookDeliveries, { params: address });
   const { slug } = address;
   return orgPage(page, {
     slug,
