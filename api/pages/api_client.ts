@@ -72,15 +72,8 @@ export function createApiClient(callApi: CallApi): ApiClient {
   return client as ApiClient;
 }
 
-interface AnyDeclaration {
-  method: Operation["method"];
-  path: string;
-}
-
-interface AnyInput extends Pick<ApiCall, "method" | "org" | "idempotencyKey" | "body"> {
-  params?: Readonly<Record<string, string>>;
-  query?: URLSearchParams | Readonly<Record<string, QueryValue>>;
-}
+type AnyDeclaration = Pick<Operation, "method" | "path">;
+type AnyInput = CallInput<Record<string, string>, Query, Record<string, unknown>>;
 
 /** Returns the path of an operation below /api/v1. */
 export function apiPath({ path }: AnyDeclaration, params: Readonly<Record<string, string>> = {}): string {

@@ -72,27 +72,20 @@ export async function toErrorPage(
     title: OTHER_TITLES[status] ?? "Request not accepted",
     text: explainError(error),
   };
+  const needsFactor = error.code === "SECOND_FACTOR_REQUIRED";
   const page = renderPage({
     title,
     section: null,
     // The page of an unknown address is the same at all of them.
     address: status === 404 ? "/" : context.url.pathname,
-    main: renderMain(title, text, { headers, needsFactor: error.code === "SECOND_FACTOR_REQUIRED" }),
-    ...(session && { session }),
-  });
-  return bytesResponse(page.text, { status, headers });
-}
-
-function renderMain(
-  title: string,
-  text: string,
-  { headers, needsFactor }: { headers: Headers; needsFactor: boolean },
-) {
-  return html`<div class="card message">
+    main: html`<div class="card message">
   <h1>${title}</h1>
   <p>${text}</p>
   ${needsFactor && html`<p><a class="button primary" href="/settings/second-factor">Your second factors</a></p>`}
   <p class="actions"><a class="button${!needsFactor && " primary"}" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>
   <p><small>Request ID: ${headers.get("x-request-id")}</small></p>
-</div>`;
+</div>`,
+    ...(session && { session }),
+  });
+  return bytesResponse(page.text, { status, headers });
 }

@@ -46,9 +46,6 @@ export function idempotencyKeyOf(form: URLSearchParams): string {
 
 export type FormSession = Pick<PageSession, "formToken" | "org">;
 
-/** Not problems of a form: the session has ended, or what the page is about does not exist. */
-const NOT_OF_FORM: readonly number[] = [401, 404];
-
 type Outcome<T> = { ok: true; value: T } | { ok: false; problems: FormProblems };
 
 /**
@@ -59,8 +56,7 @@ export async function attempt<T>(write: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await write() };
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status >= 500 || NOT_OF_FORM.includes(error.status))
-      throw error;
+    if (!(error instanceof ApiError) || error.status >= 500 || [401, 404].includes(error.status)) throw error;
     return { ok: false, problems: toProblems(error) };
   }
 }

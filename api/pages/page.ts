@@ -7,7 +7,7 @@ import { requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/content_encoding.ts";
 import { PAGE_HEADERS, PAGE_POLICY } from "../http/response/security_headers.ts";
 import type { Route, RouteOptions } from "../http/route.ts";
-import { changed, orgPath, withQuery } from "./addresses.ts";
+import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
 import { attempt, type FormProblems } from "./forms.ts";
 import { type PageContent, renderPage } from "./layout.ts";
@@ -15,7 +15,6 @@ import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } 
 import {
   chosenSlug,
   findSession,
-  findSignInPath,
   formTokenOf,
   orgCookie,
   type PageOrg,
@@ -131,15 +130,18 @@ function toPageRoute(
     async respond(request, params) {
       const page = await openPage(request, deps);
       const { session } = page;
-      const signInPath = findSignInPath(visitors, page);
-      if (signInPath !== null) return seeOther(signInPath);
+      if (visitors === "signedIn" && !session) {
+        const path = signInPath(page.url.pathname + page.url.search);
+        // A form had a session, so it has expired; the sign-in page says so.
+        return seeOther(method === "POST" ? `${path}&ended` : path);
+      }
       const named = method === "GET" ? page.url.searchParams.get("org") : null;
       if (session?.org && session.org.slug === named)
         return seeOther(addressIn(session.org, page.url), {
           "Set-Cookie": orgCookie(session.org, deps.config),
         });
       const result = await view(page, params);
-      return result instanceof Response ? result : respondPage(page, result, deps.config);
+      return result instanceof Response ? result : respondPage(page, result);
     },
   };
 }
@@ -192,11 +194,7 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
  * Caches may keep what anonymous visitors get, and ask each time whether it is still the same. Links in mails have a secret
  * in their query, which `?next=` repeats: no request has such an address as its referrer, and no cache keeps the page.
  */
-function respondPage(
-  { request, url, session, notice }: Page,
-  content: PageContent,
-  config: Pick<Config, "publicUrl">,
-): Response {
+function respondPage({ request, url, session, notice, deps }: Page, content: PageContent): Response {
   const { status = 200, org } = content;
   const shown = content.hidesAccount ? {} : { session };
   // Encoded once, for the ETag and the response.
@@ -209,7 +207,8 @@ function respondPage(
     // Not no-referrer: browsers would then send forms without their origin.
     if (hasSecret) headers.set("Referrer-Policy", "strict-origin");
     if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
-    if (org && org.slug !== chosenSlug(request.headers)) headers.append("Set-Cookie", orgCookie(org, config));
+    if (org && org.slug !== chosenSlug(request.headers))
+      headers.append("Set-Cookie", orgCookie(org, deps.config));
     return bytesResponse(body, { status, headers });
   }
   const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;

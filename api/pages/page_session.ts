@@ -1,6 +1,6 @@
 /**
- * The session of a page: who is signed in, and where a visitor without one is sent. A cookie whose session is
- * over was deleted before, and its visitor is anonymous (http/pipeline/rate_limits.ts).
+ * The session of a page: who is signed in, and for which organization. A cookie whose session is over was deleted before, and
+ * its visitor is anonymous (http/pipeline/rate_limits.ts).
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -11,7 +11,6 @@ import { getMe } from "../accounts/me.ts";
 import { readCookie, setCookie } from "../http/cookies.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { readSessionTokens } from "../http/session_cookie.ts";
-import { signInPath } from "./addresses.ts";
 import { createApiClient, type ResponseOf } from "./api_client.ts";
 
 export interface PageSession {
@@ -44,18 +43,6 @@ export async function findSession(
     if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;
     throw error;
   }
-}
-
-/**
- * Returns where a visitor is sent who needs a session and has none: to sign in, and then back. A form had a session, so it has
- * expired; the sign-in page says so. Null if the page can be shown.
- */
-export function findSignInPath(
-  visitors: "all" | "signedIn",
-  { session, request, url }: { session: PageSession | null } & Pick<RequestContext, "request" | "url">,
-): string | null {
-  if (visitors === "all" || session) return null;
-  return `${signInPath(url.pathname + url.search)}${request.method === "POST" ? "&ended" : ""}`;
 }
 
 /**
