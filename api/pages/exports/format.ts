@@ -36,8 +36,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /** Returns `in 3 days`, `5 minutes ago`, `just now`. */
-export function formatDistance(iso: string, now: number): string {
-  const seconds = (Date.parse(iso) - now) / 1000;
+export function formatDistance(iso: string): string {
+  const seconds = (Date.parse(iso) - Date.now()) / 1000;
   for (const [unit, length, from] of TIME_UNITS) {
     if (Math.abs(seconds) >= from * length) return DISTANCE.format(Math.round(seconds / length), unit);
   }

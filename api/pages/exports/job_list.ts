@@ -38,7 +38,7 @@ export async function renderJobs(page: SignedInPage, org: PageOrg, target: Targe
     const isTarget = job.id === target?.job.id;
     const note = isTarget ? NOTES.get(target.as) : undefined;
     return renderJob({
-      ...{ job, note, isTarget, session: page.session, now: Date.now() },
+      ...{ job, note, isTarget, session: page.session },
       requester: nameOf(job.requestedBy),
     });
   });

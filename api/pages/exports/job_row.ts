@@ -35,19 +35,19 @@ interface JobRow {
   note?: string | undefined;
   /** Whether it takes the focus when the page opens. */
   isTarget: boolean;
-  /** Milliseconds since the epoch. */
-  now: number;
 }
 
 /** The status as shown: a job whose file has expired is "expired", even if the file is not deleted yet. */
-function statusOf({ status, expiresAt, errorCode }: ExportJob, now: number): ShownStatus {
+function statusOf({ status, expiresAt, errorCode }: ExportJob): ShownStatus {
   if (errorCode === "CANCELED") return "canceled";
-  return status === "ready" && expiresAt !== undefined && Date.parse(expiresAt) <= now ? "expired" : status;
+  return status === "ready" && expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()
+    ? "expired"
+    : status;
 }
 
 export function renderJob(row: JobRow): Html {
-  const { job, requester, note, isTarget, now } = row;
-  const status = statusOf(job, now);
+  const { job, requester, note, isTarget } = row;
+  const status = statusOf(job);
   const facts = [describeVisibility(job.visibility), job.since && "only changes"].filter(Boolean).join("; ");
   return html`<li class="job${note && html` highlighted`}" id="job-${job.id}" tabindex="-1" data-number="${job.number}" data-status="${status}"${
     isTarget && html` data-target`
@@ -62,13 +62,13 @@ export function renderJob(row: JobRow): Html {
     job.since !== undefined && html` · since ${timeTag(job.since)}`
   }</p>
   ${facts !== "" && html`<p class="quiet" data-part="visibility">${capitalized(facts)}</p>`}
-  ${renderState(job, status, now)}
+  ${renderState(job, status)}
   <div class="problem" data-part="problem" role="alert"></div>
 </li>`;
 }
 
-function renderState(job: ExportJob, status: ShownStatus, now: number): Content {
-  if (status === "queued") return html`<div class="progress"><p>${describeWait(job, now)}</p></div>`;
+function renderState(job: ExportJob, status: ShownStatus): Content {
+  if (status === "queued") return html`<div class="progress"><p>${describeWait(job)}</p></div>`;
   if (status === "running") return renderProgress(job);
   if (status === "canceled") return html`<p data-part="outcome">${job.errorMessage}.</p>`;
   if (status === "expired") return html`<p data-part="outcome">The file has expired.</p>`;
@@ -79,7 +79,7 @@ function renderState(job: ExportJob, status: ShownStatus, now: number): Content 
   const { projectsTotal, rowsWritten } = job.progress;
   return html`<p data-part="outcome">${countOf(projectsTotal, "project")}, ${countOf(rowsWritten, "row")}. ${
     job.expiresAt !== undefined &&
-    html`<span class="quiet">Expires <time data-part="expires" datetime="${job.expiresAt}" title="${job.expiresAt}">${formatDistance(job.expiresAt, now)}</time></span>`
+    html`<span class="quiet">Expires <time data-part="expires" datetime="${job.expiresAt}" title="${job.expiresAt}">${formatDistance(job.expiresAt)}</time></span>`
   }</p>`;
 }
 
@@ -88,11 +88,11 @@ const WAITS = {
   database: "Waiting because the database has failed.",
 } as const;
 
-function describeWait({ waitingFor, retryAt }: ExportJob, now: number): Content {
+function describeWait({ waitingFor, retryAt }: ExportJob): Content {
   if (waitingFor === undefined || retryAt === undefined) return "Waiting in queue.";
   const next =
-    Date.parse(retryAt) > now
-      ? html`The next attempt begins <time datetime="${retryAt}" title="${retryAt}">${formatDistance(retryAt, now)}</time>.`
+    Date.parse(retryAt) > Date.now()
+      ? html`The next attempt begins <time datetime="${retryAt}" title="${retryAt}">${formatDistance(retryAt)}</time>.`
       : "The next attempt begins now.";
   return html`${WAITS[waitingFor]} ${next}`;
 }
