@@ -11,7 +11,7 @@ interface BarPlot {
   bars: readonly Bar[];
 }
 
-interface Bar {
+export interface Bar {
   label: string;
   /** Zero or more. */
   value: number;
@@ -31,7 +31,8 @@ const ROUND = [1, 2, 5, 10] as const;
  * Renders the plot. Text is HTML beside the drawing, so it keeps its size on a phone. The table below has every value for
  * people who cannot see the bars.
  */
-export function renderBarPlot({ title, columns, bars }: BarPlot): Html {
+export function renderBarPlot(plot: BarPlot): Html {
+  const { title, bars } = plot;
   const max = roundUp(Math.max(1, ...bars.map(({ value }) => value)));
   const middle = max % 2 === 0 ? max / 2 : null;
   return html`<figure class="stack">
@@ -44,7 +45,7 @@ export function renderBarPlot({ title, columns, bars }: BarPlot): Html {
     </svg>
     <div class="plot-labels">${labelled(bars).map((label) => html`<span>${label}</span>`)}</div>
   </div>
-  <details><summary>Show the numbers</summary>${renderTable(columns, bars, title)}</details>
+  <details><summary>Show the numbers</summary>${barTable(plot)}</details>
 </figure>`;
 }
 
@@ -71,12 +72,16 @@ function labelled(bars: readonly Bar[]): string[] {
   return [...places].flatMap((place) => bars[place]?.label ?? []);
 }
 
-function renderTable({ label, value }: BarPlot["columns"], bars: readonly Bar[], title: string): Html {
+/** Renders bars as a table, without the plot. */
+export function barTable({ title, columns, bars }: BarPlot): Html {
   const rows = bars.map(
-    (bar) => html`<tr><th scope="row">${bar.label}</th><td class="number">${formatCount(bar.value)}</td></tr>
+    ({
+      label,
+      value,
+    }) => html`<tr><th scope="row">${label}</th><td class="number">${formatCount(value)}</td></tr>
 `,
   );
-  return dataTable(title, [label, numberHeading(value)], rows);
+  return dataTable(title, [columns.label, numberHeading(columns.value)], rows);
 }
 
 /** Returns the next round number: 1, 2, 5, 10, 20 and so on. */

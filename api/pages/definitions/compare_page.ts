@@ -6,8 +6,7 @@ import { definitionPath, signInPath, withQuery } from "../addresses.ts";
 import { nullIf, type ResponseOf } from "../api_client.ts";
 import { renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
-import type { Page } from "../page.ts";
+import type { Page, PageResult } from "../page.ts";
 import { badge, emptyState, recordTable } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
@@ -32,7 +31,7 @@ interface Versions {
 type DiffQuery = Versions & { format: "sections" | "fields" | "unified" };
 
 /** Shows two selects, and below them the comparison of the chosen versions; by default the two highest. */
-export async function showCompare(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showCompare(page: Page, address: PageAddress): Promise<PageResult> {
   const line = { ...address, version: null };
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),

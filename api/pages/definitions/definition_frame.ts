@@ -28,17 +28,14 @@ export async function loadDefinition(
 }
 
 /** What a tab shows. */
-interface TabContent {
+interface TabContent extends Pick<PageContent, "head"> {
   /** Null for the first tab. */
-  tab: DefinitionTab | null;
+  tab: keyof typeof TAB_LABELS | null;
   body: Html;
-  head?: Content;
 }
 
-/** Tabs by the last part of their addresses. */
-type DefinitionTab = "yaml" | "versions" | "compare" | "dependencies" | "dependents" | "forks" | "usage";
-
-const TAB_LABELS: Readonly<Record<DefinitionTab, string>> = {
+/** By the last part of their addresses. */
+const TAB_LABELS = {
   yaml: "YAML",
   versions: "Versions",
   compare: "Compare",
@@ -46,7 +43,7 @@ const TAB_LABELS: Readonly<Record<DefinitionTab, string>> = {
   dependents: "Used by",
   forks: "Forks",
   usage: "Usage",
-};
+} as const;
 
 /** Puts a tab into the frame of its definition. */
 export function frameTab(definition: ShownDefinition, { tab, body, head }: TabContent): PageContent {
@@ -132,7 +129,7 @@ function successorPath(successor: string, { type, organization }: PageAddress): 
   return definitionPath({ type, organization: orgSlug ?? organization, name, version });
 }
 
-function renderTabs({ address, forkCount }: ShownDefinition, current: DefinitionTab | null): Html {
+function renderTabs({ address, forkCount }: ShownDefinition, current: TabContent["tab"]): Html {
   const tabs = Object.entries(TAB_LABELS).map(([tab, label]) => {
     const count = tab === "forks" && forkCount > 0 && ` ${formatCount(forkCount)}`;
     return [definitionPath(address, tab), [label, count], tab === current] as const;

@@ -3,8 +3,7 @@ import { getDependencies, getDependents } from "../../definitions/dependencies.t
 import { definitionPath, type LinkedDefinition } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
-import type { Page } from "../page.ts";
+import type { Page, PageResult } from "../page.ts";
 import { badge, countOf, emptyState, recordTable } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { type GraphBox, type GraphLayout, layoutGraph } from "./dependency_graph.ts";
@@ -16,7 +15,7 @@ const MAX_ROWS = 300;
 type DependenciesJson = ResponseOf<typeof getDependencies>["data"];
 
 /** Shows the whole tree, as far as the visitor can see it. */
-export async function showDependencies(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showDependencies(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
     page.call(getDependencies, { params: apiParams(address) }),
@@ -58,7 +57,7 @@ function renderUnresolved(unresolved: DependenciesJson["unresolved"]): Content {
 }
 
 /** Shows the versions that depend directly on this one or, without a version, on any version of it. */
-export async function showDependents(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showDependents(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
     page.call(getDependents, { params: apiParams(address) }),
@@ -92,10 +91,7 @@ const MAX_NOTE = 38;
 export function drawGraph({ boxes, columns, rows }: GraphLayout): Html {
   const width = columns * (BOX.width + BOX.columnGap) - BOX.columnGap + 2 * BOX.margin;
   const height = rows * (BOX.height + BOX.rowGap) - BOX.rowGap + 2 * BOX.margin;
-  const edges = boxes.flatMap((box) => {
-    const parent = box.parent === null ? undefined : boxes[box.parent];
-    return parent ? [drawEdge(parent, box)] : [];
-  });
+  const edges = boxes.map((box) => box.parent && drawEdge(box.parent, box));
   return html`<svg class="graph" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Dependency graph">
 <g class="edges" aria-hidden="true">${edges}</g>
 ${boxes.map(drawBox)}
@@ -120,16 +116,13 @@ function drawEdge(from: GraphBox, to: GraphBox): Html {
 function drawBox(box: GraphBox): Html {
   const { node } = box;
   const { type, name, version, organization } = node;
-  const note = [type, version, ...(node.context ? [node.context] : [])].join(" · ");
+  const context = node.context ? [node.context] : [];
+  const note = [type, version, ...context].join(" · ");
   const rest = [
     ...(box.isRepeated ? ["its dependencies are shown at another place"] : []),
     ...(box.hidden > 0 ? [`${box.hidden} more not shown`] : []),
   ];
-  const title = [
-    `${type} @${organization}/${name}@${version}`,
-    ...(node.context ? [node.context] : []),
-    ...rest,
-  ];
+  const title = [`${type} @${organization}/${name}@${version}`, ...context, ...rest];
   return html`<a href="${definitionPath(node)}" class="node ${type}"${rest.length > 0 && html` data-cut`}><title>${title.join(" · ")}</title>
 <rect x="${leftOf(box)}" y="${topOf(box)}" width="${BOX.width}" height="${BOX.height}" rx="6"/>
 <rect class="kind" x="${leftOf(box)}" y="${topOf(box)}" width="5" height="${BOX.height}" rx="2"/>

@@ -10,8 +10,8 @@ export interface GraphBox {
   column: number;
   /** From the top, in rows; between two of them for a box beside several others. */
   row: number;
-  /** Its place in `boxes`; null for the root. */
-  parent: number | null;
+  /** Null for the root. */
+  parent: GraphBox | null;
   /** How many of its dependencies are not drawn. */
   hidden: number;
   /** True if another box has the same version, and its dependencies. */
@@ -39,22 +39,23 @@ export function layoutGraph(root: DependencyTree, maxBoxes = MAX_BOXES): GraphLa
 
 /** Chooses the boxes level by level, so that the most distant ones are left out. */
 function pickBoxes(root: DependencyTree, maxBoxes: number): GraphBox[] {
-  const boxes = [newBox(root, null, 0)];
+  const boxes = [newBox(root, null)];
   const opened = new Set<string>();
   // Boxes are added while they are walked: each level after the one above it.
-  for (const [index, box] of boxes.entries()) {
+  for (const box of boxes) {
     const { id, dependencies } = box.node;
     box.isRepeated = opened.has(id) && dependencies.length > 0;
     if (box.isRepeated) continue;
     opened.add(id);
     const shown = dependencies.slice(0, maxBoxes - boxes.length);
     box.hidden = dependencies.length - shown.length;
-    boxes.push(...shown.map((node) => newBox(node, index, box.column + 1)));
+    boxes.push(...shown.map((node) => newBox(node, box)));
   }
   return boxes;
 }
 
-function newBox(node: DependencyTree, parent: number | null, column: number): GraphBox {
+function newBox(node: DependencyTree, parent: GraphBox | null): GraphBox {
+  const column = parent === null ? 0 : parent.column + 1;
   return { node, parent, column, row: 0, hidden: 0, isRepeated: false };
 }
 
@@ -63,13 +64,11 @@ function newBox(node: DependencyTree, parent: number | null, column: number): Gr
  * rows.
  */
 function placeRows(boxes: readonly GraphBox[]): number {
-  const children = boxes.map((): GraphBox[] => []);
-  for (const box of boxes) if (box.parent !== null) children[box.parent]?.push(box);
-  const places = new Map(boxes.map((box, index) => [box, children[index] ?? []]));
+  const children = Map.groupBy(boxes, ({ parent }) => parent);
   let rows = 0;
   // The tree is at most 50 levels deep.
   const place = (box: GraphBox): number => {
-    const below = (places.get(box) ?? []).map(place);
+    const below = (children.get(box) ?? []).map(place);
     box.row = below.length === 0 ? rows++ : ((below[0] ?? 0) + (below.at(-1) ?? 0)) / 2;
     return box.row;
   };

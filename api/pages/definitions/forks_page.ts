@@ -4,8 +4,7 @@ import { getLineage, listForks } from "../../definitions/forks/forks.ts";
 import { definitionPath, type LinkedDefinition } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
-import type { Page } from "../page.ts";
+import type { Page, PageResult } from "../page.ts";
 import { countOf, emptyState, recordTable, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
@@ -19,7 +18,7 @@ type LineageJson = ResponseOf<typeof getLineage>["data"];
 
 type ForksJson = ResponseOf<typeof listForks>["data"];
 
-export async function showForks(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showForks(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, lineage, forks] = await Promise.all([
     loadDefinition(page, address),
     page.call(getLineage, { params: apiParams(address) }),

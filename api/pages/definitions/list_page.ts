@@ -5,8 +5,7 @@ import { changed, knownQuery, organizationOf, withQuery } from "../addresses.ts"
 import type { ResponseOf } from "../api_client.ts";
 import { attempt, type FormProblems, problemSummary } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
-import type { Page } from "../page.ts";
+import type { Page, PageResult } from "../page.ts";
 import { badge, countOf, emptyState, pager } from "../parts.ts";
 import { renderTags, versionBadge } from "./definition_frame.ts";
 import { renderFacets, TYPED_FIELDS } from "./list_facets.ts";
@@ -18,7 +17,7 @@ const PAGE_SIZE = "25";
 type ListJson = ResponseOf<typeof listDefinitions>["data"];
 
 /** Shows one page of the list. A query that the API refuses is shown in the form, with its problems and status. */
-export async function showList(opened: Page): Promise<PageContent> {
+export async function showList(opened: Page): Promise<PageResult> {
   const url = new URL(withQuery("/definitions", knownQuery(opened.url, LIST_QUERY)), opened.url);
   const page = { ...opened, url };
   const { results, problems } = await loadResults(page);

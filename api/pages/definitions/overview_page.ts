@@ -10,9 +10,8 @@ import { resolveModelAlias } from "../../models/models.ts";
 import { definitionPath } from "../addresses.ts";
 import { nullIf } from "../api_client.ts";
 import { type Content, Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
 import { renderNotice } from "../notice.ts";
-import type { Page, PageDeps } from "../page.ts";
+import type { Page, PageDeps, PageResult } from "../page.ts";
 import { COPY_SCRIPT } from "../secret.ts";
 import {
   frameTab,
@@ -30,7 +29,7 @@ const SHOWN_VERSIONS = 5;
 const WINDOW = 43_200;
 
 /** Shows the Markdown of a definition and a column of facts. */
-export async function showOverview(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showOverview(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, side] = await Promise.all([
     loadDefinition(page, address, { withTexts: true }),
     loadSide(page, address),
@@ -54,7 +53,7 @@ ${renderSide(definition, { ...side, alias, model, publisher })}
   });
 }
 
-export async function showYaml(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showYaml(page: Page, address: PageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, address, { withTexts: true });
   const { markup, isCut } = await renderText(readerWork(page.deps.documents, page.request), {
     format: "yaml",
@@ -72,9 +71,7 @@ ${isCut && html`<p class="notice">This is the beginning of a long document. The 
   });
 }
 
-type LoadedSide = Pick<SideData, "executions" | "versions" | "forkable" | "session">;
-
-async function loadSide(page: Page, address: PageAddress): Promise<LoadedSide> {
+async function loadSide(page: Page, address: PageAddress) {
   const { session } = page;
   const line = { ...address, version: null };
   const org = session?.org ?? null;
@@ -180,28 +177,21 @@ const MAX_LENGTH = 48_000;
  */
 export async function renderText(
   work: Pick<DocumentWork, "render">,
-  options: { format: "markdown" | "yaml"; text: string },
+  { format, text: whole }: { format: "markdown" | "yaml"; text: string },
 ): Promise<{ markup: Html; isCut: boolean }> {
-  const text = cut(options.text);
-  const isCut = text.length < options.text.length;
-  return { markup: await render(work, { ...options, text }), isCut };
-}
-
-async function render(
-  work: Pick<DocumentWork, "render">,
-  { format, text }: { format: "markdown" | "yaml"; text: string },
-): Promise<Html> {
+  const text = cut(whole);
+  const isCut = text.length < whole.length;
   try {
     // The renderers escape.
     const markup = new Html(JSON.parse(await work.render({ format, text })));
-    return format === "yaml" ? inCodeBlock(markup) : markup;
+    return { markup: format === "yaml" ? inCodeBlock(markup) : markup, isCut };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return inCodeBlock(html`${text}`);
+    return { markup: inCodeBlock(text), isCut };
   }
 }
 
-function inCodeBlock(markup: Html): Html {
+function inCodeBlock(markup: Content): Html {
   return html`<pre class="source" tabindex="0"><code>${markup}</code></pre>`;
 }
 

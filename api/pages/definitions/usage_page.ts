@@ -2,11 +2,10 @@
 import { getExecutionStatistics } from "../../definitions/executions.ts";
 import { definitionPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { renderBarPlot } from "../bar_plot.ts";
+import { type Bar, barTable, renderBarPlot } from "../bar_plot.ts";
 import { type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
-import type { Page } from "../page.ts";
-import { countOf, dataTable, emptyState, formatCount, formatInstant, numberHeading } from "../parts.ts";
+import type { Page, PageResult } from "../page.ts";
+import { countOf, emptyState, formatCount, formatInstant } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
@@ -27,7 +26,7 @@ const WINDOWS: Readonly<Record<string, Window>> = {
 const DEFAULT_WINDOW = "30d";
 
 /** Shows the executions of all versions in one window. */
-export async function showUsage(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showUsage(page: Page, address: PageAddress): Promise<PageResult> {
   const given = page.url.searchParams.get("window") ?? "";
   const chosen = Object.hasOwn(WINDOWS, given) ? given : DEFAULT_WINDOW;
   const window = WINDOWS[chosen] as Window;
@@ -64,19 +63,15 @@ ${emptyState(`No executions in the ${window.label.toLowerCase()}.`)}`;
     columns: { label: window.bucket === "day" ? "Day" : "Hour", value: "Executions" },
     bars: byTime.map(({ time, count }) => ({ label: formatTime(time), value: count })),
   };
+  const sources = bySource.map(({ source, count }) => ({ label: source, value: count }));
+  const versions = byVersion.map(({ version, count }) => ({ label: version, value: count }));
   return html`<section class="card stack" aria-labelledby="over-time">
 ${heading}
 ${renderBarPlot(plot)}
 </section>
 <div class="pair">
-${renderTable(
-  "Sources",
-  bySource.map(({ source, count }) => [source, count]),
-)}
-${renderTable(
-  "Versions",
-  byVersion.map(({ version, count }) => [version, count]),
-)}
+${renderTable("Sources", sources)}
+${renderTable("Versions", versions)}
 </div>`;
 }
 
@@ -88,13 +83,8 @@ function formatTime(instant: string): string {
 /** More would be no overview; sources are free text. */
 const MAX_ROWS = 100;
 
-function renderTable(title: string, counts: readonly (readonly [string, number])[]): Html {
-  const rows = counts
-    .slice(0, MAX_ROWS)
-    .map(
-      ([name, count]) =>
-        html`<tr><th scope="row">${name}</th><td class="number">${formatCount(count)}</td></tr>`,
-    );
-  return html`<div>${dataTable(title, [title, numberHeading("Executions")], rows)}
+function renderTable(title: string, counts: readonly Bar[]): Html {
+  const columns = { label: title, value: "Executions" };
+  return html`<div>${barTable({ title, columns, bars: counts.slice(0, MAX_ROWS) })}
 ${counts.length > MAX_ROWS && html`<p class="quiet">and ${counts.length - MAX_ROWS} more</p>`}</div>`;
 }

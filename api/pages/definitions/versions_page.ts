@@ -2,8 +2,7 @@
 import { listVersions } from "../../definitions/versions.ts";
 import { definitionPath, withQuery } from "../addresses.ts";
 import { type Content, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
-import type { Page } from "../page.ts";
+import type { Page, PageResult } from "../page.ts";
 import { countOf, pager, readOffset, recordTable, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition, statusBadge } from "./definition_frame.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
@@ -11,7 +10,7 @@ import { apiParams, type PageAddress } from "./page_address.ts";
 const PAGE_SIZE = 50;
 
 /** Shows one page of versions, the highest first. */
-export async function showVersions(page: Page, address: PageAddress): Promise<PageContent> {
+export async function showVersions(page: Page, address: PageAddress): Promise<PageResult> {
   const line = { ...address, version: null };
   const offset = readOffset(page.url);
   const [definition, { data }] = await Promise.all([

@@ -8,7 +8,7 @@ import { renderNotice } from "../../notice.ts";
 import type { SignedInPage } from "../../page.ts";
 import type { PageAddress } from "../page_address.ts";
 
-interface ActionForm {
+interface ActionForm extends Pick<PageContent, "head" | "status"> {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
   title: string;
   target: PageAddress;
@@ -18,9 +18,6 @@ interface ActionForm {
   fields?: Content;
   /** Label of the button; left out if the action is not possible now, which `effects` explains. */
   button?: string | null;
-  head?: Content;
-  /** 200 when left out. */
-  status?: number;
 }
 
 export function actionPage({ session, notice, problems }: SignedInPage, form: ActionForm): PageContent {
