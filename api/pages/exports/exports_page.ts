@@ -3,7 +3,6 @@ import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { getExportJob } from "../../exports/jobs.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { renderJobs, type Target } from "./job_list.ts";
@@ -56,7 +55,7 @@ async function readAddress(page: SignedInPage): Promise<Destination> {
   }
 }
 
-async function renderExports(page: SignedInPage, note: StartNote): Promise<PageContent> {
+async function renderExports(page: SignedInPage, note: StartNote): Promise<PageResult> {
   const { org, target, problem, fileOf } = await readAddress(page);
   const shown = { title: "Data exports", section: "exports", head: HEAD } as const;
   if (!org) {

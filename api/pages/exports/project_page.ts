@@ -17,7 +17,6 @@ import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { apiPath, type ResponseOf } from "../api_client.ts";
 import { attempt, choice, renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
@@ -83,7 +82,7 @@ async function requireProject(page: SignedInPage, name: string): Promise<OwnProj
   throw refusal;
 }
 
-async function renderProject(page: SignedInPage, project: OwnProject): Promise<PageContent> {
+async function renderProject(page: SignedInPage, project: OwnProject): Promise<PageResult> {
   const { problems } = page;
   const { org } = project;
   const isPublisher = org.role !== "viewer";

@@ -1,7 +1,7 @@
 /** Corrections of past prices: plots and changes show what was recorded. */
 import { type Html, html } from "../html.ts";
-import { dataTable, formatPrice, numberHeading, renderInstant } from "../parts.ts";
-import { priceLabel } from "./format.ts";
+import { dataTable, numberHeading, renderInstant } from "../parts.ts";
+import { priceLabel, priceOrUnknown } from "./format.ts";
 import type { Compared } from "./model_responses.ts";
 
 /** Lists the corrections of these models, the newest of each first; null without any. */
@@ -12,7 +12,7 @@ export function correctionTable(compared: readonly Compared[]): Html | null {
       ({ field, validFrom, validTo, value, reason }) => html`<tr>
 ${isOfSeveral && html`<th scope="row">${model.name}</th>`}<th scope="row">${priceLabel(field)}</th>
 <td>${renderInstant(validFrom)}</td><td>${renderInstant(validTo)}</td>
-<td class="number">${value === null ? "unknown" : formatPrice(value)}</td><td class="reason">${reason}</td></tr>`,
+<td class="number">${priceOrUnknown(value)}</td><td class="reason">${reason}</td></tr>`,
     ),
   );
   if (rows.length === 0) return null;

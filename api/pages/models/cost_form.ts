@@ -41,12 +41,8 @@ export async function computeCost(
   page: Page,
   { provider, modelId, cost }: FullModel,
 ): Promise<ComputedCost | null> {
-  const values = new Map(
-    FIELDS.flatMap(({ name }): [string, string][] => {
-      const text = page.url.searchParams.get(name)?.trim() ?? "";
-      return text === "" ? [] : [[name, text]];
-    }),
-  );
+  const typed = FIELDS.map(({ name }) => [name, page.url.searchParams.get(name)?.trim() ?? ""] as const);
+  const values = new Map<string, string>(typed.filter(([, text]) => text !== ""));
   if (values.size === 0 || cost === null) return null;
   const tokens = [...values].map(([name, text]): [string, number | string] => [name, toNumber(text)]);
   const usage = { provider, modelId, inputTokens: 0, outputTokens: 0, ...Object.fromEntries(tokens) };

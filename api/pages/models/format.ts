@@ -1,7 +1,7 @@
 /** How numbers of tokens, names of prices and capabilities read on the pages about models. */
 import type { ModelCapability } from "../../../shared/vocabulary.ts";
 import { fieldWords } from "../forms.ts";
-import { capitalized, UNKNOWN } from "../parts.ts";
+import { capitalized, formatPrice, UNKNOWN } from "../parts.ts";
 import type { ModelItem } from "./model_responses.ts";
 
 const TOKENS = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
@@ -18,6 +18,10 @@ export function priceLabel(field: string): string {
   const [, size, part = field] = /^tiers\.(\d+)\.(\w+)$/.exec(field) ?? [];
   const label = capitalized(fieldWords(part));
   return size === undefined ? label : `${label}, over ${formatTokens(Number(size))} context`;
+}
+
+export function priceOrUnknown(price: number | null): string {
+  return price === null ? "unknown" : formatPrice(price);
 }
 
 export const CAPABILITY_LABELS: Readonly<Record<ModelCapability, string>> = {

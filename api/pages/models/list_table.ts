@@ -50,13 +50,9 @@ export function listTable(table: ListTable): Html {
     ...COLUMNS.map((column) => heading(column, query)),
     html`<th scope="col" class="wide">90 days</th>`,
   ];
+  const rows = models.map((model) => row(model, table));
   return html`<form method="get" action="/models/compare" class="stack" data-compares="${MAX_COMPARED}">
-${dataTable(
-  "Models and prices",
-  columns,
-  models.map((model) => row(model, table)),
-  "models",
-)}
+${dataTable("Models and prices", columns, rows, "models")}
 <div class="notice bottom-bar"><button type="submit" class="primary">Compare selected</button> <span role="status">Select up to ${MAX_COMPARED} models.</span> <button type="button" hidden>Clear selection</button></div>
 </form>`;
 }

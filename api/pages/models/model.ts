@@ -8,9 +8,9 @@ import { withQuery } from "../addresses.ts";
 import { nullIf } from "../api_client.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
-import { badge, formatPrice, renderDay } from "../parts.ts";
+import { badge, renderDay } from "../parts.ts";
 import { computeCost, costSection } from "./cost_form.ts";
-import { priceLabel } from "./format.ts";
+import { priceLabel, priceOrUnknown } from "./format.ts";
 import { modelFacts } from "./model_facts.ts";
 import { type FullModel, type Held, loadProviderNames, type ProviderNames } from "./model_responses.ts";
 import { priceSection } from "./price_section.ts";
@@ -87,10 +87,6 @@ function doubts(model: FullModel, held: Held["prices"]): Content {
           ", ",
         )}. ${waiting.rejected ? "An operator has rejected this as a mistake." : "This may be a mistake: it is not used until a later sync or an operator confirms it."}</p>`,
   ];
-}
-
-function priceOrUnknown(price: number | null): string {
-  return price === null ? "unknown" : formatPrice(price);
 }
 
 /** Finds the model that the name of the family stands for, unless it is this one or the alias is deprecated. */

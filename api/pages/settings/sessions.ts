@@ -1,8 +1,7 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
-import { ApiError } from "../../../shared/errors.ts";
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { notFound } from "../../http/not_found.ts";
-import type { ResponseOf } from "../api_client.ts";
+import { nullIf, type ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
@@ -65,9 +64,7 @@ export function confirmEndOthers(page: SignedInPage): PageResult {
 export async function endOthers(page: SignedInPage): Promise<PageResult> {
   const others = (await loadSessions(page)).filter(({ isCurrent }) => !isCurrent);
   for (const { id } of others) {
-    await page.call(revokeSession, { params: { id } }).catch((error: unknown) => {
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
-    });
+    await nullIf(["NOT_FOUND"], page.call(revokeSession, { params: { id } }));
   }
   return seeOtherWith(PATH, "ended-others");
 }

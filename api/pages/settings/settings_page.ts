@@ -17,12 +17,10 @@ const TABS = [
   { path: "/settings/sessions", label: "Sessions" },
 ] as const;
 
-interface SettingsContent {
+interface SettingsContent extends Pick<PageContent, "head" | "status"> {
   body: Content;
   /** What forms have done, by the name of the notice. */
   notices?: Readonly<Record<string, string>>;
-  head?: Content;
-  status?: number;
 }
 
 /** Returns a page of the settings. `url.pathname` is one of the tabs. */

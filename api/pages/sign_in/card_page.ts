@@ -8,13 +8,10 @@ import type { PageContent } from "../layout.ts";
 
 export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not use a common password, your username or your email address.`;
 
-interface CardContent {
-  title: string;
+interface CardContent extends Pick<PageContent, "title" | "head" | "status"> {
   problems?: FormProblems | null;
   /** Whether the body says what the API refused. */
   isRefused?: boolean;
-  status?: number | undefined;
-  head?: Content;
   /** Below the heading. */
   body: Content;
 }

@@ -84,14 +84,14 @@ function renderOffer({ session }: SignedInPage, offer: Offer, token: string): Pa
 
 function renderOtherAccount({ session }: SignedInPage, email: string, token: string): PageContent {
   const { user } = session;
-  const content = cardPage({
+  return cardPage({
     title: "This invitation is for another account",
+    head: ACCOUNT_SCRIPT,
     body: html`<p role="alert">It is for ${email}. You are signed in as ${user.username} with the address ${user.email}.</p>
   <form method="post" action="${addressOf(token)}">${tokenField(session)}
     <div class="actions"><button type="submit" class="primary" name="action" value="sign-out">Sign out and continue</button> <a class="button" href="/">Cancel</a></div>
   </form>`,
   });
-  return { ...content, head: ACCOUNT_SCRIPT };
 }
 
 function renderDead({ session }: Page): PageContent {

@@ -4,7 +4,6 @@ import { signInWithSecondFactor } from "../../accounts/sign_in/second_step.ts";
 import { withQuery } from "../addresses.ts";
 import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
 import { html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, describeRefusal } from "./card_page.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
@@ -35,7 +34,7 @@ export async function takeSecondStep(page: Page): Promise<PageResult> {
 }
 
 /** The password was right: the token of the sign-in is in the form. Offers what the user has. */
-export function renderSecondStep({ url }: Page, { loginToken, methods, problem }: SecondStep): PageContent {
+export function renderSecondStep({ url }: Page, { loginToken, methods, problem }: SecondStep): PageResult {
   const next = url.searchParams.get("next");
   const action = withQuery(`${SIGN_IN_PATH}/second-factor`, { next });
   const hidden = html`<input type="hidden" name="loginToken" value="${loginToken}">

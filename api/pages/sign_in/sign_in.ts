@@ -4,7 +4,6 @@ import { logout } from "../../accounts/sessions.ts";
 import { login } from "../../accounts/sign_in/login.ts";
 import { withQuery } from "../addresses.ts";
 import { html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { CLEARED_ORG } from "../page_session.ts";
 import { cardPage, describeRefusal } from "./card_page.ts";
@@ -53,7 +52,7 @@ export function seeSignedOut(location: string, { headers }: Response): Response 
   return response;
 }
 
-function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): PageContent {
+function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): PageResult {
   const email = (form.get("email") ?? "").trim();
   const next = url.searchParams.get("next");
   const action = withQuery(SIGN_IN_PATH, { next });

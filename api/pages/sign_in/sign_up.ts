@@ -7,7 +7,6 @@ import { readCookie, setCookie } from "../../http/cookies.ts";
 import { withQuery } from "../addresses.ts";
 import { inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
-import type { PageContent } from "../layout.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
 import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
@@ -82,7 +81,7 @@ function describeMode({ signUp, signUpDomains }: Pick<Config, "signUp" | "signUp
   return `You need an email address at ${signUpDomains.join(" or ")}, or an invitation.`;
 }
 
-function disabledPage(): PageContent {
+function disabledPage(): PageResult {
   return cardPage({
     title: "Sign-up is disabled",
     status: 403,
@@ -91,7 +90,7 @@ function disabledPage(): PageContent {
   });
 }
 
-function sentPage(): PageContent {
+function sentPage(): PageResult {
   return cardPage({
     title: "Check your email",
     body: html`<p role="status">If this address can sign up here, you will get an email with a link. The link works for 24 hours.</p>
