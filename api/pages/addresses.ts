@@ -37,9 +37,11 @@ function pathOf(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join("");
 }
 
+export const SIGN_IN_PATH = "/dashboard/sign-in";
+
 /** Leads back to `address`, a path with its query, after signing in. */
-export function signInPath(address: string): string {
-  return withQuery("/dashboard/sign-in", { next: address });
+export function signInPath(address: string | null): string {
+  return withQuery(SIGN_IN_PATH, { next: address });
 }
 
 export const EXPORTS_PATH = "/dashboard/exports";

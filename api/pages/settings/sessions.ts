@@ -1,12 +1,12 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { notFound } from "../../http/not_found.ts";
+import { SIGN_IN_PATH } from "../addresses.ts";
 import { nullIf, type ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { badge, recordTable, renderInstant } from "../parts.ts";
-import { SIGN_IN_PATH } from "../sign_in/next_path.ts";
 import { seeSignedOut } from "../sign_in/sign_in.ts";
 import { settingsPage } from "./settings_page.ts";
 

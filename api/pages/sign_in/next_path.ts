@@ -1,8 +1,6 @@
 /** The page to open after signing in. */
 import { EXPORTS_PATH } from "../addresses.ts";
 
-export const SIGN_IN_PATH = "/dashboard/sign-in";
-
 /** Stands for our origin, which the path never depends on. */
 const ORIGIN = "http://site.invalid";
 

@@ -5,11 +5,11 @@ import {
   requestPasswordReset,
   resetPassword as resetOperation,
 } from "../../accounts/sign_up/reset_password.ts";
+import { SIGN_IN_PATH } from "../addresses.ts";
 import { inputField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
-import { SIGN_IN_PATH } from "./next_path.ts";
 
 const FORGOTTEN_PATH = "/forgot-password";
 const RESET_PATH = "/reset-password";

@@ -1,12 +1,12 @@
 /** The second step of signing in: a code, or with JavaScript a passkey. */
 import { ApiError } from "../../../shared/errors.ts";
 import { signInWithSecondFactor } from "../../accounts/sign_in/second_step.ts";
-import { withQuery } from "../addresses.ts";
+import { SIGN_IN_PATH, signInPath, withQuery } from "../addresses.ts";
 import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, describeRefusal } from "./card_page.ts";
-import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
+import { nextPath } from "./next_path.ts";
 
 interface SecondStep {
   loginToken: string;
@@ -56,6 +56,6 @@ export function renderSecondStep({ url }: Page, { loginToken, methods, problem }
   </form>`
   }
   ${methods.includes("passkey") && html`${PASSKEY_MISSING}${passkeyForm({ does: "get", options: "/login/second-factor/options", action }, hidden, "Use a passkey")}`}
-  <p><a href="${withQuery(SIGN_IN_PATH, { next })}">Back to sign in</a></p>`,
+  <p><a href="${signInPath(next)}">Back to sign in</a></p>`,
   });
 }

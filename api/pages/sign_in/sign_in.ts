@@ -2,12 +2,12 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { logout } from "../../accounts/sessions.ts";
 import { login } from "../../accounts/sign_in/login.ts";
-import { withQuery } from "../addresses.ts";
+import { SIGN_IN_PATH, signInPath, withQuery } from "../addresses.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { CLEARED_ORG } from "../page_session.ts";
 import { cardPage, describeRefusal } from "./card_page.ts";
-import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
+import { nextPath } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
 
 /** Shows the form; a visitor who is signed in goes on to the next page. */
@@ -55,7 +55,7 @@ export function seeSignedOut(location: string, { headers }: Response): Response 
 function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): PageResult {
   const email = (form.get("email") ?? "").trim();
   const next = url.searchParams.get("next");
-  const action = withQuery(SIGN_IN_PATH, { next });
+  const action = signInPath(next);
   const hasEnded = url.searchParams.has("ended") && !problem;
   const isNew = url.searchParams.has("signed-up") && !problem;
   const isReset = url.searchParams.has("reset") && !problem;

@@ -4,12 +4,12 @@ import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/passwor
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
 import { readCookie, setCookie } from "../../http/cookies.ts";
-import { withQuery } from "../addresses.ts";
+import { SIGN_IN_PATH, signInPath, withQuery } from "../addresses.ts";
 import { inputField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
-import { nextPath, SIGN_IN_PATH } from "./next_path.ts";
+import { nextPath } from "./next_path.ts";
 
 const SIGN_UP_PATH = "/sign-up";
 const CONFIRM_PATH = "/sign-up/confirm";
@@ -71,7 +71,7 @@ export function showSignUp({ url, form, problems, deps }: Page): PageResult {
     ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, PASSWORD_HINT)}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
-  <p>Already have an account? <a href="${withQuery(SIGN_IN_PATH, { next })}">Sign in</a></p>`,
+  <p>Already have an account? <a href="${signInPath(next)}">Sign in</a></p>`,
   });
 }
 
