@@ -17,9 +17,10 @@ import {
   MAX_COMPARED,
   type ProviderNames,
   pricesOf,
+  stepsOf,
 } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
-import { periodSince, priceSteps } from "./price_steps.ts";
+import { periodSince } from "./price_steps.ts";
 
 /** Shows the models of the query, named by id or alias. Says which do not exist, and what may be meant. */
 export async function showComparison(page: Page): Promise<PageResult> {
@@ -96,10 +97,7 @@ ${compared.map(({ model }) => html`<input type="hidden" name="model" value="${mo
 
 /** One plot for each price that a model has; all models share its scale. Corrections are below. */
 function plots(compared: readonly Compared[]): Html | null {
-  const prices = compared.map(({ model }) => pricesOf(model.cost));
-  const fields = [...new Set(prices.flatMap((own) => [...own.keys()]))].filter(
-    (field) => !field.startsWith("tiers."),
-  );
+  const fields = listPrices(compared.map(({ model }) => model)).filter((name) => !name.startsWith("tiers."));
   const corrections = correctionTable(compared);
   if (fields.length === 0 && corrections === null) return null;
   const period = periodSince(compared.map(({ model }) => model.pricesKnownSince));
@@ -109,14 +107,9 @@ function plots(compared: readonly Compared[]): Html | null {
       id: `plot-${field}`,
       title: priceLabel(field),
       period,
-      series: compared.map(({ model, changes }, index) => ({
+      series: compared.map(({ model, changes }) => ({
         label: model.name,
-        steps: priceSteps(changes, {
-          field,
-          current: prices[index]?.get(field) ?? null,
-          period,
-          knownSince: Date.parse(model.pricesKnownSince),
-        }),
+        steps: stepsOf(model, { changes, field, period }),
       })),
     }),
   )}</div>
@@ -150,7 +143,10 @@ function comparisonTable(compared: readonly Compared[], providers: ProviderNames
   const models = compared.map(({ model }) => model);
   const names = models.map(modelName);
   const provider: Field = ["Provider", (model) => providers.get(model.provider) ?? model.provider];
-  const fields = [provider, ...HEAD_FIELDS, ...priceFields(models), ...TAIL_FIELDS].filter(([, read]) =>
+  const prices = listPrices(models).map(
+    (name): Field => [priceLabel(name), ({ cost }) => formatPrice(pricesOf(cost).get(name))],
+  );
+  const fields = [provider, ...HEAD_FIELDS, ...prices, ...TAIL_FIELDS].filter(([, read]) =>
     models.some((model) => ![UNKNOWN, NOT_STATED].includes(read(model))),
   );
   const columns = models.map((model, index) => {
@@ -162,10 +158,9 @@ function comparisonTable(compared: readonly Compared[], providers: ProviderNames
 ${models.length > 1 && html`<p class="quiet"><span class="mark" aria-hidden="true">≠</span> marks where the models differ. Prices are US dollars per million tokens.</p>`}`;
 }
 
-/** The prices that one of the models has, in the order of the API. */
-function priceFields(models: readonly FullModel[]): Field[] {
-  const names = new Set(models.flatMap(({ cost }) => [...pricesOf(cost).keys()]));
-  return [...names].map((name) => [priceLabel(name), ({ cost }) => formatPrice(pricesOf(cost).get(name))]);
+/** Names the prices that one of the models has, in the order of the API. */
+function listPrices(models: readonly FullModel[]): string[] {
+  return [...new Set(models.flatMap(({ cost }) => [...pricesOf(cost).keys()]))];
 }
 
 function row([label, read]: Field, models: readonly FullModel[]): Html {

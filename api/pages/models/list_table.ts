@@ -5,9 +5,9 @@ import { type Html, html } from "../html.ts";
 import { badge, dataTable, formatPrice, renderDay, UNKNOWN } from "../parts.ts";
 import { formatTokens } from "./format.ts";
 import { PRICED } from "./list_filters.ts";
-import { MAX_COMPARED, type ModelItem, type ProviderNames } from "./model_responses.ts";
+import { MAX_COMPARED, type ModelItem, type ProviderNames, stepsOf } from "./model_responses.ts";
 import { sparkline } from "./price_plot.ts";
-import { type Period, type PriceChange, priceSteps } from "./price_steps.ts";
+import type { Period, PriceChange } from "./price_steps.ts";
 
 interface PriceHistory {
   pricesKnownSince: string;
@@ -75,22 +75,14 @@ function row(model: ModelItem, { names, histories, period }: ListTable): Html {
   const key = modelName(model);
   const providerName = names.get(provider) ?? provider;
   const history = histories.get(key);
+  const steps =
+    history && stepsOf({ cost, ...history }, { changes: history.changes, field: "input", period });
   return html`<tr>
 <td><input type="checkbox" name="model" value="${key}" aria-label="Compare ${name}, ${key}"></td>
 <th scope="row"><a href="${modelPath(model)}">${name}</a>${status !== "available" && html` ${badge(status)}`}<span class="id" title="${modelId}">${modelId}</span><span class="id narrow-only">${providerName}</span></th>
 <td class="wide"><a href="${withQuery("/models", { provider })}">${providerName}</a></td>
 <td class="number">${formatPrice(cost?.input)}</td><td class="number">${formatPrice(cost?.output)}</td><td class="number medium">${formatPrice(cost?.cacheRead)}</td>
 <td class="number">${formatTokens(limits?.context)}</td><td class="medium">${releaseDate === null ? UNKNOWN : renderDay(releaseDate)}</td>
-<td class="wide">${(cost && history && inputCourse(cost.input, history, period)) || UNKNOWN}</td>
+<td class="wide">${(steps && sparkline(steps, period)) || UNKNOWN}</td>
 </tr>`;
-}
-
-/** Draws the input price since it is known. */
-function inputCourse(
-  current: number,
-  { changes, pricesKnownSince }: PriceHistory,
-  period: Period,
-): Html | null {
-  const knownSince = Date.parse(pricesKnownSince);
-  return sparkline(priceSteps(changes, { field: "input", current, period, knownSince }), period);
 }

@@ -7,7 +7,7 @@ import type { Cost } from "../../models/price_json.ts";
 import type { Model, ModelSummary } from "../../models/schemas.ts";
 import type { ResponseOf } from "../api_client.ts";
 import type { Page } from "../page.ts";
-import type { PriceChange } from "./price_steps.ts";
+import { type Period, type PriceChange, type PriceStep, priceSteps } from "./price_steps.ts";
 
 export type FullModel = Model;
 export type ModelItem = ModelSummary;
@@ -44,4 +44,13 @@ export function pricesOf(cost: Cost | null): ReadonlyMap<string, number> {
     ...named(base, ""),
     ...tiers.flatMap(({ contextOver, ...prices }) => named(prices, `tiers.${contextOver}.`)),
   ]);
+}
+
+/** Returns the steps of one of a model's prices since it is known. `field` is its name in the API. */
+export function stepsOf(
+  { cost, pricesKnownSince }: Pick<FullModel, "cost" | "pricesKnownSince">,
+  { changes, field, period }: { changes: readonly PriceChange[]; field: string; period: Period },
+): PriceStep[] {
+  const current = pricesOf(cost).get(field) ?? null;
+  return priceSteps(changes, { field, current, period, knownSince: Date.parse(pricesKnownSince) });
 }

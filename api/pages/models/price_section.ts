@@ -4,9 +4,9 @@ import { type Html, html } from "../html.ts";
 import { dataTable, emptyState, formatCount, formatPrice, numberHeading, renderDay } from "../parts.ts";
 import { correctionTable } from "./correction_table.ts";
 import { priceLabel } from "./format.ts";
-import { type Compared, type FullModel, pricesOf } from "./model_responses.ts";
+import { type Compared, type FullModel, pricesOf, stepsOf } from "./model_responses.ts";
 import { pricePlot } from "./price_plot.ts";
-import { type PriceChange, periodSince, priceSteps } from "./price_steps.ts";
+import { type PriceChange, periodSince } from "./price_steps.ts";
 
 /** Newest changes in the table; the API has all. */
 const MAX_ROWS = 100;
@@ -20,7 +20,6 @@ export function priceSection(priced: Compared): Html {
     return html`<section class="stack"><h2>Prices</h2>${emptyState("The price of this model is unknown.")}
 ${corrections}</section>`;
   const period = periodSince([model.pricesKnownSince]);
-  const knownSince = Date.parse(model.pricesKnownSince);
   // A tier stands in the plot of the price that it replaces.
   const plots = [...Map.groupBy(fields, (field) => field.replace(/^tiers\.\d+\./, ""))].map(([part, names]) =>
     pricePlot({
@@ -29,7 +28,7 @@ ${corrections}</section>`;
       period,
       series: names.map((field) => ({
         label: priceLabel(field),
-        steps: priceSteps(changes, { field, current: current.get(field) ?? null, period, knownSince }),
+        steps: stepsOf(model, { changes, field, period }),
       })),
     }),
   );
