@@ -23,7 +23,7 @@ export function tokenField({ formToken, org }: FormSession): Html {
   return html`${hiddenField("form_token", formToken)}${org && hiddenField("org", org.slug)}`;
 }
 
-function hiddenField(name: string, value: Content): Html {
+export function hiddenField(name: string, value: Content): Html {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 

@@ -3,7 +3,7 @@ import type { VisibilityFlag } from "../../../shared/exports/datasets.ts";
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import type { ExportJob } from "../../exports/export_job.ts";
 import { EXPORTS_PATH } from "../addresses.ts";
-import { tokenField } from "../forms.ts";
+import { hiddenField, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
@@ -48,7 +48,7 @@ function statusOf({ status, expiresAt, errorCode }: ExportJob): ShownStatus {
 export function renderJob(row: JobRow): Html {
   const { job, requester, note, isTarget } = row;
   const status = statusOf(job);
-  const facts = [describeVisibility(job.visibility), job.since && "only changes"].filter(Boolean).join("; ");
+  const facts = describeContent(job);
   return html`<li class="job${note && html` highlighted`}" id="job-${job.id}" tabindex="-1" data-number="${job.number}" data-status="${status}"${
     isTarget && html` data-target`
   }>
@@ -134,11 +134,8 @@ function renderActions({ job, session }: JobRow, status: ShownStatus): Html {
 
 /** Two forms that start an export with the settings of this one: of everything, or of what has changed since. */
 function renderAgain(job: ExportJob, session: PageSession): Html {
-  const fields = [
-    ["format", job.format],
-    ...FLAGS.map((flag) => [flag, job.visibility[KEYS[flag]] ? "true" : ""]),
-  ].filter(([, value]) => value !== "");
-  const hidden = fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+  const flags = includedFlags(job).map((flag) => hiddenField(flag, "true"));
+  const hidden = [hiddenField("format", job.format), ...flags];
   const form = (
     label: Content,
     more: Content,
@@ -146,11 +143,7 @@ function renderAgain(job: ExportJob, session: PageSession): Html {
       <button type="submit">${label} <span class="visually-hidden">as export #${job.number}</span></button></form>`;
   const canFollow = job.status === "ready" || job.status === "expired";
   return html`${form("Start again", null)}${
-    canFollow &&
-    form(
-      html`Export changes since ${timeTag(job.asOf)}`,
-      html`<input type="hidden" name="since" value="${job.asOf}">`,
-    )
+    canFollow && form(html`Export changes since ${timeTag(job.asOf)}`, hiddenField("since", job.asOf))
   }`;
 }
 
@@ -162,13 +155,17 @@ const KEYS: Readonly<Record<VisibilityFlag, keyof ExportJob["visibility"]>> = {
   include_superseded: "includeSuperseded",
 };
 
-function describeVisibility(visibility: ExportJob["visibility"]): string {
-  const extras = FLAGS.filter((flag) => flag !== "include_resolved" && visibility[KEYS[flag]]).map((flag) =>
-    FLAG_NAMES[flag].toLowerCase(),
-  );
+function includedFlags({ visibility }: ExportJob): VisibilityFlag[] {
+  return FLAGS.filter((flag) => visibility[KEYS[flag]]);
+}
+
+/** Says what differs from an export of all that is neither deleted nor archived nor superseded; empty if nothing does. */
+function describeContent(job: ExportJob): string {
+  const extras = includedFlags(job).filter((flag) => flag !== "include_resolved");
   const parts = [
-    extras.length > 0 ? `with ${extras.join(", ")}` : "",
-    visibility.includeResolved ? "" : "without resolved issues",
+    extras.length > 0 && `with ${extras.map((flag) => FLAG_NAMES[flag].toLowerCase()).join(", ")}`,
+    !job.visibility.includeResolved && "without resolved issues",
+    job.since !== undefined && "only changes",
   ];
-  return parts.filter((part) => part !== "").join("; ");
+  return parts.filter((part) => part !== false).join("; ");
 }
