@@ -79,12 +79,10 @@ function renderForm(
   { chosen, total, path }: { chosen: Versions; total: number; path: string },
 ): Html {
   const isPart = total > versions.length;
+  const offered = versions.map((version) => [version, version] as const);
   const choice = (name: "from" | "to", label: string) => {
     const value = chosen[name];
-    const options = renderOptions(
-      versions.map((version) => [version, version] as const),
-      value,
-    );
+    const options = renderOptions(offered, value);
     return html`<label for="${name}">${label}</label> ${
       isPart
         ? html`<input id="${name}" name="${name}" value="${value}" size="12" required pattern="[0-9]+[.][0-9]+[.][0-9]+" title="MAJOR.MINOR.PATCH" list="${name}-list"><datalist id="${name}-list">${options}</datalist>`

@@ -118,14 +118,15 @@ function leadOfNext({ namespace, version, status }: Definition): Content {
 function renderAfter(target: VersionPageAddress, { status, runtimeMd }: Definition): Content {
   const moves = allowedTransitions(status);
   const actions = [
-    moves.includes("deprecated") && (["deprecate", "Deprecate…"] as const),
-    moves.includes("archived") && (["archive", "Archive…"] as const),
-    allowsOperation(status, "retranslate") && (["retranslate", "Render Markdown again…"] as const),
-    runtimeMd === null && (["upgrade", "Upgrade…"] as const),
-    allowsOperation(status, "delete") && (["delete", "Delete…"] as const),
-  ].filter((action) => action !== false);
-  if (actions.length === 0) return null;
-  const links = actions.map(
+    ["deprecate", "Deprecate…", moves.includes("deprecated")],
+    ["archive", "Archive…", moves.includes("archived")],
+    ["retranslate", "Render Markdown again…", allowsOperation(status, "retranslate")],
+    ["upgrade", "Upgrade…", runtimeMd === null],
+    ["delete", "Delete…", allowsOperation(status, "delete")],
+  ] as const;
+  const possible = actions.filter(([, , isPossible]) => isPossible);
+  if (possible.length === 0) return null;
+  const links = possible.map(
     ([path, label]) => html`<a class="button" href="${definitionPath(target, path)}">${label}</a>
 `,
   );
