@@ -4,7 +4,7 @@
  */
 import { focusTarget, watchJobs } from "./job_rows.js";
 import { showLocalTimes } from "./local_time.js";
-import { keep, readKept } from "./tab_storage.js";
+import { keep, readFields, readKept } from "./tab_storage.js";
 
 /** The key of the form's choices in the storage of this tab. */
 const CHOICES = "export-form";
@@ -52,7 +52,8 @@ function openStartForm() {
   for (const zone of form.querySelectorAll("[data-zone]")) zone.textContent = "your local time";
   // What the service has just refused stands in the form.
   if (!("typed" in form.dataset)) restoreChoices(form);
-  form.addEventListener("input", () => saveChoices(form));
+  // For a reload and for a sign-in after the session has ended.
+  form.addEventListener("input", () => keep(CHOICES, readFields(form)));
   form.addEventListener("submit", () => setOffset(form));
   document.getElementById("estimate")?.focus();
 }
@@ -67,19 +68,6 @@ function setOffset(form) {
   const offset = form.elements.namedItem("as_of_offset");
   if (!(asOf instanceof HTMLInputElement) || !(offset instanceof HTMLInputElement)) return;
   offset.value = asOf.value === "" ? "" : String(new Date(asOf.value).getTimezoneOffset());
-}
-
-/**
- * Keeps the choices in this tab, for a reload and for a sign-in after the session has ended.
- *
- * @param {HTMLFormElement} form
- */
-function saveChoices(form) {
-  const choices = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
-  keep(
-    CHOICES,
-    choices.map(([name, value]) => [name, String(value)]),
-  );
 }
 
 /** @param {HTMLFormElement} form */

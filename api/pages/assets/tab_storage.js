@@ -1,4 +1,4 @@
-/** What this tab keeps until it is closed. Where the browser denies that or has no room, pages work without it. */
+/** What this tab keeps until it is closed, such as the fields of a form. Where the browser denies that or has no room, pages work without it. */
 
 /**
  * Returns null if nothing is kept.
@@ -10,6 +10,16 @@ export function readKept(key) {
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns what a form would send, without the fields that belong to the session.
+ * @param {HTMLFormElement} form
+ * @returns {[string, string][]}
+ */
+export function readFields(form) {
+  const fields = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
+  return fields.map(([name, value]) => [name, String(value)]);
 }
 
 /**

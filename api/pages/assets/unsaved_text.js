@@ -3,7 +3,7 @@
  * page may follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
  */
 import { showLocalTimes } from "./local_time.js";
-import { keep, readKept } from "./tab_storage.js";
+import { keep, readFields, readKept } from "./tab_storage.js";
 
 const KEY = "unsaved-texts";
 /** Together less than half of what browsers store. */
@@ -20,7 +20,7 @@ if (document.querySelector("[data-done=saved]"))
 
 const form = document.getElementById("unsaved")?.closest("form");
 form?.addEventListener("submit", () => {
-  const text = { path, user, typedAt: Date.now(), fields: fieldsOf(form) };
+  const text = { path, user, typedAt: Date.now(), fields: Object.fromEntries(readFields(form)) };
   if (JSON.stringify(text).length <= MAX_LENGTH) write([text, ...readOthers(path)]);
 });
 const text = form && (await findText());
@@ -43,7 +43,7 @@ async function findText() {
  * @param {Text} text
  */
 function offer(form, text) {
-  const shown = fieldsOf(form);
+  const shown = Object.fromEntries(readFields(form));
   const isShown = [...form.querySelectorAll("textarea, input:not([type=hidden])")].every((control) => {
     const name = control.getAttribute("name") ?? "";
     return (shown[name] ?? "") === (text.fields[name] ?? "");
@@ -78,12 +78,6 @@ function fill(form, fields) {
     if (control && "value" in control) control.value = value;
   }
   form.querySelector("textarea")?.dispatchEvent(new Event("input"));
-}
-
-/** @param {HTMLFormElement} form */
-function fieldsOf(form) {
-  const fields = [...new FormData(form)].filter(([name]) => name !== "form_token" && name !== "org");
-  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
 }
 
 /** @param {string} ofPath */
