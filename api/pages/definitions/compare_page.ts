@@ -125,13 +125,12 @@ function renderSections({ sectionsAdded, sectionsRemoved, sectionsModified, hasP
     ["Removed", sectionsRemoved],
     ["Changed", sectionsModified],
   ];
-  const items = groups.flatMap(([label, names]) =>
-    names.length === 0
-      ? []
-      : [
-          html`<dt>${label}</dt><dd>${names.slice(0, MAX_FIELDS).map((name) => html`<code>${name}</code> `)}</dd>`,
-        ],
-  );
+  const items = groups
+    .filter(([, names]) => names.length > 0)
+    .map(
+      ([label, names]) =>
+        html`<dt>${label}</dt><dd>${names.slice(0, MAX_FIELDS).map((name) => html`<code>${name}</code> `)}</dd>`,
+    );
   return html`<section aria-labelledby="sections"><h2 id="sections">Sections</h2>
 ${items.length === 0 ? html`<p>No section differs.</p>` : html`<dl class="facts">${items}</dl>`}
 <p class="quiet">${hasPromptChanges ? "The Markdown that agents load changes." : "The Markdown that agents load stays the same."}</p></section>`;

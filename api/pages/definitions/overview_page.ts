@@ -102,14 +102,10 @@ async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise
   return user && (user.data.name ?? user.data.username);
 }
 
-/** A model that the catalog does not know is shown by its alias. */
+/** A model that the catalog does not know is shown by its alias, which may be any text. */
 async function loadModel(page: Page, alias: string): Promise<SideData["model"]> {
-  try {
-    return (await page.call(resolveModelAlias, { params: { alias } })).data.model;
-  } catch (error) {
-    if (error instanceof ApiError && error.status < 500) return null;
-    throw error;
-  }
+  const called = page.call(resolveModelAlias, { params: { alias } });
+  return (await nullIf(["NOT_FOUND", "VALIDATION_ERROR"], called))?.data.model ?? null;
 }
 
 async function renderPrompt({ deps, request }: Page, definition: ShownDefinition): Promise<Content> {

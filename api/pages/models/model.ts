@@ -74,18 +74,15 @@ ${goneAt !== undefined && html`<p class="notice">The source no longer lists this
 function doubts(model: FullModel, held: Held["prices"]): Content {
   const { staleSince } = model;
   const waiting = held.find((one) => modelName(one) === modelName(model));
+  const differences = waiting?.changes.map(
+    ({ field, oldValue, newValue }) =>
+      `${priceLabel(field).toLowerCase()} ${priceOrUnknown(newValue)} instead of ${priceOrUnknown(oldValue)}`,
+  );
   return [
     staleSince !== undefined &&
       html`<p class="notice">The source's entry for this model has been unreadable since ${renderDay(staleSince)}. You see the last values that could be read.</p>`,
     waiting &&
-      html`<p class="notice">Since ${renderDay(waiting.firstSeenAt)}, the source has ${waiting.changes
-        .map(
-          ({ field, oldValue, newValue }) =>
-            `${priceLabel(field).toLowerCase()} ${priceOrUnknown(newValue)} instead of ${priceOrUnknown(oldValue)}`,
-        )
-        .join(
-          ", ",
-        )}. ${waiting.rejected ? "An operator has rejected this as a mistake." : "This may be a mistake: it is not used until a later sync or an operator confirms it."}</p>`,
+      html`<p class="notice">Since ${renderDay(waiting.firstSeenAt)}, the source has ${differences?.join(", ")}. ${waiting.rejected ? "An operator has rejected this as a mistake." : "This may be a mistake: it is not used until a later sync or an operator confirms it."}</p>`,
   ];
 }
 

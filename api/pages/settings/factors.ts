@@ -149,14 +149,12 @@ ${!secret && !codes && forms}`,
 
 function renderFactors(factors: Factors["factors"], mayChange: boolean): Html {
   if (factors.length === 0) return emptyState("You have no second factor.");
-  return html`<ul class="stack">${factors.map(
-    ({
-      id,
-      kind,
-      name,
-    }) => html`<li><b>${name}</b> <span class="tag">${kind === "totp" ? "Authenticator app" : "Passkey"}</span>
-  ${mayChange && html`<a class="button danger" href="${`${PATH}/${id}/remove`}" aria-label="${`Remove ${name}`}">Remove</a>`}</li>`,
-  )}</ul>`;
+  const items = factors.map(
+    ({ id, kind, name }) =>
+      html`<li><b>${name}</b> <span class="tag">${kind === "totp" ? "Authenticator app" : "Passkey"}</span>
+  ${mayChange && html`<a class="button danger" href="${PATH}/${id}/remove" aria-label="Remove ${name}">Remove</a>`}</li>`,
+  );
+  return html`<ul class="stack">${items}</ul>`;
 }
 
 function renderCodes(codes: readonly string[]): Html {
