@@ -15,7 +15,7 @@ import { CLEARED_NOTICE, type Notice, noticeCookie, readNotice, type Warnings } 
 import {
   chosenSlug,
   findSession,
-  formTokenOf,
+  formOf,
   orgCookie,
   type PageOrg,
   type PageSession,
@@ -167,27 +167,15 @@ export function seeOtherWith(location: string, done: string, warnings: Warnings 
 }
 
 async function openPage(request: Request, deps: PageDeps): Promise<Page> {
-  const { config } = deps;
   const context = requestContext(request);
-  const { callApi, body } = context;
+  const { callApi } = context;
   if (!callApi) throw new Error(`Cannot show ${context.route}: it is not a route of pages`);
+  if (context.writes) requireFormToken(context, deps.config);
   const url = new URL(request.url);
-  const page: Page = {
-    request,
-    url,
-    session: null,
-    notice: null,
-    form: body["form"] instanceof URLSearchParams ? body["form"] : new URLSearchParams(),
-    problems: null,
-    ...createApiClient(callApi),
-    deps,
-  };
-  const formToken = context.caller && formTokenOf(request.headers, config);
-  if (formToken === null) return page;
-  if (context.writes) requireFormToken(page.form, formToken);
-  const session = await findSession(context, config);
+  const session = await findSession(context, deps.config);
   const notice = session && request.method === "GET" ? readNotice(request.headers, url.pathname) : null;
-  return { ...page, session, notice };
+  const form = formOf(context);
+  return { request, url, session, notice, form, problems: null, ...createApiClient(callApi), deps };
 }
 
 /**

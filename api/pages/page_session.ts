@@ -32,8 +32,8 @@ export async function findSession(
   context: RequestContext,
   config: Pick<Config, "publicUrl">,
 ): Promise<PageSession | null> {
-  const { caller, callApi, request } = context;
-  const formToken = caller && callApi && formTokenOf(request.headers, config);
+  const { callApi } = context;
+  const formToken = formTokenOf(context, config);
   if (!callApi || formToken === null) return null;
   try {
     const { data } = await createApiClient(callApi).call(getMe);
@@ -45,18 +45,25 @@ export async function findSession(
   }
 }
 
+/** Returns the fields of a POST; empty otherwise. */
+export function formOf({ body }: Pick<RequestContext, "body">): URLSearchParams {
+  return body["form"] instanceof URLSearchParams ? body["form"] : new URLSearchParams();
+}
+
 /**
  * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
  * given, has none or a wrong one.
  */
-export function formTokenOf(headers: Headers, config: Pick<Config, "publicUrl">): string | null {
-  const [token] = readSessionTokens(headers, config);
+function formTokenOf({ caller, request }: RequestContext, config: Pick<Config, "publicUrl">): string | null {
+  const [token] = caller ? readSessionTokens(request.headers, config) : [];
   return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
 }
 
-/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. */
-export function requireFormToken(form: URLSearchParams, expected: string): void {
-  const given = Buffer.from(form.get("form_token") ?? "");
+/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. Without a session, there is nothing to misuse. */
+export function requireFormToken(context: RequestContext, config: Pick<Config, "publicUrl">): void {
+  const expected = formTokenOf(context, config);
+  if (expected === null) return;
+  const given = Buffer.from(formOf(context).get("form_token") ?? "");
   const wanted = Buffer.from(expected);
   if (given.length === wanted.length && timingSafeEqual(given, wanted)) return;
   throw new ApiError("FORBIDDEN_ORIGIN", { message: TEXTS.FORBIDDEN_ORIGIN.form });
@@ -95,11 +102,8 @@ function chooseOrg(
   organizations: readonly PageOrg[],
   { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,
 ): PageOrg | null {
-  const find = (slug: unknown) => organizations.find((org) => org.slug === slug) ?? null;
-  const { form } = body;
-  const field = form instanceof URLSearchParams ? form.get("org") : null;
-  const named = field ?? url.searchParams.get("org");
-  const own = find(named);
+  const find = (slug: string | null) => organizations.find((org) => org.slug === slug) ?? null;
+  const own = find(formOf({ body }).get("org") ?? url.searchParams.get("org"));
   if (own || writes) return own;
   return (
     find(chosenSlug(request.headers)) ??
