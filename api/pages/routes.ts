@@ -19,10 +19,10 @@ const ASSETS = [
   "tab_storage.js",
   "unsaved_text.js",
   "yaml_editor.js",
-] as const;
+];
 
 /** Parts of style.css by subject, so that pages load one stylesheet. */
-const STYLE_PARTS = ["style.css", "definitions.css", "models.css", "accounts.css"] as const;
+const STYLE_PARTS = ["style.css", "definitions.css", "models.css", "accounts.css"];
 
 function readAsset(name: string): StaticFile {
   if (name !== "style.css") return readStaticFile(assetUrl(name));
@@ -54,7 +54,7 @@ const openDashboard = operation(
 
 /** Reads the files, and makes the operations that serve them and lead to the exports. */
 export function createAssetOperations(): AnyOperation[] {
-  const assets = new Map(ASSETS.map((name) => [name as string, readAsset(name)]));
+  const assets = new Map(ASSETS.map((name) => [name, readAsset(name)]));
   const served = { ...BASE, conditional: true, unlimited: true } as const;
   const requireAsset = (name: string): StaticFile => {
     const asset = assets.get(name);

@@ -37,10 +37,7 @@ export async function renderJobs(page: SignedInPage, org: PageOrg, target: Targe
   const rows = jobs.map((job) => {
     const isTarget = job.id === target?.job.id;
     const note = isTarget ? NOTES.get(target.as) : undefined;
-    return renderJob({
-      ...{ job, note, isTarget, session: page.session },
-      requester: nameOf(job.requestedBy),
-    });
+    return renderJob({ job, note, isTarget, session: page.session, requester: nameOf(job.requestedBy) });
   });
   const olderPath = withQuery(`${EXPORTS_PATH}/jobs`, { organization: org.slug, offset: offset + PAGE_SIZE });
   return html`<ol id="jobs" class="rows" data-org="${org.slug}">${rows}</ol>
@@ -58,13 +55,12 @@ async function openNames(
   jobs: readonly ExportJob[],
 ): Promise<(userId: string) => string> {
   const ownId = session.user.id;
-  const names = new Map([[ownId, "you"]]);
+  const names = new Map<string, string>();
   if (jobs.some(({ requestedBy }) => requestedBy !== ownId)) {
     const { data } = await call(listOrganizationMembers, { params: { slug: org.slug } });
-    for (const { userId, username } of data.members) {
-      if (userId !== ownId) names.set(userId, username);
-    }
+    for (const { userId, username } of data.members) names.set(userId, username);
   }
+  names.set(ownId, "you");
   return (userId) => names.get(userId) ?? `user ${userId.slice(0, 8)}`;
 }
 
