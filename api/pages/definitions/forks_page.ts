@@ -7,16 +7,12 @@ import { type Content, type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
 import { countOf, emptyState, recordTable, renderDay } from "../parts.ts";
 import { frameTab, loadDefinition } from "./definition_frame.ts";
-import { apiParams, type PageAddress } from "./page_address.ts";
+import { apiParams, fullName, type PageAddress } from "./page_address.ts";
 
 const MAX_ROWS = 100;
 
 /** Slugs of organizations by id. */
 type Slugs = ReadonlyMap<string, string>;
-
-type LineageJson = ResponseOf<typeof getLineage>["data"];
-
-type ForksJson = ResponseOf<typeof listForks>["data"];
 
 export async function showForks(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, lineage, forks] = await Promise.all([
@@ -39,16 +35,12 @@ function locate(version: NamedVersion, slugs: Slugs): LinkedDefinition {
   return { ...version, organization: slugs.get(version.orgId) ?? "" };
 }
 
-function addressOf({ organization, name, version }: LinkedDefinition): string {
-  return `@${organization}/${name}@${version}`;
-}
-
-function renderLineage({ chain }: LineageJson, slugs: Slugs): Content {
+function renderLineage({ chain }: ResponseOf<typeof getLineage>["data"], slugs: Slugs): Content {
   if (chain.length === 0) return null;
   const items = chain.map(({ source, sourceType, sourceName, sourceVersion }) => {
     if (source) {
       const address = locate(source, slugs);
-      return html`<li><a href="${definitionPath(address)}">${addressOf(address)}</a></li>`;
+      return html`<li><a href="${definitionPath(address)}">${fullName(address)}</a></li>`;
     }
     if (sourceName !== null)
       return html`<li>${sourceName}@${sourceVersion} <span class="quiet">no longer available</span></li>`;
@@ -57,12 +49,12 @@ function renderLineage({ chain }: LineageJson, slugs: Slugs): Content {
   return html`<section aria-labelledby="lineage"><h2 id="lineage">Forked from</h2><ol>${items}</ol></section>`;
 }
 
-function renderForks({ forks, totalForks }: ForksJson, slugs: Slugs): Html {
+function renderForks({ forks, totalForks }: ResponseOf<typeof listForks>["data"], slugs: Slugs): Html {
   if (totalForks === 0) return emptyState("It has no forks.");
   const rows = forks.slice(0, MAX_ROWS).map(({ fork, definition }) => {
     const address = locate(definition, slugs);
     const link = html`<a href="${definitionPath(address)}">${definition.displayName}</a>`;
-    return [link, addressOf(address), renderDay(fork.forkedAt)];
+    return [link, fullName(address), renderDay(fork.forkedAt)];
   });
   const hidden = totalForks - rows.length;
   return html`<section aria-labelledby="forks"><h2 id="forks">${countOf(totalForks, "fork")}</h2>

@@ -40,8 +40,12 @@ export function about<P extends Page>(view: (page: P, address: PageAddress) => P
 
 /** Returns the parameters by which the API's operations name a definition. */
 export function apiParams(address: LinkedDefinition): { type: string; name: string } {
-  const { type, organization, name, version = null } = address;
-  return { type, name: `@${organization}/${name}${version === null ? "" : `@${version}`}` };
+  return { type: address.type, name: fullName(address) };
+}
+
+/** Returns `@organization/name`, with `@version` if there is one. */
+export function fullName({ organization, name, version = null }: Omit<LinkedDefinition, "type">): string {
+  return `@${organization}/${name}${version === null ? "" : `@${version}`}`;
 }
 
 /** Throws NOT_FOUND for another type. */

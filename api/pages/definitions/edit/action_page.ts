@@ -6,7 +6,7 @@ import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
 import { renderNotice } from "../../notice.ts";
 import type { SignedInPage } from "../../page.ts";
-import type { PageAddress } from "../page_address.ts";
+import { fullName, type PageAddress } from "../page_address.ts";
 
 interface ActionForm extends Pick<PageContent, "head" | "status"> {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
@@ -46,9 +46,8 @@ function renderForm(session: FormSession, { target, effects, fields, button = nu
 
 /** Renders links back to the definition. */
 export function renderBreadcrumb(target: PageAddress): Html {
-  const { type, organization, name, version } = target;
   return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions">Definitions</a> /
-<a href="${definitionPath(target)}">${type} @${organization}/${name}${version !== null && `@${version}`}</a></nav>
+<a href="${definitionPath(target)}">${target.type} ${fullName(target)}</a></nav>
 `;
 }
 

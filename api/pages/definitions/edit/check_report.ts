@@ -2,9 +2,10 @@
 import semver from "semver";
 import type { ErrorCode } from "../../../../shared/errors.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
-import { definitionPath } from "../../addresses.ts";
+import { definitionPath, type LinkedDefinition } from "../../addresses.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import { countOf } from "../../parts.ts";
+import { fullName } from "../page_address.ts";
 import { renderProblems } from "./document_problems.ts";
 
 /** Problems of the draft itself: a check tries to add it once more. */
@@ -83,11 +84,14 @@ function renderBreaks({ breaks, version, diff }: Report): Content {
   if (breaks.length === 0) return null;
   return html`<h3>${countOf(breaks.length, "dependent")} would not get this version</h3>
   <p>Their ranges accept ${diff?.against} but not ${version.given}. They keep the earlier version.</p>
-  <ul>${breaks.map(
-    ({ organization, type, name, version: own, range }) => html`
-    <li><a href="${definitionPath({ type, organization, name, version: own })}">${type} @${organization}/${name}@${own}</a> requires <code>${range}</code></li>`,
-  )}
+  <ul>${breaks.map(renderDependent)}
   </ul>`;
+}
+
+/** Renders an item of a list: a version that refers to another one, and the range that it accepts. */
+export function renderDependent(dependent: LinkedDefinition & { range: string }): Html {
+  return html`
+    <li><a href="${definitionPath(dependent)}">${dependent.type} ${fullName(dependent)}</a> requires <code>${dependent.range}</code></li>`;
 }
 
 function renderChanges({ diff }: Report, isOpen = false): Content {

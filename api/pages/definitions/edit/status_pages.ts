@@ -11,6 +11,7 @@ import { countOf } from "../../parts.ts";
 import { loadDefinition } from "../definition_frame.ts";
 import { apiParams, type VersionPageAddress } from "../page_address.ts";
 import { actionPage, effectList, notPossible } from "./action_page.ts";
+import { renderDependent } from "./check_report.ts";
 
 type StatusAction = "deprecate" | "archive" | "delete";
 
@@ -112,10 +113,7 @@ async function renderDependents(page: SignedInPage, target: VersionPageAddress):
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
   const shown = dependents.slice(0, DEPENDENTS_SHOWN);
   return html`<p>${countOf(total, "definition")} may resolve to this version:</p>
-<ul>${shown.map(
-    ({ organization, type, name, version, range }) =>
-      html`<li><a href="${definitionPath({ type, organization, name, version })}">${type} @${organization}/${name}@${version}</a> requires <code>${range}</code></li>`,
-  )}</ul>
+<ul>${shown.map(renderDependent)}</ul>
 ${total > shown.length && html`<p>and <a href="${definitionPath(target, "dependents")}">${total - shown.length} more</a></p>`}`;
 }
 
