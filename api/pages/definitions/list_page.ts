@@ -14,8 +14,6 @@ import { listedPath, renderDraftLink } from "./listed_version.ts";
 /** Of a page without `limit`. */
 const PAGE_SIZE = "25";
 
-type ListJson = ResponseOf<typeof listDefinitions>["data"];
-
 /** Shows one page of the list. A query that the API refuses is shown in the form, with its problems and status. */
 export async function showList(opened: Page): Promise<PageResult> {
   const url = new URL(withQuery("/definitions", knownQuery(opened.url, LIST_QUERY)), opened.url);
@@ -64,7 +62,7 @@ ${problemSummary(problems, (name) => TYPED_FIELDS.includes(name))}
 <p><a href="/definitions">Show all definitions</a></p>`;
 }
 
-function renderResults(list: ListJson, page: Page): Html {
+function renderResults(list: ResponseOf<typeof listDefinitions>["data"], page: Page): Html {
   const { url } = page;
   const { definitions, total, limit, offset } = list;
   const shown = definitions.length;

@@ -16,8 +16,6 @@ import { orgPage } from "./org_page.ts";
 const SHOWN = 10;
 const WINDOW_DAYS = 30;
 
-type Counts = ResponseOf<typeof getOrganizationUsage>["data"];
-
 type Executions = ResponseOf<typeof getExecutionStatistics>["data"];
 
 /** A definition with its executions. */
@@ -63,7 +61,7 @@ function renderFreeTier(contact: string | null): Html {
 </section>`;
 }
 
-function renderCounts(counts: Counts): Html {
+function renderCounts(counts: ResponseOf<typeof getOrganizationUsage>["data"]): Html {
   return html`<section class="stack" aria-labelledby="counts-title">
   <h2 id="counts-title">Definitions</h2>
   <dl class="figures">

@@ -7,8 +7,6 @@ import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/card_page.ts";
 
-const CONFIRM_EMAIL_PATH = "/confirm-email";
-
 /** Asks for a change of the address, which a link in a mail confirms. */
 export async function changeEmail({ call, form }: SignedInPage): Promise<Response> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
@@ -34,7 +32,7 @@ export function showConfirmEmail({ url, form, problems }: Page): PageResult {
     title: "Confirm your new email address",
     problems,
     body: html`<p>After you confirm, you sign in with this address.</p>
-  <form method="post" action="${CONFIRM_EMAIL_PATH}">${linkTokenField(url.searchParams.get("token") ?? form.get("token") ?? "")}
+  <form method="post" action="/confirm-email">${linkTokenField(url.searchParams.get("token") ?? form.get("token") ?? "")}
     <div class="actions"><button type="submit" class="primary">Confirm address</button></div>
   </form>`,
   });

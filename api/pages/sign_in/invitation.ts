@@ -11,8 +11,6 @@ import { renderInstant } from "../parts.ts";
 import { cardPage } from "./card_page.ts";
 import { endSession } from "./sign_in.ts";
 
-const INVITATION_PATH = "/invitation";
-
 type Offer = ResponseOf<typeof previewInvitation>["data"];
 
 export async function showInvitation(page: Page): Promise<PageResult> {
@@ -35,7 +33,7 @@ export async function answerInvitation(page: SignedInPage): Promise<PageResult> 
 }
 
 function addressOf(token: string): string {
-  return withQuery(INVITATION_PATH, { token });
+  return withQuery("/invitation", { token });
 }
 
 /** Shows a page for a link that does not work, and for an account with another address. */

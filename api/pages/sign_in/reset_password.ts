@@ -12,7 +12,6 @@ import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
 
 const FORGOTTEN_PATH = "/forgot-password";
-const RESET_PATH = "/reset-password";
 
 /** Says the same for every address. */
 export async function requestReset({ form, call }: Page): Promise<PageResult> {
@@ -62,7 +61,7 @@ export function showReset({ url, form, problems }: Page): PageResult {
   return cardPage({
     title: "Choose a new password",
     problems,
-    body: html`<form method="post" action="${RESET_PATH}">${linkTokenField(token)}
+    body: html`<form method="post" action="/reset-password">${linkTokenField(token)}
     ${inputField({ name: "newPassword", label: "New password", hint: PASSWORD_HINT, problems }, html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required${!problems && html` autofocus`}`)}
     <div class="actions"><button type="submit" class="primary">Set password</button></div>
   </form>
