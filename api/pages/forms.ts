@@ -1,5 +1,6 @@
 /** Forms: hidden fields, fields with their problems, the summary of errors, writes that may be refused. */
 import { ApiError } from "../../shared/errors.ts";
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../accounts/password_rules.ts";
 import type { Problem } from "../http/validation_problems.ts";
 import { explainError } from "./explain_error.ts";
 import { type Content, type Html, html } from "./html.ts";
@@ -190,6 +191,19 @@ export function fieldError(name: string, problem: string | undefined): Content {
 /** A field of one line. */
 export function inputField(field: Field, attributes: Html): Html {
   return formField(field, (own) => html`<input ${own} ${attributes}>`);
+}
+
+/** A field for the user's password, or for a new one. */
+export function passwordField(
+  field: Field,
+  autocomplete: "current-password" | "new-password",
+  attributes: Content = null,
+): Html {
+  const minLength = autocomplete === "new-password" && html` minlength="${PASSWORD_MIN_LENGTH}"`;
+  return inputField(
+    field,
+    html`type="password" autocomplete="${autocomplete}"${minLength} maxlength="${PASSWORD_MAX_LENGTH}" required${attributes}`,
+  );
 }
 
 /** A field of several lines. A line break at the start of a text area is not part of its text, so one is added. */

@@ -1,8 +1,7 @@
 /** The form of the settings that changes the email address, and the page behind the link that the new address gets. */
-import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/change_email.ts";
-import { explainPassword, inputField, tokenField } from "../forms.ts";
+import { explainPassword, inputField, passwordField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/card_page.ts";
@@ -18,7 +17,7 @@ export function emailForm({ session, form, problems }: SignedInPage): Html {
   return html`<form method="post">${tokenField(session)}<input type="hidden" name="form" value="email">
   <p>Your address is <strong>${session.user.email}</strong>. A new address takes effect once you confirm it with the link we send there.</p>
   ${inputField({ name: "email", label: "New address", problems }, html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required value="${form.get("email")}"`)}
-  ${inputField({ name: "password", label: "Password", problems }, html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required`)}
+  ${passwordField({ name: "password", label: "Password", problems }, "current-password")}
   <div class="actions"><button type="submit" class="primary">Send link</button></div>
 </form>`;
 }

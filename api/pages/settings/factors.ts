@@ -94,7 +94,7 @@ function secretOf(form: URLSearchParams): { secret: string; uri: string } | null
 function renderQrCode(uri: string): Html {
   const { data, size } = encode(uri, { border: 2 });
   const squares = data.flatMap((row, y) => row.map((isBlack, x) => (isBlack ? `M${x},${y}h1v1h-1z` : "")));
-  return html`<svg role="img" aria-label="QR code of the secret" width="220" height="220" viewBox="${`0 0 ${size} ${size}`}" shape-rendering="crispEdges"><rect fill="#fff" width="${size}" height="${size}"/><path fill="#000" d="${squares.join("")}"/></svg>`;
+  return html`<svg role="img" aria-label="QR code of the secret" width="220" height="220" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges"><rect fill="#fff" width="${size}" height="${size}"/><path fill="#000" d="${squares.join("")}"/></svg>`;
 }
 
 export async function confirmRemoval(page: SignedInPage, { id }: { id: string }): Promise<PageResult> {
@@ -162,7 +162,7 @@ function renderCodes(codes: readonly string[]): Html {
   <h2 id="codes-title">Recovery codes</h2>
   <p>Each code replaces your second factor once. Download or print the codes, or write them down now. They are not shown again.</p>
   <pre tabindex="0">${codes.join("\n")}</pre>
-  <div class="actions"><a class="button" download="recovery-codes.txt" href="${`data:text/plain,${codes.join("%0A")}%0A`}">Download</a> <a class="button" href="${PATH}">Done</a></div>
+  <div class="actions"><a class="button" download="recovery-codes.txt" href="data:text/plain,${codes.join("%0A")}%0A">Download</a> <a class="button" href="${PATH}">Done</a></div>
 </section>`;
 }
 

@@ -110,7 +110,7 @@ function renderKeys(keys: readonly Key[], organizations: readonly PageOrg[]): Ht
   if (keys.length === 0) return emptyState("You have no API keys.");
   const names = new Map(organizations.map(({ id, name }) => [id, name]));
   const rows = keys.map((key): Content[] => [
-    html`${nameOf(key)}<div class="actions"><a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="${`Revoke ${nameOf(key)}`}">Revoke</a></div>`,
+    html`${nameOf(key)}<div class="actions"><a class="button danger" href="${PATH}/${key.id}/revoke" aria-label="Revoke ${nameOf(key)}">Revoke</a></div>`,
     html`<code>${key.prefix}…</code>${key.kind !== "user" && html` <span class="tag">${key.kind}</span>`}`,
     key.organizationId === null ? "All" : (names.get(key.organizationId) ?? "An organization you have left"),
     key.scope,

@@ -1,8 +1,8 @@
 /** /settings/profile: the public profile, the email address, and the password. */
 import { changePassword as passwordOperation } from "../../accounts/change_password.ts";
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
+import { PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { getUser, updateOwnProfile } from "../../accounts/users.ts";
-import { explainPassword, fieldProblem, inputField, tokenField } from "../forms.ts";
+import { explainPassword, fieldProblem, inputField, passwordField, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { profileInputs } from "../profile_inputs.ts";
@@ -77,18 +77,12 @@ async function changePassword({ call, form }: SignedInPage): Promise<PageResult>
 
 /** Renders the form, always empty. The username is for password managers. */
 function passwordForm({ session, problems }: SignedInPage): Html {
-  const field = (name: string, label: string, autocomplete: string, hint?: string) => {
-    const isNew = autocomplete === "new-password";
-    return inputField(
-      { name, label, hint, problems },
-      html`type="password" autocomplete="${autocomplete}" required${isNew && html` minlength="${PASSWORD_MIN_LENGTH}"`} maxlength="${PASSWORD_MAX_LENGTH}"`,
-    );
-  };
+  const hint = `At least ${PASSWORD_MIN_LENGTH} characters, and not a common password.`;
   return html`<form method="post">${tokenField(session)}<input type="hidden" name="form" value="password">
   <input type="text" name="username" value="${session.user.username}" autocomplete="username" hidden>
-  ${field("currentPassword", "Current password", "current-password")}
-  ${field("newPassword", "New password", "new-password", `At least ${PASSWORD_MIN_LENGTH} characters, and not a common password.`)}
-  ${field("repeatedPassword", "New password again", "new-password")}
+  ${passwordField({ name: "currentPassword", label: "Current password", problems }, "current-password")}
+  ${passwordField({ name: "newPassword", label: "New password", hint, problems }, "new-password")}
+  ${passwordField({ name: "repeatedPassword", label: "New password again", problems }, "new-password")}
   <div class="actions"><button type="submit" class="primary">Change password</button></div>
 </form>`;
 }

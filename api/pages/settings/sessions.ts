@@ -82,7 +82,7 @@ function renderSessions(sessions: readonly Session[]): Html {
   const rows = sessions.map((session): Content[] => [
     html`${deviceOf(session.userAgent)}${session.isCurrent && html` ${badge("This session", "good")}`}
     ${session.userAgent !== null && html`<details><summary>User agent</summary><code>${session.userAgent}</code></details>`}
-    ${!session.isCurrent && html`<div class="actions"><a class="button danger" href="${PATH}/${session.id}/end" aria-label="${`End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}`}">End</a></div>`}`,
+    ${!session.isCurrent && html`<div class="actions"><a class="button danger" href="${PATH}/${session.id}/end" aria-label="End the session of ${deviceOf(session.userAgent)}, ${addressOf(session)}">End</a></div>`}`,
     addressOf(session),
     renderInstant(session.createdAt),
     renderInstant(session.lastUsedAt),

@@ -1,12 +1,11 @@
 /** The pages of a forgotten password: asking for a mail, and choosing a new password behind its link. */
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import {
   requestPasswordReset,
   resetPassword as resetOperation,
 } from "../../accounts/sign_up/reset_password.ts";
 import { SIGN_IN_PATH } from "../addresses.ts";
-import { inputField } from "../forms.ts";
+import { inputField, passwordField } from "../forms.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
@@ -62,7 +61,7 @@ export function showReset({ url, form, problems }: Page): PageResult {
     title: "Choose a new password",
     problems,
     body: html`<form method="post" action="/reset-password">${linkTokenField(token)}
-    ${inputField({ name: "newPassword", label: "New password", hint: PASSWORD_HINT, problems }, html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required${!problems && html` autofocus`}`)}
+    ${passwordField({ name: "newPassword", label: "New password", hint: PASSWORD_HINT, problems }, "new-password", !problems && html` autofocus`)}
     <div class="actions"><button type="submit" class="primary">Set password</button></div>
   </form>
   <p>This signs you out everywhere. Your API keys stay valid. If someone else may have them, revoke them in the settings.</p>

@@ -1,11 +1,10 @@
 /** The pages of signing up: the form, and the page behind the link of the mail, which makes the account. */
 import type { Config } from "../../../shared/process/config.ts";
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
 import { readCookie, setCookie } from "../../http/cookies.ts";
 import { SIGN_IN_PATH, signInPath, withQuery } from "../addresses.ts";
-import { inputField } from "../forms.ts";
+import { inputField, passwordField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } from "./card_page.ts";
@@ -56,10 +55,7 @@ export function showSignUp({ url, form, problems, deps }: Page): PageResult {
   if (url.searchParams.has("sent")) return sentPage();
   const next = url.searchParams.get("next");
   const field = (name: string, label: string, attributes: Html, hint?: string) =>
-    inputField(
-      { name, label, hint, problems },
-      html`${attributes} value="${name === "password" ? "" : form.get(name)}"`,
-    );
+    inputField({ name, label, hint, problems }, html`${attributes} value="${form.get(name)}"`);
   return cardPage({
     title: "Sign up",
     problems,
@@ -68,7 +64,7 @@ export function showSignUp({ url, form, problems, deps }: Page): PageResult {
     ${field("email", "Email", html`type="email" autocomplete="email" maxlength="${EMAIL_MAX_LENGTH}" required${!problems && html` autofocus`}`)}
     ${field("username", "Username", html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required`, USERNAME_HINT)}
     ${field("name", "Name (optional)", html`autocomplete="name" maxlength="200"`)}
-    ${field("password", "Password", html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`, PASSWORD_HINT)}
+    ${passwordField({ name: "password", label: "Password", hint: PASSWORD_HINT, problems }, "new-password")}
     <div class="actions"><button type="submit" class="primary">Send link</button></div>
   </form>
   <p>Already have an account? <a href="${signInPath(next)}">Sign in</a></p>`,
@@ -136,26 +132,18 @@ export function showConfirm({ url, form, problems }: Page): PageResult {
       { name: "username", label: "Username", hint: USERNAME_HINT, problems },
       html`autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="63" required${!problems && html` autofocus`} value="${form.get("username")}"`,
     );
-  const passwordField = isNew
-    ? inputField(
-        { name: "newPassword", label: "Password", hint: PASSWORD_HINT, problems },
-        html`type="password" autocomplete="new-password" minlength="${PASSWORD_MIN_LENGTH}" maxlength="${PASSWORD_MAX_LENGTH}" required`,
-      )
-    : inputField(
-        {
-          name: "password",
-          label: "Password",
-          hint: "The one you chose when you signed up.",
-          problems,
-        },
-        html`type="password" autocomplete="current-password" maxlength="${PASSWORD_MAX_LENGTH}" required${!isAsked && !problems && html` autofocus`}`,
-      );
+  const label = "Password";
+  const hint = "The one you chose when you signed up.";
+  const focus = !isAsked && !problems && html` autofocus`;
+  const password = isNew
+    ? passwordField({ name: "newPassword", label, hint: PASSWORD_HINT, problems }, "new-password")
+    : passwordField({ name: "password", label, hint, problems }, "current-password", focus);
   return cardPage({
     title: "Create your account",
     problems,
     body: html`<form method="post" action="${CONFIRM_PATH}">${linkTokenField(token)}
     ${usernameField || html`<p>One more step: create the account with the username you chose.</p>`}
-    ${passwordField}
+    ${password}
     <div class="actions"><button type="submit" class="primary">Create account</button></div>
   </form>
   ${!isNew && html`<p>Did someone else sign up with your address, or did you forget the password? <a href="${withQuery(CONFIRM_PATH, { token, new: "true" })}">Choose a username and password</a></p>`}`,
