@@ -90,8 +90,6 @@ export function modelPath({ provider, modelId }: { provider: string; modelId: st
 
 /** Returns the address of a comparison of these models. */
 export function comparisonPath(names: readonly string[]): string {
-  return withQuery(
-    "/models/compare",
-    new URLSearchParams(names.map((name): [string, string] => ["model", name])),
-  );
+  const pairs = names.map((name): [string, string] => ["model", name]);
+  return withQuery("/models/compare", new URLSearchParams(pairs));
 }

@@ -75,10 +75,7 @@ function labelled(bars: readonly Bar[]): string[] {
 /** Renders bars as a table, without the plot. */
 export function barTable({ title, columns, bars }: BarPlot): Html {
   const rows = bars.map(
-    ({
-      label,
-      value,
-    }) => html`<tr><th scope="row">${label}</th><td class="number">${formatCount(value)}</td></tr>
+    (bar) => html`<tr><th scope="row">${bar.label}</th><td class="number">${formatCount(bar.value)}</td></tr>
 `,
   );
   return dataTable(title, [columns.label, numberHeading(columns.value)], rows);

@@ -20,7 +20,7 @@ export interface FormProblems {
 }
 
 /** What a form says of its page: the token without which it is refused, and the organization that it acts on. */
-export function tokenField({ formToken, org }: FormSession): Html {
+export function tokenField({ formToken, org }: PageSession): Html {
   return html`${hiddenField("form_token", formToken)}${org && hiddenField("org", org.slug)}`;
 }
 
@@ -44,8 +44,6 @@ export function idempotencyKeyOf(form: URLSearchParams): string {
   const key = form.get("request_id") ?? crypto.randomUUID();
   return /^[ -~]*$/.test(key) ? key : "";
 }
-
-export type FormSession = Pick<PageSession, "formToken" | "org">;
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; problems: FormProblems };
 

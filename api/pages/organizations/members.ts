@@ -6,18 +6,10 @@ import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.t
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { orgPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import {
-  choiceGroup,
-  type FormSession,
-  fieldProblem,
-  idempotencyKeyOf,
-  inputField,
-  onceField,
-  tokenField,
-} from "../forms.ts";
+import { choiceGroup, fieldProblem, idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
-import { findOwnOrg, type PageOrg } from "../page_session.ts";
+import { findOwnOrg, type PageOrg, type PageSession } from "../page_session.ts";
 import { emptyState, formatCount, recordTable, renderDay, renderInstant } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
@@ -103,7 +95,7 @@ function renderMembers(
 }
 
 /** Renders the pending invitations, with buttons for those that the user may send again and revoke. */
-function renderInvitations(session: FormSession, org: PageOrg, invitations: readonly Invitation[]): Html {
+function renderInvitations(session: PageSession, org: PageOrg, invitations: readonly Invitation[]): Html {
   const rows = invitations.map((invitation): Content[] => [
     html`${invitation.email}${mayManageMembers(org.role, invitation.role).ok && renderButtons(session, invitation)}`,
     invitation.role,
@@ -120,7 +112,7 @@ function renderInvitations(session: FormSession, org: PageOrg, invitations: read
 </section>`;
 }
 
-function renderButtons(session: FormSession, { id, email, role }: Invitation): Html {
+function renderButtons(session: PageSession, { id, email, role }: Invitation): Html {
   return html`<div class="actions">
     <form method="post">${tokenField(session)}${onceField()}<input type="hidden" name="email" value="${email}"><input type="hidden" name="role" value="${role}"><button type="submit">Send again<span class="visually-hidden"> to ${email}</span></button></form>
     <form method="post">${tokenField(session)}<button type="submit" name="revoke" value="${id}" class="danger">Revoke<span class="visually-hidden"> the invitation of ${email}</span></button></form>

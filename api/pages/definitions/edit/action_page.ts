@@ -1,11 +1,12 @@
 /** Pages that say what an action will do before it is done: one form with one button. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { definitionPath } from "../../addresses.ts";
-import { type FormSession, onceField, problemSummary, tokenField } from "../../forms.ts";
+import { onceField, problemSummary, tokenField } from "../../forms.ts";
 import { type Content, type Html, html } from "../../html.ts";
 import type { PageContent } from "../../layout.ts";
 import { renderNotice } from "../../notice.ts";
 import type { SignedInPage } from "../../page.ts";
+import type { PageSession } from "../../page_session.ts";
 import { fullName, type PageAddress } from "../page_address.ts";
 
 interface ActionForm extends Pick<PageContent, "head" | "status"> {
@@ -33,7 +34,7 @@ ${renderForm(session, form)}`,
   };
 }
 
-function renderForm(session: FormSession, { target, effects, fields, button = null }: ActionForm): Html {
+function renderForm(session: PageSession, { target, effects, fields, button = null }: ActionForm): Html {
   const back = html`<a class="button" href="${definitionPath(target)}">${button === null ? "Back" : "Cancel"}</a>`;
   if (button === null) return html`<div class="card stack">${effects}<p class="actions">${back}</p></div>`;
   return html`<form method="post" class="card stack">
