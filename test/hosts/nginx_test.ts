@@ -8,6 +8,7 @@ import { ACCOUNT_MAILS } from "../../shared/account_mail_kinds.ts";
 import { makeNoiseFile } from "../helpers/exports/noise_file.ts";
 import { beginDownload } from "../helpers/exports/slow_download.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
+import { loadBundledCatalog } from "../helpers/models/catalog.ts";
 import { makeAuthority, makeServerCertificate } from "../helpers/network/certificates.ts";
 import { sendRaw } from "../helpers/network/send_raw.ts";
 import { waitFor } from "../helpers/wait_for.ts";
@@ -109,6 +110,19 @@ test("the access log has no token of a link in a mail, wherever a page repeats i
 test("everything else is passed on", async () => {
   const paths = ["/api/v1/models", "/swagger", "/swagger/json", "/dashboard/sign-in", "/api/v1/definitions"];
   for (const path of paths) expect([path, (await fetch(`${nginx.url}${path}`)).status]).toEqual([path, 200]);
+});
+
+test("a URL as long as the API takes is passed on, such as 200 models with the longest names", async () => {
+  await loadBundledCatalog(app.app.db.sql);
+  const rows = await app.app.db.sql<{ name: string }[]>`
+    select provider || '/' || model_id as name
+    from models
+    order by length(provider || model_id) desc
+    limit 200`;
+  const query = new URLSearchParams(rows.map(({ name }): [string, string] => ["model", name]));
+  expect(query.toString().length).toBeGreaterThan(10_000);
+  expect((await fetch(`${nginx.url}/api/v1/models/history?${query}`)).status).toBe(200);
+  expect(await ask(`/api/v1/users/${"x".repeat(16_000)}`)).toContain('"path":"id"');
 });
 
 test("a request of HTTP/1.0 without a host is passed on", async () => {
