@@ -136,8 +136,11 @@ async function isSaved(
 /** Returns the summary of a version's changes; an empty text without one. */
 export async function loadSummary(page: SignedInPage, target: VersionPageAddress): Promise<string> {
   const params = apiParams({ ...target, version: null });
-  const { versions } = (await page.call(listVersions, { params, query: { limit: 100 } })).data;
-  return versions.find(({ version }) => version === target.version)?.changeSummary ?? "";
+  for (let offset = 0; ; offset += 100) {
+    const { versions } = (await page.call(listVersions, { params, query: { limit: 100, offset } })).data;
+    const found = versions.find(({ version }) => version === target.version);
+    if (found || versions.length === 0) return found?.changeSummary ?? "";
+  }
 }
 
 /**

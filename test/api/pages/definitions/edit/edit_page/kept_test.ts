@@ -14,6 +14,7 @@ import {
 import { openTestApp } from "../../../../../helpers/http/app.ts";
 import { openPage, sendForm } from "../../../../../helpers/pages/forms.ts";
 import { hiddenFields } from "../../../../../helpers/pages/page_scene.ts";
+import { waitFor } from "../../../../../helpers/wait_for.ts";
 
 async function openPublisher() {
   const api = await openTestApp();
@@ -84,6 +85,26 @@ test("the next version has the provenance of the version it starts from", async 
   expect(next).toMatchObject({ provenance });
   expect((await save("agent/reviewer@1.0.1", `${next.yaml}# mine\n`, next)).status).toBe(303);
   expect(await read("agent/reviewer@1.0.1")).toMatchObject({ provenance });
+});
+
+test("a draft below a hundred higher versions shows its summary, and its form can be sent twice", async () => {
+  const { api, person, token, read } = await openPublisher();
+  await using _ = api;
+  await createAgent(api, person, { name: "reviewer" });
+  await write(api, "/agent/reviewer@1.0.0", person, { method: "PUT", body: { changeSummary: "A backport" } });
+  for (let patch = 0; patch < 100; patch += 1)
+    await makeDefinition(api.db.sql, person, { name: "reviewer", version: `2.0.${patch}` });
+  const { updatedAt } = await read("agent/reviewer@1.0.0");
+  await waitFor(() => new Date().toISOString() > updatedAt);
+  const path = `/definitions/agent/@${person.org.slug}/reviewer@1.0.0/edit`;
+  const form = await (await openPage(api, path, token)).text();
+  const hidden = hiddenFields(form, "<h1>");
+  expect(hidden).toMatchObject({ savedSummary: "A backport" });
+  const typed = { yaml: agentYaml("reviewer"), visibility: "private", changeSummary: "Another" };
+  for (const time of ["first", "second"]) {
+    const { status } = await sendForm(api, path, { ...hidden, ...typed, action: "save" }, { token });
+    expect([time, status]).toEqual([time, 303]);
+  }
 });
 
 test("the next version is free, also behind a hundred higher ones", async () => {
