@@ -13,7 +13,7 @@ import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
 import { checkTexts, knownEmailProblem } from "../profile_fields.ts";
-import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
+import { AUTH_TAG, EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
 
@@ -21,7 +21,11 @@ const KIND = "password_reset";
 
 export const requestPasswordReset = operation(
   {
-    ...SIGNED_OUT,
+    // As SIGNED_OUT, without a secret: a repeated request gets its 202 again.
+    method: "POST",
+    access: "public",
+    tag: AUTH_TAG,
+    ignoresCookie: true,
     id: "requestPasswordReset",
     path: "/api/v1/auth/password/reset",
     summary: "Request a password reset",

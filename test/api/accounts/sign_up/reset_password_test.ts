@@ -74,6 +74,18 @@ test("a person who has forgotten their password gets a mail, sets a new one, and
   expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
 });
 
+test("a repeated request gets the same response with an idempotency key, and queues one mail", async () => {
+  await using place = await openWithAccount();
+  const { api, account } = place;
+  const headers = { "idempotency-key": "retry-1" };
+  const request = { method: "POST", body: { email: account.email }, headers };
+  for (const replayed of [null, "true"]) {
+    const response = await api.request(PATH, request);
+    expect([response.status, response.headers.get("idempotency-replayed")]).toEqual([202, replayed]);
+  }
+  expect(await api.db.sql`select from account_mails`).toHaveLength(1);
+});
+
 test("an account whose address would be refused today still gets a mail", async () => {
   await using server = await openMailServer();
   await using api = await openTestApp({ config: { smtpUrl: server.url } });
