@@ -34,7 +34,6 @@ export function renderFacets(
     renderFacet(accepted, { name, label, problem: problemOf(name) }, choices);
   return html`<div class="facets">
 <form class="search" id="filter-form" role="search" aria-label="Definitions" method="get" action="/definitions">
-${keptFields(accepted)}
 <label for="field-search">Search</label>
 <input id="field-search" name="search" type="search" maxlength="500" value="${url.searchParams.get("search")}" placeholder="code review">
 <button type="submit" class="primary">Search</button>
@@ -43,6 +42,7 @@ ${fieldError("search", problemOf("search"))}
 <details class="more-filters"${hasFilters && html` open`}><summary>Filters</summary>
 <div>
 ${renderTyped(url, problems)}
+${keptFields(accepted)}
 ${facet("type", "Type", DEFINITION_TYPES.map(same))}
 ${organizations.length > 0 && facet("organization", "Organization", organizations)}
 ${session && facet("status", "Status", STATUSES.map(same))}
@@ -62,18 +62,28 @@ function filteredPath({ searchParams }: URL, changes: Readonly<Record<string, st
   return withQuery("/definitions", changed(searchParams, { ...changes, offset: null }));
 }
 
+function pathWithout({ searchParams }: URL, [name, value]: Choice): string {
+  const rest = changed(searchParams, { offset: null });
+  rest.delete(name, value);
+  return withQuery("/definitions", rest);
+}
+
 type Choice = readonly [value: string, label: string];
 
 function same(word: string): Choice {
   return [word, word];
 }
 
-/** What links and the address have chosen stays when the form is sent. */
+/** What links and the address have chosen stays when the form is sent. The first tag has a control, further ones do not. */
 function keptFields({ searchParams }: URL): Html[] {
+  const isTyped = (name: string, value: string) =>
+    TYPED_FIELDS.includes(name) && value === searchParams.get(name);
   const kept = [...searchParams].filter(
-    ([name, value]) => !TYPED_FIELDS.includes(name) && name !== "offset" && value !== "",
+    ([name, value]) => name !== "offset" && value !== "" && !isTyped(name, value),
   );
-  return kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+  return kept.map(
+    ([name, value]) => html`<input type="hidden" form="filter-form" name="${name}" value="${value}">`,
+  );
 }
 
 /** Fields of the search form that stand among the filters. */
@@ -115,7 +125,7 @@ function renderChosen(url: URL, chosen: readonly Choice[]): Content {
   if (chosen.length === 0) return null;
   const items = chosen.map(
     ([name, value]) =>
-      html`<li><a href="${filteredPath(url, { [name]: null })}"><span class="visually-hidden">Remove the filter </span>${name}: ${value} <span aria-hidden="true">×</span></a></li>`,
+      html`<li><a href="${pathWithout(url, [name, value])}"><span class="visually-hidden">Remove the filter </span>${name}: ${value} <span aria-hidden="true">×</span></a></li>`,
   );
   return html`<div class="chosen"><h2>Chosen</h2><ul>${items}</ul><p><a href="/definitions">Clear all</a></p></div>`;
 }

@@ -1,4 +1,4 @@
-/** The list of definitions in a service that has none. */
+/** The list of definitions: one that is empty, and filters by several tags. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openPage } from "../../../helpers/pages/forms.ts";
@@ -14,4 +14,29 @@ test("without definitions, the list leads to the first one, and only a filter ma
   expect(await empty("/definitions")).toBe("No definitions yet.");
   expect(await empty("/definitions", token)).toContain('<a href="/definitions/new">Create the first one</a>');
   expect(await empty("/definitions?type=agent", token)).toStartWith("Nothing matches.");
+});
+
+test("the form keeps every tag and filter, and each tag can be removed by itself", async () => {
+  await using api = await openTestApp();
+  const page = await (
+    await openPage(api, "/definitions?tag=one&type=agent&tag=two&tag=three&offset=25")
+  ).text();
+  // In the order of the page, in which browsers send them: the first tag stays the first.
+  const fields = page.matchAll(/<input [^>]*(?:type="hidden"|form="filter-form")[^>]*>/g);
+  const sent = [...fields].map(([field]) =>
+    ["name", "value"].map((of) => field.match(` ${of}="(.*?)"`)?.[1]),
+  );
+  expect(sent).toEqual([
+    ["tag", "one"],
+    ["type", "agent"],
+    ["tag", "two"],
+    ["tag", "three"],
+  ]);
+  const removals = page.matchAll(/<a href="([^"]*)"><span class="visually-hidden">Remove the filter/g);
+  expect([...removals].map(([, href]) => href?.replaceAll("&amp;", "&"))).toEqual([
+    "/definitions?type=agent&tag=two&tag=three",
+    "/definitions?tag=one&tag=two&tag=three",
+    "/definitions?tag=one&type=agent&tag=three",
+    "/definitions?tag=one&type=agent&tag=two",
+  ]);
 });

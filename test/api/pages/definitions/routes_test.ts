@@ -372,7 +372,7 @@ test("a refused filter has its message and input in the form, which keeps the ot
   expect(page).toContain('<option value="luck" selected>luck</option>');
   expect(page).toContain('id="field-sortBy-error">Must be one of ');
   expect(page).toContain('id="field-domain-error">Must be one of ');
-  expect(page).toContain('<input type="hidden" name="type" value="agent">');
+  expect(page).toContain('<input type="hidden" form="filter-form" name="type" value="agent">');
   expect(page).toContain('<a href="/definitions?type=command">');
   // The link to the sign-in page leads back to this one.
   const main = page.slice(page.indexOf("<main"));
