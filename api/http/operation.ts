@@ -121,7 +121,7 @@ interface Declaration<
   response: R;
   /** Further headers of successful responses. */
   responseHeaders?: Readonly<Record<string, { description: string; schema: TSchema }>>;
-  /** Answers GET with an ETag, and with 304 if `If-None-Match` has it. */
+  /** Answers GET with an ETag, and with 304 if `If-None-Match` has it. The body is a text, because the ETag names its encoding. */
   conditional?: true;
   /** The errors of this endpoint, without those that follow from the rest of the declaration. */
   fails?: readonly Failure[];

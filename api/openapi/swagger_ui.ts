@@ -25,7 +25,6 @@ const PAGE = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>API documentation</title>
-<link rel="icon" type="image/png" href="/swagger/assets/favicon-32x32.png">
 <link rel="stylesheet" href="/swagger/assets/swagger-ui.css">
 </head>
 <body>
@@ -64,7 +63,6 @@ function readAssets(): ReadonlyMap<string, StaticFile> {
   return new Map([
     ["swagger-ui.css", readAsset(import.meta.resolve("swagger-ui-dist/swagger-ui.css"))],
     ["swagger-ui-bundle.js", readAsset(import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js"))],
-    ["favicon-32x32.png", readAsset(import.meta.resolve("swagger-ui-dist/favicon-32x32.png"))],
     ["start.js", textFile(START_SCRIPT, "text/javascript")],
   ]);
 }
@@ -136,7 +134,7 @@ const getSwaggerAsset = operation(
     id: "getSwaggerAsset",
     path: "/swagger/assets/{file}",
     summary: "Get a file of Swagger UI",
-    description: "A script, a style sheet or an icon.",
+    description: "A script or a style sheet.",
     params: { file: Type.String({ description: "Name", examples: ["start.js"] }) },
     response: { 200: { description: "The file", files: { "text/javascript": null } } },
     unlimited: true,

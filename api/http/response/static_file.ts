@@ -16,7 +16,6 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   // As text/markdown, browsers would save it to a file.
   md: "text/plain; charset=utf-8",
-  png: "image/png",
   svg: "image/svg+xml",
 };
 
