@@ -1,6 +1,7 @@
 /** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
 import { firstRow, onlyRow, onlyValue, rawFragment, type Sql } from "../connection/pool.ts";
+import type { MemberKey } from "./organization_members.ts";
 
 /** A key as its owner sees it. */
 export interface ApiKeyRow {
@@ -23,15 +24,12 @@ const COLUMNS = rawFragment(
 );
 
 /** A valid key and its owner. */
-export interface KeyCallerRow {
+export interface KeyCallerRow extends Pick<ApiKeyRow, "kind" | "scope" | "expiresAt"> {
   userId: string;
   username: string;
   platformRole: PlatformRole;
   keyId: string;
-  kind: KeyKind;
-  scope: KeyScope;
   orgId: string | null;
-  expiresAt: string | null;
   /** Milliseconds until then. */
   expiresInMs: number | null;
   /** True if `lastUsedAt` is a minute old and needs an update. */
@@ -71,15 +69,10 @@ export async function countLiveApiKeys(sql: Sql, userId: string): Promise<number
     where user_id = ${userId} and revoked_at is null and (expires_at is null or expires_at > now())`);
 }
 
-export interface NewApiKey {
+export interface NewApiKey extends Pick<ApiKeyRow, "kind" | "scope" | "name" | "prefix" | "expiresAt"> {
   userId: string;
   orgId: string | null;
-  kind: KeyKind;
-  scope: KeyScope;
-  name: string | null;
-  prefix: string;
   keyHash: Buffer;
-  expiresAt: string | null;
 }
 
 /** Stores a key by its hash; `mintApiKey` in api/http/credentials.ts creates it. */
@@ -124,10 +117,7 @@ export async function markApiKeyRevoked(
 }
 
 /** Revokes the keys of a user that are bound to an organization, and returns their number. */
-export async function markBoundApiKeysRevoked(
-  sql: Sql,
-  { userId, orgId }: { userId: string; orgId: string },
-): Promise<number> {
+export async function markBoundApiKeysRevoked(sql: Sql, { userId, orgId }: MemberKey): Promise<number> {
   const { count } = await sql`
     update api_keys
     set revoked_at = now()

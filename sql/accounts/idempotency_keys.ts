@@ -1,6 +1,6 @@
 /** Table `idempotency_keys`: requests that a client may repeat without repeating their effect. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
-import type { Sql } from "../connection/pool.ts";
+import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** Keys of different callers are independent. */
 export interface IdempotencyKey {
@@ -89,28 +89,16 @@ export async function findIdempotencyKey(
   sql: Sql,
   { caller, key }: IdempotencyKey,
 ): Promise<IdempotencyRecord | null> {
-  const [row] = await sql<
-    {
-      fingerprint: Uint8Array;
-      isLocked: boolean;
-      subjectType: string | null;
-      subjectId: string | null;
-      status: number | null;
-      headers: StoredResponse["headers"] | null;
-      body: string | null;
-      orgId: string | null;
-      orgRole: OrgRole | null;
-    }[]
-  >`
-    select fingerprint, locked_until > now() as is_locked, subject_type, subject_id, status, headers, body, org_id, org_role
+  return firstRow(sql<IdempotencyRecord[]>`
+    select
+      fingerprint,
+      locked_until > now() as is_locked,
+      case when status is not null then json_build_object('status', status, 'headers', headers, 'body', body) end
+        as response,
+      case when applied_at is not null then json_build_object('type', subject_type, 'id', subject_id) end as subject,
+      case when org_role is not null then json_build_object('orgId', org_id, 'role', org_role) end as membership
     from idempotency_keys
-    where caller = ${caller} and key = ${key}`;
-  if (!row) return null;
-  const { fingerprint, isLocked, subjectType, subjectId, status, headers, body, orgId, orgRole } = row;
-  const response = status === null || headers === null || body === null ? null : { status, headers, body };
-  const subject = subjectType === null || subjectId === null ? null : { type: subjectType, id: subjectId };
-  const membership = orgId === null || orgRole === null ? null : { orgId, role: orgRole };
-  return { fingerprint, isLocked, response, subject, membership };
+    where caller = ${caller} and key = ${key}`);
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   onlyValue,
   type Sql,
 } from "../connection/pool.ts";
+import type { MemberKey } from "./organization_members.ts";
 
 export interface InvitationRow {
   id: string;
@@ -52,27 +53,13 @@ export async function listPendingInvitations(sql: Sql, orgId: string): Promise<I
     order by created_at desc, id`;
 }
 
-export interface NewInvitation {
-  orgId: string;
-  /** In any case. */
-  email: string;
-  role: OrgRole;
-  invitedBy: string;
-}
-
 /**
  * Revokes what has invited the address of a user, and what the user has sent. Call it inside a transaction that has locked
  * the organization, when the user stops being a member.
  */
-export async function revokeInvitationsOf(
-  tx: Sql,
-  { orgId, userId }: { orgId: string; userId: string },
-): Promise<void> {
-  await tx`
-    update organization_invitations
-    set revoked_at = now()
-    where org_id = ${orgId} and accepted_at is null and revoked_at is null
-      and (invited_by = ${userId} or email = (select lower(email) from users where id = ${userId}))`;
+export async function revokeInvitationsOf(tx: Sql, { orgId, userId }: MemberKey): Promise<void> {
+  const address = fragment`(select lower(email) from users where id = ${userId})`;
+  await revoke(tx, fragment`org_id = ${orgId} and (invited_by = ${userId} or email = ${address})`);
 }
 
 /**
@@ -81,21 +68,22 @@ export async function revokeInvitationsOf(
  */
 export async function revokeSentInvitations(
   tx: Sql,
-  { orgId, userId, roles }: { orgId: string; userId: string; roles: readonly OrgRole[] },
+  { orgId, userId, roles }: MemberKey & { roles: readonly OrgRole[] },
 ): Promise<void> {
-  await tx`
-    update organization_invitations
-    set revoked_at = now()
-    where org_id = ${orgId} and invited_by = ${userId} and role = any(${[...roles]}::text[])
-      and accepted_at is null and revoked_at is null`;
+  const sent = fragment`org_id = ${orgId} and invited_by = ${userId} and role = any(${[...roles]}::text[])`;
+  await revoke(tx, sent);
 }
 
 /** Revokes what a user has sent to any organization. Call it inside a transaction that has disabled the account. */
 export async function revokeAllSentInvitations(tx: Sql, userId: string): Promise<void> {
+  await revoke(tx, fragment`invited_by = ${userId}`);
+}
+
+async function revoke(tx: Sql, invitations: Fragment): Promise<void> {
   await tx`
     update organization_invitations
     set revoked_at = now()
-    where invited_by = ${userId} and accepted_at is null and revoked_at is null`;
+    where ${invitations} and accepted_at is null and revoked_at is null`;
 }
 
 /** Finds the role of the pending invitation of an address; null without one. */
@@ -109,18 +97,14 @@ export async function findInvitedRole(
 }
 
 /**
- * Inserts an invitation and revokes an earlier one of the address. Call it inside a transaction that has
- * locked the organization.
+ * Inserts an invitation of a user (`invitedBy`) to an address in any case, and revokes an earlier one of the address. Call it
+ * inside a transaction that has locked the organization.
  */
 export async function insertInvitation(
   tx: Sql,
-  invitation: NewInvitation,
+  { orgId, email, role, invitedBy }: { orgId: string; email: string; role: OrgRole; invitedBy: string },
 ): Promise<Omit<InvitationRow, "invitedBy">> {
-  const { orgId, email, role, invitedBy } = invitation;
-  await tx`
-    update organization_invitations
-    set revoked_at = now()
-    where org_id = ${orgId} and email = lower(${email}) and accepted_at is null and revoked_at is null`;
+  await revoke(tx, fragment`org_id = ${orgId} and email = lower(${email})`);
   return onlyRow(tx<[Omit<InvitationRow, "invitedBy">]>`
     insert into organization_invitations (org_id, email, role, invited_by)
     values (${orgId}, lower(${email}), ${role}, ${invitedBy})
@@ -203,8 +187,5 @@ export async function markInvitationAccepted(tx: Sql, id: string): Promise<boole
 
 /** Revokes an open invitation. Call it inside a transaction that has locked the organization. */
 export async function markInvitationRevoked(tx: Sql, id: string): Promise<void> {
-  await tx`
-    update organization_invitations
-    set revoked_at = now()
-    where id = ${id} and accepted_at is null`;
+  await revoke(tx, fragment`id = ${id}`);
 }

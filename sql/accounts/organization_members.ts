@@ -6,6 +6,7 @@ import {
   type SubscriptionTier,
 } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, firstValue, type Sql } from "../connection/pool.ts";
+import type { OrgRow } from "./orgs.ts";
 
 export interface MemberKey {
   orgId: string;
@@ -13,17 +14,12 @@ export interface MemberKey {
 }
 
 /** A membership, with the organization's subscription tier. */
-export interface MembershipRow {
+export interface MembershipRow extends Pick<OrgRow, "slug" | "name" | "isPersonal" | "deletesAt"> {
   orgId: string;
-  slug: string;
-  name: string;
-  isPersonal: boolean;
   role: OrgRole;
   tier: SubscriptionTier;
   /** Whether sessions without a second factor see nothing of the organization. */
   requireSecondFactor: boolean;
-  /** When the organization will be deleted; null if no owner has deleted it. */
-  deletesAt: string | null;
 }
 
 function membershipsOf(sql: Sql, userId: string) {
@@ -36,10 +32,7 @@ function membershipsOf(sql: Sql, userId: string) {
 }
 
 /** Finds a user's membership in an organization; null if there is none. */
-export async function findMembership(
-  sql: Sql,
-  key: { userId: string; orgId: string },
-): Promise<MembershipRow | null> {
+export async function findMembership(sql: Sql, key: MemberKey): Promise<MembershipRow | null> {
   return firstRow(sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.id = ${key.orgId}`);
 }
 
@@ -152,10 +145,8 @@ export async function upsertMember(sql: Sql, member: MemberKey & { role: OrgRole
     set role = excluded.role`;
 }
 
-/** Deletes a membership and returns its role; null if there was none. */
-export async function deleteMember(sql: Sql, key: MemberKey): Promise<OrgRole | null> {
-  return firstValue(sql<{ role: OrgRole }[]>`
+export async function deleteMember(sql: Sql, key: MemberKey): Promise<void> {
+  await sql`
     delete from organization_members
-    where org_id = ${key.orgId} and user_id = ${key.userId}
-    returning role`);
+    where org_id = ${key.orgId} and user_id = ${key.userId}`;
 }

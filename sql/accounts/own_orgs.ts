@@ -1,25 +1,17 @@
 /** Organizations as members see them. */
-import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
-import { ORG_ROLES } from "../../shared/vocabulary.ts";
+import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
+import type { MemberKey } from "./organization_members.ts";
+import type { OrgListRow } from "./orgs.ts";
 
 /** An organization as a member sees it. */
-export interface OwnOrgRow {
-  id: string;
-  slug: string;
-  name: string;
+export interface OwnOrgRow extends OrgListRow {
   description: string | null;
   websiteUrl: string | null;
-  isPersonal: boolean;
   /** The member's. */
   role: OrgRole;
-  memberCount: number;
-  subscriptionTier: SubscriptionTier;
   /** Whether sessions without a second factor see nothing of the organization. */
   requireSecondFactor: boolean;
-  createdAt: string;
-  /** When it will be deleted; null if no owner has deleted it. */
-  deletesAt: string | null;
 }
 
 function ownOrgs(sql: Sql, userId: string) {
@@ -67,10 +59,7 @@ function orgMembers(sql: Sql, orgId: string) {
 }
 
 /** Finds a member of an organization; null if the user is not a member. */
-export async function findOrgMember(
-  sql: Sql,
-  { orgId, userId }: { orgId: string; userId: string },
-): Promise<OrgMemberRow | null> {
+export async function findOrgMember(sql: Sql, { orgId, userId }: MemberKey): Promise<OrgMemberRow | null> {
   return firstRow(sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`);
 }
 

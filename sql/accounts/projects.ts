@@ -89,12 +89,11 @@ export async function countProjects(sql: Sql, orgId: string): Promise<number> {
 
 /** Lists the deleted projects of an organization that can be restored, last deleted first. */
 export async function listRestorableProjects(sql: Sql, orgId: string): Promise<ProjectRow[]> {
-  const rows = await sql<ProjectRow[]>`
+  return sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
     from projects
     where org_id = ${orgId} and deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS})
     order by deleted_at desc, id`;
-  return [...rows];
 }
 
 /**
@@ -150,17 +149,16 @@ type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
 
 /** Lists the organization's projects that are not deleted, by name and id. */
 export async function listLiveProjects(sql: Sql, orgId: string): Promise<LiveProjectRow[]> {
-  const rows = await sql<LiveProjectRow[]>`
+  return sql<LiveProjectRow[]>`
     select id, name, slug, created_at
     from projects
     where org_id = ${orgId} and deleted_at is null
     order by name collate "C", id`;
-  return [...rows];
 }
 
 export interface NewProject {
   /** Set to keep an id from another installation. */
-  id?: string;
+  id?: string | undefined;
   orgId: string;
   name: string;
   slug: string;

@@ -36,17 +36,13 @@ export async function insertTotpFactor(
 ): Promise<SecondFactorRow> {
   return onlyRow(sql<[SecondFactorRow]>`
     insert into second_factors (user_id, kind, name, secret, last_step)
-    values (${factor.userId}, 'totp', ${factor.name}, ${Buffer.from(factor.secret)}, ${factor.lastStep})
+    values (${factor.userId}, 'totp', ${factor.name}, ${factor.secret}, ${factor.lastStep})
     returning ${sql(COLUMNS)}`);
 }
 
-export interface NewPasskey {
+export interface NewPasskey extends Omit<PasskeyRow, "id"> {
   userId: string;
   name: string;
-  credentialId: Buffer;
-  publicKey: Buffer;
-  signCount: number;
-  transports: readonly string[];
 }
 
 /** Inserts a passkey; null if it is registered already, with any user. */
@@ -54,7 +50,7 @@ export async function insertPasskey(sql: Sql, passkey: NewPasskey): Promise<Seco
   const { userId, name, credentialId, publicKey, signCount, transports } = passkey;
   return firstRow(sql<SecondFactorRow[]>`
     insert into second_factors (user_id, kind, name, credential_id, public_key, sign_count, transports)
-    values (${userId}, 'passkey', ${name}, ${credentialId}, ${publicKey}, ${signCount}, ${[...transports]})
+    values (${userId}, 'passkey', ${name}, ${credentialId}, ${publicKey}, ${signCount}, ${transports})
     on conflict on constraint second_factors_credential_id_key do nothing
     returning ${sql(COLUMNS)}`);
 }

@@ -4,13 +4,10 @@
  */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
+import type { ProjectRow } from "./projects.ts";
 
 /** A project as a member of its organization sees it. */
-export interface VisibleProjectRow {
-  id: string;
-  name: string;
-  slug: string;
-  orgId: string;
+export interface VisibleProjectRow extends Pick<ProjectRow, "id" | "name" | "slug" | "orgId"> {
   orgSlug: string;
   orgName: string;
   /** The member's role in the organization. */
