@@ -3,6 +3,8 @@ import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 import type { Boss } from "../queue.ts";
 import { type AccountMailDetails, queueAccountMails } from "./account_mails.ts";
+import type { OrgRow } from "./orgs.ts";
+import { findUser } from "./users.ts";
 
 /** Days from the request of an owner until an organization is deleted. It can be restored until then. */
 export const ORG_RESTORE_DAYS = 7;
@@ -25,11 +27,7 @@ export async function markOrgRestored(sql: Sql, orgId: string): Promise<boolean>
   return count === 1;
 }
 
-export interface DueOrgRow {
-  id: string;
-  slug: string;
-  name: string;
-}
+export type DueOrgRow = Pick<OrgRow, "id" | "slug" | "name">;
 
 /**
  * Locks an organization whose deletion is due; null if there is none, or if other transactions have locked them all. An
@@ -116,14 +114,14 @@ async function deleteDrafts(tx: Sql, orgId: string): Promise<void> {
 }
 
 interface DeletionNotice {
-  org: { id: string; slug: string; name: string };
+  org: DueOrgRow;
   /** The recipients. */
   owners: readonly { id: string; email: string }[];
   /** Who did it; null for an operator or the service. */
   actorUserId: string | null;
   /** The key of a text in jobs/account_mail/deletion_notice.ts. */
   about: string;
-  details?: AccountMailDetails;
+  details?: AccountMailDetails | undefined;
 }
 
 /**
@@ -135,10 +133,7 @@ export async function queueDeletionNotices(
   boss: Boss,
   { org, owners, actorUserId, about, details }: DeletionNotice,
 ): Promise<string[]> {
-  const [actor] = await tx<{ username: string }[]>`
-    select username
-    from users
-    where id = ${actorUserId}`;
+  const actor = actorUserId === null ? null : await findUser(tx, actorUserId);
   const { id: orgId, name, slug } = org;
   const said = { about, by: actor?.username ?? null, name, slug, ...details };
   const mails = owners.map(({ id, email }) => {

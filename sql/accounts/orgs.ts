@@ -49,6 +49,36 @@ export async function listOrgSlugs(sql: Sql, ids: readonly string[]): Promise<Re
   return new Map(rows.map(({ id, slug }) => [id, slug]));
 }
 
+/** An organization as everyone sees it. */
+export interface OrgProfileRow extends Pick<OrgRow, "slug" | "name" | "isPersonal" | "createdAt"> {
+  description: string | null;
+  websiteUrl: string | null;
+  /** Lines with a version that everyone finds in lists. */
+  publicDefinitions: number;
+  /** Executions of those lines only; those of private lines are not public. */
+  totalExecutions: number;
+}
+
+/** Finds the public profile of the organization with this slug; null if there is none. */
+export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfileRow | null> {
+  return firstRow(sql<OrgProfileRow[]>`
+    select
+      o.slug, o.name, o.description, o.website_url, o.is_personal, o.created_at,
+      counted.public_definitions, counted.total_executions
+    from organizations as o
+    cross join lateral (
+      select count(*) as public_definitions, coalesce(sum(l.execution_count), 0)::bigint as total_executions
+      from definition_lines as l
+      where l.org_id = o.id
+        and exists (
+          select
+          from definitions as d
+          where d.line_id = l.id and definition_is_public(d.status, d.visibility) and d.quarantined_at is null
+        )
+    ) as counted
+    where o.slug = ${slug} and o.deleted_at is null`);
+}
+
 export interface OrgListRow extends OrgRow {
   memberCount: number;
 }
@@ -80,11 +110,7 @@ export async function existsOrg(sql: Sql): Promise<boolean> {
   return anyRow(sql`select from organizations limit 1`);
 }
 
-export interface NewOrg {
-  slug: string;
-  name: string;
-  isPersonal: boolean;
-  subscriptionTier: SubscriptionTier;
+export interface NewOrg extends Pick<OrgRow, "slug" | "name" | "isPersonal" | "subscriptionTier"> {
   /** The user whose quota it counts for; null if an operator created it, and for personal ones. */
   createdBy?: string | null;
 }

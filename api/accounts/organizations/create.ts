@@ -4,10 +4,9 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { mayCreateOrgs } from "../../../shared/policy.ts";
 import { requestBody } from "../../../shared/schemas.ts";
-import type { SubscriptionTier } from "../../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { upsertMember } from "../../../sql/accounts/organization_members.ts";
-import { countCreatedOrgs, insertOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
+import { countCreatedOrgs, insertOrg, type NewOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
@@ -53,10 +52,8 @@ export const createOrganization = operation(
     const { userId, platformRole } = caller;
     const verdict = mayCreateOrgs({ creators: config.organizationCreation, platformRole });
     if (!verdict.ok) {
-      throw new ApiError(verdict.code, {
-        message: TEXTS.ROLE_REQUIRED.organizations,
-        details: verdict.details ?? {},
-      });
+      const message = TEXTS.ROLE_REQUIRED.organizations;
+      throw new ApiError(verdict.code, { message, details: verdict.details });
     }
     checkTexts({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
     await sql.begin(async (tx) => {
@@ -65,11 +62,8 @@ export const createOrganization = operation(
         throw new ApiError("QUOTA_EXCEEDED", {
           details: { quota: "organizations", limit: CREATED_ORGS_MAX },
         });
-      const org = await createOrg(tx, {
-        ...{ slug, name, subscriptionTier: "free" },
-        createdBy: userId,
-        actor: auditActor(request, caller),
-      });
+      const actor = auditActor(request, caller);
+      const org = await createOrg(tx, { slug, name, subscriptionTier: "free", createdBy: userId, actor });
       await upsertMember(tx, { orgId: org.id, userId, role: "owner" });
     });
     return reply(201, { data: await requireOwnOrg(sql, { caller, slug }) });
@@ -79,13 +73,7 @@ export const createOrganization = operation(
 /** Creates an organization without members. Throws NAME_TAKEN. Call inside a transaction. */
 export async function createOrg(
   tx: Sql,
-  options: {
-    slug: string;
-    name: string;
-    subscriptionTier: SubscriptionTier;
-    createdBy?: string;
-    actor: AuditActor;
-  },
+  options: Omit<NewOrg, "isPersonal"> & { actor: AuditActor },
 ): Promise<OrgRow> {
   const { actor, ...input } = options;
   const org = await insertOrg(tx, { ...input, isPersonal: false }).catch((error: unknown) => {

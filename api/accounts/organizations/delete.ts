@@ -144,9 +144,7 @@ async function noteEnd(
     orgId: org.id,
     details: { slug: org.slug, ...details },
   });
-  return queueDeletionNotices(tx, boss, {
-    ...{ org, about, actorUserId: actor.actorUserId ?? null },
-    owners: await listOwners(tx, org.id),
-    ...(details && { details }),
-  });
+  const owners = await listOwners(tx, org.id);
+  const actorUserId = actor.actorUserId ?? null;
+  return queueDeletionNotices(tx, boss, { org, owners, actorUserId, about, details });
 }

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { dataOf, Instant, NullableText, Text } from "../../../shared/schemas.ts";
-import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
+import { findOrgProfile } from "../../../sql/accounts/orgs.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { ORGS_TAG, OrgParams } from "./schemas.ts";
 

@@ -3,7 +3,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { slugCandidates, toSlug } from "../../../shared/slugs.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { lockOrg } from "../../../sql/accounts/orgs.ts";
+import { lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import {
   countProjects,
   insertProject,
@@ -23,10 +23,7 @@ export const PROJECTS_MAX = 10_000;
 /** More than requests add at the same time. With this much room, they need not wait for each other. */
 const MARGIN = 500;
 
-interface Org {
-  id: string;
-  slug: string;
-}
+type Org = Pick<OrgRow, "id" | "slug">;
 
 export interface ProjectKey {
   org: Org;
@@ -55,7 +52,7 @@ export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectR
   const taken = new Set<string>();
   for (const candidate of slug === undefined ? slugCandidates(name) : [slug]) {
     if (taken.has(candidate)) continue;
-    const row = { ...(id === undefined ? {} : { id }), orgId: org.id, name, slug: candidate, ownerId };
+    const row = { id, orgId: org.id, name, slug: candidate, ownerId };
     const project = await insertProject(tx, row).catch((error: unknown) => {
       throw toNameTaken(error, { org, attempt, name, slug: candidate });
     });

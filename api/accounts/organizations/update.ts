@@ -3,14 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole, isPersonalCredential, isSession } from "../../../shared/policy.ts";
 import { requestBody } from "../../../shared/schemas.ts";
-import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { type AuditActor, insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { findOrgProfile } from "../../../sql/accounts/organization_profiles.ts";
-import { type OrgChanges, updateOrg } from "../../../sql/accounts/orgs.ts";
+import { findOrgProfile, type OrgChanges, updateOrg } from "../../../sql/accounts/orgs.ts";
 import { existsSecondFactor } from "../../../sql/accounts/second_factors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import {
@@ -44,8 +41,6 @@ const OrgUpdate = requestBody(
   { name: "Demo", description: "Shows what the service does", websiteUrl: "https://demo.example" },
 );
 
-const RULES = { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem };
-
 export const updateOrganization = operation(
   {
     id: "updateOrganization",
@@ -65,7 +60,13 @@ export const updateOrganization = operation(
   async ({ caller, request, params, body }, { sql }) => {
     const org = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
     requireAllowed(isPersonalCredential(caller.credential));
-    if (body.requireSecondFactor !== undefined) await requireOwnFactor(sql, { caller, role: org.role });
+    if (body.requireSecondFactor !== undefined) {
+      requireAllowed(hasOrgRole(org.role, "owner"));
+      requireAllowed(isSession(caller.credential));
+      // Owners who have no second factor would lock themselves out.
+      if (!(await existsSecondFactor(sql, caller.userId))) throw noFactor();
+      await requireRecentFactor(sql, caller);
+    }
     const actor = auditActor(request, caller);
     await sql.begin((tx) => changeOrg(tx, { org, changes: body, actor }));
     const profile = await findOrgProfile(sql, org.slug);
@@ -104,16 +105,5 @@ export async function changeOrg(
 
 /** Throws VALIDATION_ERROR with every invalid field. */
 export function checkOrgChanges(changes: OrgChanges): void {
-  checkTexts({ ...changes }, RULES);
-}
-
-/** Owners who have no second factor would lock themselves out. */
-async function requireOwnFactor(
-  sql: Sql,
-  { caller, role }: { caller: Caller; role: OrgRole },
-): Promise<void> {
-  requireAllowed(hasOrgRole(role, "owner"));
-  requireAllowed(isSession(caller.credential));
-  if (!(await existsSecondFactor(sql, caller.userId))) throw noFactor();
-  await requireRecentFactor(sql, caller);
+  checkTexts({ ...changes }, { name: nameProblem, description: aboutProblem, websiteUrl: websiteProblem });
 }
