@@ -8,8 +8,8 @@ import { unauthorized } from "../http/authenticate.ts";
 import { coarseNetworkOf } from "../http/client_address.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
-import { invalidField } from "../http/validation_problems.ts";
 import { PASSWORD_MAX_LENGTH, PasswordField, type PasswordOwner, passwordProblem } from "./password_rules.ts";
+import { checkTexts } from "./profile_fields.ts";
 import { requirePassword } from "./require_proof.ts";
 import { OWN_ACCOUNT } from "./schemas.ts";
 import { setPassword } from "./set_password.ts";
@@ -70,7 +70,6 @@ export const changePassword = operation(
   },
 );
 
-function requireGoodPassword(password: string, owner: PasswordOwner): void {
-  const problem = passwordProblem(password, owner);
-  if (problem) throw invalidField("newPassword", problem);
+function requireGoodPassword(newPassword: string, owner: PasswordOwner): void {
+  checkTexts({ newPassword }, { newPassword: (text) => passwordProblem(text, owner) });
 }

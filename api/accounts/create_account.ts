@@ -9,8 +9,8 @@ import { accountSlugProblem, checkTexts, emailProblem, nameProblem } from "./pro
 
 /** A user whose username is also the slug of their personal organization. */
 export interface NewAccount extends NewUser {
-  /** Who creates it: for people who sign up, a function of the new user's id. */
-  actor: AuditActor | ((userId: string) => AuditActor);
+  /** Who creates it: people who sign up, an operator for others. */
+  actor: AuditActor;
 }
 
 /** Throws VALIDATION_ERROR with every invalid field. An omitted password is one that is not known yet. */
@@ -37,7 +37,6 @@ const CONFLICTS: Readonly<Record<string, { field: Field; reason: string }>> = {
   users_username_key: { field: "username", reason: "the username is taken" },
   organizations_slug_key: { field: "username", reason: "an organization has the username as its slug" },
   users_email_key: { field: "email", reason: "another user has the email" },
-  users_email_check: { field: "email", reason: "this is not an email address:" },
 };
 
 /** The username or the email cannot be used. The transaction is over. Operators see the message. */
@@ -74,7 +73,7 @@ export async function createAccount(
     });
     await upsertMember(tx, { orgId: personalOrg.id, userId: user.id, role: "owner" });
     await insertAuditEntry(tx, {
-      ...(typeof actor === "function" ? actor(user.id) : actor),
+      ...actor,
       action: "user.create",
       subject: { type: "user", id: user.id },
       orgId: personalOrg.id,

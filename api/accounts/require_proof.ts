@@ -3,7 +3,12 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
 import { isSessionProven } from "../../sql/accounts/sessions.ts";
-import { findUserWithPassword, lockActiveUser, type UserWithPassword } from "../../sql/accounts/users.ts";
+import {
+  findUserWithPassword,
+  lockActiveUser,
+  type UserRow,
+  type UserWithPassword,
+} from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
@@ -14,11 +19,13 @@ import { invalidField } from "../http/validation_problems.ts";
 const MAX_AGE_SECONDS = 15 * 60;
 
 /**
- * Locks the caller's account until the transaction ends: changes and uses of its factors happen one after the other, and
- * no two requests exceed a quota together. Throws UNAUTHORIZED if it is disabled by now.
+ * Returns the caller's account and locks it until the transaction ends: changes and uses of its factors happen one after the
+ * other, and no two requests exceed a quota together. Throws UNAUTHORIZED if it is disabled by now.
  */
-export async function lockCaller(tx: Sql, { userId }: Pick<Caller, "userId">): Promise<void> {
-  if (!(await lockActiveUser(tx, { id: userId }))) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
+export async function lockCaller(tx: Sql, { userId }: Pick<Caller, "userId">): Promise<UserRow> {
+  const user = await lockActiveUser(tx, { id: userId });
+  if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.disabled);
+  return user;
 }
 
 /**
@@ -63,14 +70,6 @@ export async function requirePassword(
   const isRight = await signIn.passwords.verify(password, user.passwordHash, { isFirst: isKnownNetwork });
   if (!isRight) throw unauthorized(wrong);
   return user;
-}
-
-/** Returns the error for a user who asks for a passkey's options and has none. */
-export function noPasskey(): ApiError {
-  return new ApiError("UNPROCESSABLE_ENTITY", {
-    message: TEXTS.UNPROCESSABLE_ENTITY.noPasskey,
-    details: { reason: "no passkey" },
-  });
 }
 
 /** Returns the error for a user who has no second factor to use or renew. */

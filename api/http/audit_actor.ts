@@ -3,12 +3,15 @@ import type { AuditActor } from "../../sql/accounts/audit_log.ts";
 import type { Caller } from "./caller.ts";
 import { type RequestContext, requestContext } from "./request_context.ts";
 
-/** Returns the fields that all audit entries of a request share. */
-export function auditActor(request: Request, caller: Caller): AuditActor {
+/** Returns the fields that all audit entries of a request share. A user who proves themselves otherwise has no credential. */
+export function auditActor(
+  request: Request,
+  { userId, credential }: Pick<Caller, "userId"> & Partial<Caller>,
+): AuditActor {
   return {
     actorType: "user",
-    actorUserId: caller.userId,
-    credentialId: caller.credential.id,
+    actorUserId: userId,
+    credentialId: credential?.id ?? null,
     ...auditOrigin(requestContext(request)),
   };
 }

@@ -4,10 +4,9 @@ import type { UserWithPassword } from "./users.ts";
 
 export type SessionPurpose = "verify" | "add_totp" | "add_passkey";
 
-/** A sign-in whose password was right. */
-export interface PendingSignIn {
-  id: string;
-  user: UserWithPassword;
+/** The user of a sign-in whose password was right. */
+export interface PendingUser extends UserWithPassword {
+  challengeId: string;
 }
 
 export interface NewPendingSignIn {
@@ -30,11 +29,11 @@ export async function insertPendingSignIn(sql: Sql, signIn: NewPendingSignIn): P
 }
 
 /**
- * Finds a sign-in by its token; null if it is unknown, used or expired, or the user is disabled or has another password by
- * now.
+ * Finds the user of a sign-in by its token; null if it is unknown, used or expired, or the user is disabled or has another
+ * password by now.
  */
-export async function findPendingSignIn(sql: Sql, tokenHash: Buffer): Promise<PendingSignIn | null> {
-  const [row] = await sql<(UserWithPassword & { challengeId: string })[]>`
+export async function findPendingUser(sql: Sql, tokenHash: Buffer): Promise<PendingUser | null> {
+  return firstRow(sql<PendingUser[]>`
     select
       c.id as challenge_id,
       u.id, u.username, u.email, u.platform_role, u.name, u.disabled_at, u.created_at, u.password_hash
@@ -43,10 +42,7 @@ export async function findPendingSignIn(sql: Sql, tokenHash: Buffer): Promise<Pe
     where c.token_hash = ${tokenHash}
       and c.expires_at > now()
       and c.password_digest = sha256(convert_to(u.password_hash, 'UTF8'))
-      and u.disabled_at is null`;
-  if (!row) return null;
-  const { challengeId, ...user } = row;
-  return { id: challengeId, user };
+      and u.disabled_at is null`);
 }
 
 /** Finds and locks a pending sign-in; null if it is used or expired. Call it inside a transaction. */
@@ -103,11 +99,11 @@ export interface NewSessionChallenge {
 
 /** Stores what a session has begun, in place of what it had begun before, and returns when it expires. */
 export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChallenge): Promise<string> {
-  const { userId, sessionId, purpose, challengeHash = null, secret, minutes } = challenge;
+  const { userId, sessionId, purpose, challengeHash = null, secret = null, minutes } = challenge;
   return onlyValue(sql<[{ expiresAt: string }]>`
     insert into factor_challenges (user_id, session_id, purpose, challenge_hash, secret, expires_at)
     values (
-      ${userId}, ${sessionId}, ${purpose}, ${challengeHash}, ${secret ? Buffer.from(secret) : null},
+      ${userId}, ${sessionId}, ${purpose}, ${challengeHash}, ${secret},
       now() + make_interval(mins => ${minutes})
     )
     on conflict on constraint factor_challenges_session_id_purpose_key do update

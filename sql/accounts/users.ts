@@ -1,6 +1,6 @@
 /** Table `users`. Only the functions for checking passwords return password hashes. */
 import type { PlatformRole } from "../../shared/vocabulary.ts";
-import { anyRow, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
+import { firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 
 /** An account without its password. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
@@ -92,15 +92,11 @@ export async function findUserByUsername(sql: Sql, username: string): Promise<Us
     where username = ${username}`);
 }
 
-export interface NewUser {
+export interface NewUser extends Pick<UserRow, "username" | "email" | "platformRole" | "name"> {
   /** Random if undefined. */
   id?: string | undefined;
-  username: string;
-  email: string;
   /** argon2id in the PHC string form, from `hashPassword`. */
   passwordHash: string;
-  platformRole: PlatformRole;
-  name: string | null;
 }
 
 /**
@@ -124,15 +120,14 @@ export interface UserChanges {
 }
 
 /**
- * Changes an account; null if there is none. Violates users_email_key if another account has the email, and
- * users_email_check if it is malformed. `changes` must not be empty.
+ * Changes an account. Violates users_email_key if another account has the email, and users_email_check if it is malformed.
+ * `changes` must not be empty.
  */
-export async function updateUser(sql: Sql, id: string, changes: UserChanges): Promise<UserRow | null> {
-  return firstRow(sql<UserRow[]>`
+export async function updateUser(sql: Sql, id: string, changes: UserChanges): Promise<void> {
+  await sql`
     update users
     set ${sql({ ...changes })}, updated_at = now()
-    where id = ${id}
-    returning ${sql(COLUMNS)}`);
+    where id = ${id}`;
 }
 
 /** Replaces the password of an account. False if `fromHash` is given and is no longer current. */
@@ -165,15 +160,15 @@ export async function lockUser(tx: Sql, id: string): Promise<void> {
 }
 
 /**
- * Locks an account until the transaction ends, against new credentials, changes of the password, and disabling. False
- * if it is disabled, or its password is not `passwordHash`, if given.
+ * Finds an account and locks it until the transaction ends, against new credentials, changes of the password, and disabling.
+ * Null if it is disabled, or its password is not `passwordHash`, if given.
  */
 export async function lockActiveUser(
   sql: Sql,
   user: { id: string; passwordHash?: string | undefined },
-): Promise<boolean> {
-  return anyRow(sql`
-    select id
+): Promise<UserRow | null> {
+  return firstRow(sql<UserRow[]>`
+    select ${sql(COLUMNS)}
     from users
     where id = ${user.id}
       and disabled_at is null

@@ -112,7 +112,7 @@ export const confirmTotp = operation(
     checkTexts({ name }, { name: labelProblem });
     const code = body.code.replaceAll(/\s/g, "");
     const result = await deps.sql.begin<Promise<Added | null>>(async (tx) => {
-      await lockCaller(tx, caller);
+      const user = await lockCaller(tx, caller);
       const key = { sessionId: caller.credential.id, purpose: "add_totp" } as const;
       const challenge = await lockSessionChallenge(tx, key);
       if (!challenge?.secret) throw notFound("secret");
@@ -125,7 +125,7 @@ export const confirmTotp = operation(
       await requireRoomForFactor(tx, caller);
       await deleteChallenge(tx, id);
       const factor = await insertTotpFactor(tx, { userId: caller.userId, name, secret, lastStep: step });
-      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
+      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, user, factor }) };
     });
     if (result === null) throw invalidField("code", WRONG_CODE);
     deps.callers.forget(caller.userId);
@@ -189,7 +189,7 @@ export const addPasskey = operation(
     checkTexts({ name }, { name: labelProblem });
     const { userId, credential } = caller;
     const result = await deps.sql.begin<Promise<Added | "wrong" | "taken">>(async (tx) => {
-      await lockCaller(tx, caller);
+      const user = await lockCaller(tx, caller);
       const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
       if (!challenge?.challengeHash) throw notFound("options");
       // Also for a wrong response: options work once.
@@ -200,7 +200,7 @@ export const addPasskey = operation(
       await requireRoomForFactor(tx, caller);
       const factor = await insertPasskey(tx, { ...made, userId, name });
       if (!factor) return "taken";
-      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, factor }) };
+      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, user, factor }) };
     });
     if (result === "wrong") throw invalidField("passkey", "is not a response to these options");
     if (result === "taken") throw invalidField("passkey", "is already registered");

@@ -11,22 +11,15 @@ import {
   type SecondFactorRow,
 } from "../../../sql/accounts/second_factors.ts";
 import { markSessionsRevoked, updateSessionFactorAt } from "../../../sql/accounts/sessions.ts";
-import { findUser, type UserRow } from "../../../sql/accounts/users.ts";
+import type { UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import { unauthorized } from "../../http/authenticate.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { lockCaller } from "../require_proof.ts";
 import { FACTORS_MAX } from "./factor_schemas.ts";
 import { hashRecoveryCode, mintRecoveryCodes } from "./recovery_code.ts";
-
-interface FactorChange {
-  caller: Caller;
-  request: Request;
-  factor: SecondFactorRow;
-}
 
 /** Throws QUOTA_EXCEEDED if the user has as many factors as one may have. Call it after `lockCaller`. */
 export async function requireRoomForFactor(tx: Sql, { userId }: Caller): Promise<void> {
@@ -42,10 +35,8 @@ export async function beginAddition(
   tx: Sql,
   { caller, request, kind }: { caller: Caller; request: Request; kind: FactorKind },
 ): Promise<UserRow> {
-  await lockCaller(tx, caller);
+  const user = await lockCaller(tx, caller);
   await requireRoomForFactor(tx, caller);
-  const user = await findUser(tx, caller.userId);
-  if (!user) throw unauthorized();
   await insertAuditEntry(tx, {
     ...auditActor(request, caller),
     action: "factor.begin",
@@ -62,9 +53,9 @@ export async function beginAddition(
 export async function finishAddition(
   tx: Sql,
   deps: Pick<OperationDeps, "boss">,
-  change: FactorChange,
+  added: { caller: Caller; request: Request; user: UserRow; factor: SecondFactorRow },
 ): Promise<string[] | null> {
-  const { caller, request, factor } = change;
+  const { caller, request, user, factor } = added;
   const { userId, credential } = caller;
   await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
   const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
@@ -75,38 +66,8 @@ export async function finishAddition(
     subject: { type: "second_factor", id: factor.id },
     details: { kind: factor.kind, endedSessions: ended.length },
   });
-  await queueFactorMail(tx, deps, { userId, request, details: { event: "added", name: factor.name } });
+  await queueFactorMail(tx, deps, { user, request, details: { event: "added", name: factor.name } });
   return codes;
-}
-
-/**
- * Follows the deletion of a factor. Ends the other sessions: the lost device may have one. With the last factor, the recovery
- * codes go.
- */
-export async function finishRemoval(
-  tx: Sql,
-  deps: Pick<OperationDeps, "boss">,
-  change: FactorChange,
-): Promise<void> {
-  const { caller, request, factor } = change;
-  const { userId, credential } = caller;
-  const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
-  const isLast = (await listSecondFactors(tx, userId)).length === 0;
-  if (isLast) {
-    await replaceRecoveryCodes(tx, { userId, hashes: [] });
-    await updateSessionFactorAt(tx, { id: credential.id, isProven: false });
-  }
-  await insertAuditEntry(tx, {
-    ...auditActor(request, caller),
-    action: "factor.remove",
-    subject: { type: "second_factor", id: factor.id },
-    details: { kind: factor.kind, endedSessions: ended.length, isLast },
-  });
-  await queueFactorMail(tx, deps, {
-    userId,
-    request,
-    details: { event: "removed", name: factor.name, isLast },
-  });
 }
 
 export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
@@ -119,11 +80,9 @@ export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
 export async function queueFactorMail(
   tx: Sql,
   { boss }: Pick<OperationDeps, "boss">,
-  { userId, request, details }: { userId: string; request: Request; details: FactorNotice },
+  { user, request, details }: { user: UserRow; request: Request; details: FactorNotice },
 ): Promise<void> {
-  const user = await findUser(tx, userId);
-  if (!user) return;
   const { network, span } = requestContext(request);
-  const mail = { kind: "factor_notice", email: user.email, userId, details, network } as const;
+  const mail = { kind: "factor_notice", email: user.email, userId: user.id, details, network } as const;
   await queueAccountMail(tx, boss, { ...mail, traceparent: span?.traceparent });
 }

@@ -1,11 +1,7 @@
-/**
- * Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. Mails and the
- * error for the client follow from it.
- */
+/** Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import type { Config } from "../../../shared/process/config.ts";
 import type { ProofKind } from "../../../shared/vocabulary.ts";
 import {
   countRecoveryCodes,
@@ -16,6 +12,7 @@ import {
   updatePasskeyUse,
   updateTotpLastStep,
 } from "../../../sql/accounts/second_factors.ts";
+import type { UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import type { OperationDeps } from "../../http/operation.ts";
@@ -61,41 +58,52 @@ export type ProofVerdict =
   | { ok: false; reason: "blocked"; waitMs: number };
 
 interface ProofCheck {
-  userId: string;
+  user: UserRow;
   proof: Proof;
   /** Of what a passkey had to sign; null if none was asked for. */
   challengeHash: Uint8Array | null;
+  request: Request;
 }
 
 /**
- * Checks a proof, which works once. Call it in a transaction that holds the user's lock, and commit that transaction also if
- * the proof is wrong, because wrong codes are counted.
+ * Checks a proof, which works once. Mails the user that a recovery code was used, or that someone guesses codes or uses a copy
+ * of a passkey. Call it in a transaction that holds the user's lock, and commit that transaction also if the proof is wrong,
+ * because wrong codes are counted.
  */
 export async function checkProof(
   tx: Sql,
+  deps: Pick<OperationDeps, "boss" | "config" | "now">,
+  check: ProofCheck,
+): Promise<ProofVerdict> {
+  const { user, request } = check;
+  const verdict = await verifyProof(tx, deps, check);
+  if (verdict.ok && verdict.kind === "recovery_code") {
+    const codesLeft = await countRecoveryCodes(tx, user.id);
+    await queueFactorMail(tx, deps, { user, request, details: { event: "code_used", codesLeft } });
+  }
+  if (!verdict.ok && (verdict.reason === "guessed" || verdict.reason === "copied")) {
+    await queueFactorMail(tx, deps, { user, request, details: { event: verdict.reason } });
+  }
+  return verdict;
+}
+
+async function verifyProof(
+  tx: Sql,
   { config, now }: Pick<OperationDeps, "config" | "now">,
-  { userId, proof, challengeHash }: ProofCheck,
+  { user: { id: userId }, proof, challengeHash }: ProofCheck,
 ): Promise<ProofVerdict> {
   if ("passkey" in proof) {
     if (challengeHash === null) return { ok: false, reason: "wrong" };
-    return checkPasskeyProof(tx, config, { userId, response: proof.passkey, challengeHash });
+    const passkeys = await lockPasskeys(tx, userId);
+    const verdict = await checkPasskey(config, { response: proof.passkey, challengeHash, passkeys });
+    if (verdict.result !== "right") return { ok: false, reason: verdict.result };
+    await updatePasskeyUse(tx, verdict);
+    return { ok: true, kind: "passkey" };
   }
   const digits = proof.code.replaceAll(/[\s-]/g, "");
   if (/^\d{6}$/.test(digits)) return checkTotpCode(tx, { userId, code: digits, now });
   const isRight = await markRecoveryCodeUsed(tx, { userId, hash: hashRecoveryCode(proof.code) });
   return isRight ? { ok: true, kind: "recovery_code" } : { ok: false, reason: "wrong" };
-}
-
-async function checkPasskeyProof(
-  tx: Sql,
-  config: Pick<Config, "publicUrl">,
-  { userId, response, challengeHash }: { userId: string; response: string; challengeHash: Uint8Array },
-): Promise<ProofVerdict> {
-  const passkeys = await lockPasskeys(tx, userId);
-  const verdict = await checkPasskey(config, { response, challengeHash, passkeys });
-  if (verdict.result !== "right") return { ok: false, reason: verdict.result };
-  await updatePasskeyUse(tx, verdict);
-  return { ok: true, kind: "passkey" };
 }
 
 async function checkTotpCode(
@@ -115,27 +123,6 @@ async function checkTotpCode(
   }
   const wrongCodes = await countWrongCode(tx, userId);
   return { ok: false, reason: wrongCodes === WRONG_CODES_MAX ? "guessed" : "wrong" };
-}
-
-export async function listProofKinds(sql: Sql, userId: string, factors: readonly { kind: ProofKind }[]) {
-  const kinds = new Set(factors.map(({ kind }) => kind));
-  if ((await countRecoveryCodes(sql, userId)) > 0) kinds.add("recovery_code");
-  return [...kinds];
-}
-
-/** Mails the user that a recovery code was used, or that someone guesses codes or uses a copy of a passkey. */
-export async function mailProofOutcome(
-  tx: Sql,
-  deps: Pick<OperationDeps, "boss">,
-  { userId, request, verdict }: { userId: string; request: Request; verdict: ProofVerdict },
-): Promise<void> {
-  if (verdict.ok && verdict.kind === "recovery_code") {
-    const codesLeft = await countRecoveryCodes(tx, userId);
-    await queueFactorMail(tx, deps, { userId, request, details: { event: "code_used", codesLeft } });
-  }
-  if (!verdict.ok && (verdict.reason === "guessed" || verdict.reason === "copied")) {
-    await queueFactorMail(tx, deps, { userId, request, details: { event: verdict.reason } });
-  }
 }
 
 /** Returns the error for a second factor that was not accepted. A copied passkey gets the same as any wrong one. */

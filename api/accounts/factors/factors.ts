@@ -8,16 +8,21 @@ import {
   deleteSecondFactor,
   existsSecondFactor,
   listSecondFactors,
+  replaceRecoveryCodes,
   updateFactorName,
 } from "../../../sql/accounts/second_factors.ts";
-import { findSessionFactorAt } from "../../../sql/accounts/sessions.ts";
+import {
+  findSessionFactorAt,
+  markSessionsRevoked,
+  updateSessionFactorAt,
+} from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { checkTexts, labelProblem } from "../profile_fields.ts";
 import { lockCaller, noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
-import { finishRemoval, queueFactorMail, renewCodes } from "./change_factors.ts";
+import { queueFactorMail, renewCodes } from "./change_factors.ts";
 import { Factor, FactorName, RecoveryCodes } from "./factor_schemas.ts";
 
 const PARAMS = {
@@ -98,15 +103,30 @@ export const removeFactor = operation(
     fails: ["SECOND_FACTOR_REQUIRED", ["NOT_FOUND", { reason: "factor" }]],
   },
   async ({ params: { id }, caller, request }, deps) => {
+    const { userId, credential } = caller;
     if (!isUuid(id)) throw notFound("factor");
     await deps.sql.begin(async (tx) => {
-      await lockCaller(tx, caller);
-      const factor = await deleteSecondFactor(tx, { id, userId: caller.userId });
+      const user = await lockCaller(tx, caller);
+      const factor = await deleteSecondFactor(tx, { id, userId });
       if (!factor) throw notFound("factor");
       await requireRecentFactor(tx, caller);
-      await finishRemoval(tx, deps, { caller, request, factor });
+      const { kind, name } = factor;
+      // The lost device may have a session.
+      const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
+      const isLast = !(await existsSecondFactor(tx, userId));
+      if (isLast) {
+        await replaceRecoveryCodes(tx, { userId, hashes: [] });
+        await updateSessionFactorAt(tx, { id: credential.id, isProven: false });
+      }
+      await insertAuditEntry(tx, {
+        ...auditActor(request, caller),
+        action: "factor.remove",
+        subject: { type: "second_factor", id: factor.id },
+        details: { kind, endedSessions: ended.length, isLast },
+      });
+      await queueFactorMail(tx, deps, { user, request, details: { event: "removed", name, isLast } });
     });
-    deps.callers.forget(caller.userId);
+    deps.callers.forget(userId);
     return reply(204, null);
   },
 );
@@ -126,7 +146,7 @@ export const renewRecoveryCodes = operation(
   async ({ caller, request }, deps) => {
     const { userId } = caller;
     const recoveryCodes = await deps.sql.begin(async (tx) => {
-      await lockCaller(tx, caller);
+      const user = await lockCaller(tx, caller);
       if (!(await existsSecondFactor(tx, userId))) throw noFactor();
       await requireRecentFactor(tx, caller);
       const codes = await renewCodes(tx, userId);
@@ -135,7 +155,7 @@ export const renewRecoveryCodes = operation(
         action: "factor.renew_codes",
         subject: { type: "user", id: userId },
       });
-      await queueFactorMail(tx, deps, { userId, request, details: { event: "codes_renewed" } });
+      await queueFactorMail(tx, deps, { user, request, details: { event: "codes_renewed" } });
       return codes;
     });
     return reply(201, { data: { recoveryCodes } });

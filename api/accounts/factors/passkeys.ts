@@ -1,5 +1,7 @@
 /** Passkeys (WebAuthn): what browsers are asked for, and what they answer. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
+import { TEXTS } from "../../../shared/error_texts.ts";
+import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { NewPasskey, PasskeyRow } from "../../../sql/accounts/second_factors.ts";
 import { hashSecret } from "../../http/credentials.ts";
@@ -43,8 +45,14 @@ export async function passkeyCreation(
   return { options: { ...options }, challengeHash: hashSecret(options.challenge) };
 }
 
-/** Returns what `navigator.credentials.get()` gets, and the hash of its challenge. */
+/** Returns what `navigator.credentials.get()` gets, and the hash of its challenge. Throws for a user without passkeys. */
 export async function passkeyRequest(config: SiteConfig, passkeys: readonly PasskeyRow[]) {
+  if (passkeys.length === 0) {
+    throw new ApiError("UNPROCESSABLE_ENTITY", {
+      message: TEXTS.UNPROCESSABLE_ENTITY.noPasskey,
+      details: { reason: "no passkey" },
+    });
+  }
   const { generateAuthenticationOptions } = await loadWebAuthn();
   const options = await generateAuthenticationOptions({
     rpID: siteOf(config).expectedRPID,

@@ -13,9 +13,9 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { lockCaller, noFactor, noPasskey } from "../require_proof.ts";
+import { lockCaller, noFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";
-import { checkProof, mailProofOutcome, PROOF_FIELDS, parseProof, proofError } from "./check_proof.ts";
+import { checkProof, PROOF_FIELDS, parseProof, proofError } from "./check_proof.ts";
 import { PASSKEY_MAX_BYTES, WebAuthnJson } from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
 
@@ -41,9 +41,7 @@ export const beginVerification = operation(
     const begun = await sql.begin(async (tx) => {
       // Otherwise this and a verification could wait for each other.
       await lockCaller(tx, caller);
-      const passkeys = await lockPasskeys(tx, userId);
-      if (passkeys.length === 0) throw noPasskey();
-      const { options, challengeHash } = await passkeyRequest(config, passkeys);
+      const { options, challengeHash } = await passkeyRequest(config, await lockPasskeys(tx, userId));
       const challenge = { userId, sessionId: credential.id, purpose: "verify", challengeHash } as const;
       return { options, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: MINUTES }) };
     });
@@ -71,18 +69,17 @@ export const verifyFactor = operation(
     const { sql } = deps;
     const proof = parseProof(body);
     const { userId, credential } = caller;
-    const user = await findUser(sql, userId);
-    if (!user) throw unauthorized();
+    const account = await findUser(sql, userId);
+    if (!account) throw unauthorized();
     if (!(await existsSecondFactor(sql, userId))) throw noFactor();
-    await deps.signIn.limit.take(requestContext(request), user.email, credential);
+    await deps.signIn.limit.take(requestContext(request), account.email, credential);
     const { verdict, provenAt } = await sql.begin(async (tx) => {
-      await lockCaller(tx, caller);
+      const user = await lockCaller(tx, caller);
       const key = { sessionId: credential.id, purpose: "verify" } as const;
       const challenge = "passkey" in proof ? await lockSessionChallenge(tx, key) : null;
       if (challenge) await deleteChallenge(tx, challenge.id);
       const challengeHash = challenge?.challengeHash ?? null;
-      const verdict = await checkProof(tx, deps, { userId, proof, challengeHash });
-      await mailProofOutcome(tx, deps, { userId, request, verdict });
+      const verdict = await checkProof(tx, deps, { user, proof, challengeHash, request });
       if (!verdict.ok) return { verdict, provenAt: null };
       const provenAt = await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
       await insertAuditEntry(tx, {

@@ -6,7 +6,7 @@ import type { ProofKind } from "../../../shared/vocabulary.ts";
 import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import type { UserWithPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { auditOrigin } from "../../http/audit_actor.ts";
+import { auditActor } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -42,15 +42,14 @@ export async function finishSignIn(
   options: { user: UserWithPassword; request: Request; secondFactor: ProofKind | null },
 ): Promise<NewSession | null> {
   const { user, request, secondFactor } = options;
-  const context = requestContext(request);
-  const { address, userAgent } = context;
+  const { address, userAgent } = requestContext(request);
   const session = await beginSession(tx, {
     user,
     passwordHash: user.passwordHash,
     ttlHours: config.sessionTtlHours,
     device: { address, userAgent },
     secondFactor,
-    actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
+    actor: auditActor(request, { userId: user.id }),
   });
   if (session) await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(address, 64) });
   return session;

@@ -1,10 +1,10 @@
 /** POST /auth/login: starts a session with an email and a password. */
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { requestBody } from "../../../shared/schemas.ts";
 import { findUserForLogin } from "../../../sql/accounts/users.ts";
 import { unauthorized } from "../../http/authenticate.ts";
-import { type OperationDeps, operation } from "../../http/operation.ts";
+import { operation } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { DUMMY_PASSWORD_HASH, PASSWORD_MAX_LENGTH } from "../password_rules.ts";
@@ -22,7 +22,6 @@ const SignInRequest = requestBody(
   },
   { email: EXAMPLE_USER.email, password: "correct horse battery staple" },
 );
-type SignInRequest = Static<typeof SignInRequest>;
 
 export const login = operation(
   {
@@ -51,28 +50,23 @@ export const login = operation(
       "SERVICE_UNAVAILABLE",
     ],
   },
-  async ({ body, request }, deps) => {
+  async ({ body: { email, password }, request }, deps) => {
+    const { sql, signIn, metrics, config } = deps;
+    const context = requestContext(request);
     // PostgreSQL stores no NUL in text.
-    if (body.email.includes("\0")) throw invalidField("email", "must not contain the character NUL");
-    return signedInReply(deps.config, await signInWith(deps, { body, request }));
+    if (email.includes("\0")) throw invalidField("email", "must not contain the character NUL");
+    const { isKnownNetwork } = await signIn.limit.take(context, email);
+    const found = await findUserForLogin(sql, email);
+    // Takes the same time if there is no such account.
+    const passwordHash = found?.passwordHash ?? DUMMY_PASSWORD_HASH;
+    const isRight = await signIn.passwords.verify(password, passwordHash, { isFirst: isKnownNetwork });
+    const user = isRight && found?.disabledAt === null ? found : null;
+    if (user) await requireSecondStep(sql, user);
+    const session =
+      user && (await sql.begin((tx) => finishSignIn(tx, deps, { user, request, secondFactor: null })));
+    metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
+    if (user && session) return signedInReply(config, { session, user });
+    signIn.auditFailure(context, found?.id ?? null);
+    throw unauthorized(TEXTS.UNAUTHORIZED.signIn);
   },
 );
-
-/** Throws UNAUTHORIZED for a wrong email or password, RATE_LIMITED, and SECOND_FACTOR_REQUIRED. */
-async function signInWith(deps: OperationDeps, { body, request }: { body: SignInRequest; request: Request }) {
-  const { sql, signIn, metrics } = deps;
-  const context = requestContext(request);
-  const { isKnownNetwork } = await signIn.limit.take(context, body.email);
-  const found = await findUserForLogin(sql, body.email);
-  // Takes the same time if there is no such account.
-  const passwordHash = found?.passwordHash ?? DUMMY_PASSWORD_HASH;
-  const isRight = await signIn.passwords.verify(body.password, passwordHash, { isFirst: isKnownNetwork });
-  const user = isRight && found?.disabledAt === null ? found : null;
-  if (user) await requireSecondStep(sql, user);
-  const session =
-    user && (await sql.begin((tx) => finishSignIn(tx, deps, { user, request, secondFactor: null })));
-  metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
-  if (user && session) return { session, user };
-  signIn.auditFailure(context, found?.id ?? null);
-  throw unauthorized(TEXTS.UNAUTHORIZED.signIn);
-}

@@ -29,7 +29,7 @@ const CLEANUP_ROWS = 10;
 /** Some 2 MB. */
 const MAX_REFUSED = 10_000;
 
-export interface LoginLimit {
+interface LoginLimit {
   /**
    * Counts an attempt, whatever comes of it. Those of a signed-in user count for the session, so that guesses of strangers do
    * not keep them from their account. Throws `RATE_LIMITED`; then it counts for nothing that comes later. The network is known
@@ -60,13 +60,6 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     throw rateLimited(context.rateLimit, now());
   }
 
-  function rejectFor(context: RequestContext, subject: LoginSubject, waitMs: number): never {
-    const from = now();
-    const until = from + waitMs;
-    refused.set(keyOf(subject), { from, until });
-    return rejectAttempt(context, until);
-  }
-
   async function takeOf(context: RequestContext, subjects: readonly LoginSubject[]): Promise<void> {
     for (const subject of subjects) {
       const { from, until } = refused.get(keyOf(subject)) ?? { from: 0, until: 0 };
@@ -76,7 +69,10 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
     for (const subject of subjects) {
       if (await insertLoginAttempt(sql, { subject, limit })) continue;
-      rejectFor(context, subject, await findLoginWaitMs(sql, { subject, limit }));
+      const waitMs = await findLoginWaitMs(sql, { subject, limit });
+      const from = now();
+      refused.set(keyOf(subject), { from, until: from + waitMs });
+      rejectAttempt(context, from + waitMs);
     }
   }
 

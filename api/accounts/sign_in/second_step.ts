@@ -3,36 +3,27 @@ import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { data, requestBody } from "../../../shared/schemas.ts";
+import type { ProofKind } from "../../../shared/vocabulary.ts";
 import {
   countWrongTry,
   deleteChallenge,
-  findPendingSignIn,
+  findPendingUser,
   insertPendingSignIn,
   lockPendingSignIn,
-  type PendingSignIn,
+  type PendingUser,
   updateChallengeHash,
 } from "../../../sql/accounts/factor_challenges.ts";
-import { listSecondFactors, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
+import { countRecoveryCodes, listSecondFactors, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
 import { lockActiveUser, type UserWithPassword } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { hashSecret, mintLoginToken } from "../../http/credentials.ts";
-import { type OperationDeps, operation, reply } from "../../http/operation.ts";
+import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import {
-  checkProof,
-  listProofKinds,
-  mailProofOutcome,
-  PROOF_FIELDS,
-  type Proof,
-  type ProofVerdict,
-  parseProof,
-  proofError,
-} from "../factors/check_proof.ts";
+import { checkProof, PROOF_FIELDS, parseProof, proofError } from "../factors/check_proof.ts";
 import { PASSKEY_MAX_BYTES, WebAuthnJson } from "../factors/factor_schemas.ts";
 import { passkeyRequest } from "../factors/passkeys.ts";
-import { noPasskey } from "../require_proof.ts";
 import { SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 
@@ -53,10 +44,11 @@ export async function requireSecondStep(sql: Sql, user: UserWithPassword): Promi
   const { secret: loginToken, hash: tokenHash } = mintLoginToken();
   const { id: userId, passwordHash } = user;
   const expiresAt = await insertPendingSignIn(sql, { userId, tokenHash, passwordHash, minutes: MINUTES });
-  const methods = await listProofKinds(sql, userId, factors);
+  const methods = new Set<ProofKind>(factors.map(({ kind }) => kind));
+  if ((await countRecoveryCodes(sql, userId)) > 0) methods.add("recovery_code");
   throw new ApiError("SECOND_FACTOR_REQUIRED", {
     message: TEXTS.SECOND_FACTOR_REQUIRED.signIn,
-    details: { loginToken, methods, expiresAt },
+    details: { loginToken, methods: [...methods], expiresAt },
     headers: { "Cache-Control": "no-store" },
   });
 }
@@ -85,14 +77,12 @@ export const beginSecondStep = operation(
     fails: ["UNPROCESSABLE_ENTITY"],
   },
   async ({ body }, { sql, config }) => {
-    const signIn = await requirePendingSignIn(sql, body.loginToken);
+    const { id: userId, challengeId: id } = await requirePendingUser(sql, body.loginToken);
     const options = await sql.begin(async (tx) => {
       // First the sign-in, as its second step does: otherwise the two could wait for each other.
-      if (!(await lockPendingSignIn(tx, signIn.id))) throw signInExpired();
-      const passkeys = await lockPasskeys(tx, signIn.user.id);
-      if (passkeys.length === 0) throw noPasskey();
-      const { options, challengeHash } = await passkeyRequest(config, passkeys);
-      await updateChallengeHash(tx, { id: signIn.id, challengeHash });
+      if (!(await lockPendingSignIn(tx, id))) throw signInExpired();
+      const { options, challengeHash } = await passkeyRequest(config, await lockPasskeys(tx, userId));
+      await updateChallengeHash(tx, { id, challengeHash });
       return options;
     });
     return reply(200, { data: { options } });
@@ -121,10 +111,25 @@ export const signInWithSecondFactor = operation(
   async ({ body, request }, deps) => {
     const proof = parseProof(body);
     const context = requestContext(request);
-    const signIn = await requirePendingSignIn(deps.sql, body.loginToken);
-    const { user } = signIn;
+    const user = await requirePendingUser(deps.sql, body.loginToken);
     await deps.signIn.limit.takeOfNetwork(context);
-    const { session, verdict } = await takeSecondStep(deps, { signIn, proof, request });
+    // The verdict is null if the sign-in was used or has expired meanwhile.
+    const { session, verdict } = await deps.sql.begin(async (tx) => {
+      const { challengeId: id, passwordHash } = user;
+      const current = await lockActiveUser(tx, { id: user.id, passwordHash });
+      const challenge = current && (await lockPendingSignIn(tx, id));
+      if (!challenge) return { session: null, verdict: null };
+      const verdict = await checkProof(tx, deps, { user: current, proof, ...challenge, request });
+      if (verdict.ok) {
+        await deleteChallenge(tx, id);
+        const session = await finishSignIn(tx, deps, { user, request, secondFactor: verdict.kind });
+        return { session, verdict };
+      }
+      // What a passkey had to sign works once.
+      if ("passkey" in proof) await updateChallengeHash(tx, { id, challengeHash: null });
+      await countWrongTry(tx, { id, limit: TRIES_MAX });
+      return { session: null, verdict };
+    });
     deps.metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
     if (session) return signedInReply(deps.config, { session, user });
     deps.signIn.auditFailure(context, user.id);
@@ -132,36 +137,10 @@ export const signInWithSecondFactor = operation(
   },
 );
 
-/** Checks the second factor and begins the session. The verdict is null if the sign-in was used or has expired meanwhile. */
-async function takeSecondStep(
-  deps: OperationDeps,
-  { signIn, proof, request }: { signIn: PendingSignIn; proof: Proof; request: Request },
-) {
-  const { id, user } = signIn;
-  return deps.sql.begin(async (tx) => {
-    const isCurrent = await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash });
-    const challenge = isCurrent ? await lockPendingSignIn(tx, id) : null;
-    if (!challenge) return { session: null, verdict: null };
-    const { challengeHash } = challenge;
-    const userId = user.id;
-    const verdict: ProofVerdict = await checkProof(tx, deps, { userId, proof, challengeHash });
-    await mailProofOutcome(tx, deps, { userId, request, verdict });
-    if (verdict.ok) {
-      await deleteChallenge(tx, id);
-      const session = await finishSignIn(tx, deps, { user, request, secondFactor: verdict.kind });
-      return { session, verdict };
-    }
-    // What a passkey had to sign works once.
-    if ("passkey" in proof) await updateChallengeHash(tx, { id, challengeHash: null });
-    await countWrongTry(tx, { id, limit: TRIES_MAX });
-    return { session: null, verdict };
-  });
-}
-
-async function requirePendingSignIn(sql: Sql, loginToken: string): Promise<PendingSignIn> {
-  const signIn = await findPendingSignIn(sql, hashSecret(loginToken));
-  if (!signIn) throw signInExpired();
-  return signIn;
+async function requirePendingUser(sql: Sql, loginToken: string): Promise<PendingUser> {
+  const user = await findPendingUser(sql, hashSecret(loginToken));
+  if (!user) throw signInExpired();
+  return user;
 }
 
 function signInExpired(): ApiError {

@@ -12,13 +12,9 @@ import { FairQueue } from "../../http/limits/fair_queue.ts";
 import type { Metrics } from "../../http/metrics.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 import { hashPassword, verifyPassword } from "../password_rules.ts";
-import { createLoginLimit, type LoginLimit } from "./login_limit.ts";
+import { createLoginLimit } from "./login_limit.ts";
 
-export interface SignInResources {
-  limit: LoginLimit;
-  passwords: PasswordQueue;
-  auditFailure: AuditFailure;
-}
+export type SignInResources = ReturnType<typeof createSignInResources>;
 
 export function createSignInResources(deps: {
   config: Config;
@@ -27,7 +23,7 @@ export function createSignInResources(deps: {
   metrics: Metrics;
   /** Milliseconds since the epoch, for the limits; the clock if omitted. */
   now?: () => number;
-}): SignInResources {
+}) {
   const { now = Date.now } = deps;
   return {
     limit: createLoginLimit({ ...deps, now }),
@@ -40,16 +36,14 @@ const SAMPLE_MS = 60_000;
 /** Some 2 MB. */
 const MAX_SAMPLED = 10_000;
 
-/** Adds a failed sign-in to the audit log. `userId` is null if there is no such account: what was typed is not kept. */
-type AuditFailure = (context: RequestContext, userId: string | null) => void;
-
 /**
- * Anybody can make any number of failures, so each process adds one a minute per account and network, or per network if
- * there is no account. Nothing waits for it, so that the time of a response does not tell whether there is an account.
+ * Makes the function that adds a failed sign-in to the audit log. `userId` is null if there is no such account: what was typed
+ * is not kept. Anybody can make any number of failures, so each process adds one a minute per account and network, or per
+ * network if there is no account. Nothing waits for it, so that the time of a response does not tell whether there is one.
  */
-function createAuditFailure({ sql, log }: { sql: Sql; log: Log }): AuditFailure {
+function createAuditFailure({ sql, log }: { sql: Sql; log: Log }) {
   const sampled = new LRUCache<string, true>({ max: MAX_SAMPLED, ttl: SAMPLE_MS });
-  return (context, userId) => {
+  return (context: RequestContext, userId: string | null): void => {
     const subject = `${userId ?? "unknown"} ${coarseNetworkOf(context.address, 64)}`;
     if (sampled.has(subject)) return;
     sampled.set(subject, true);

@@ -3,17 +3,16 @@ import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { requestBody } from "../../../shared/schemas.ts";
 import {
-  type AccountMailRow,
   endAccountLinks,
   findAccountLink,
   markAccountLinkUsed,
   queueAccountMail,
 } from "../../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
-import { findUser, lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
+import { lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
-import { auditOrigin } from "../../http/audit_actor.ts";
+import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -94,21 +93,20 @@ export const confirmEmailChange = operation(
     await deps.sql
       .begin(async (tx) => {
         // First the user, so that a new password and this take turns.
-        if (!(await lockActiveUser(tx, { id: userId }))) throw invalidLink();
+        const user = await lockActiveUser(tx, { id: userId });
+        // A change since the request ends the link.
+        if (!user || user.email !== mail.details["oldEmail"]) throw invalidLink();
         if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
-        const username = await setEmail(tx, mail, userId);
+        await updateUser(tx, userId, { email: mail.email });
         await endAccountLinks(tx, { kind: "password_reset", userId });
         await insertAuditEntry(tx, {
-          actorType: "user",
-          actorUserId: userId,
-          ...auditOrigin(requestContext(request)),
+          ...auditActor(request, { userId }),
           action: "email.change",
           subject: { type: "user", id: userId },
-          details: { username },
+          details: { username: user.username },
         });
-        const oldEmail = String(mail.details["oldEmail"]);
-        const details = { username, newEmail: mail.email };
-        await queueAccountMail(tx, deps.boss, { kind: "email_changed", email: oldEmail, userId, details });
+        const details = { username: user.username, newEmail: mail.email };
+        await queueAccountMail(tx, deps.boss, { kind: "email_changed", email: user.email, userId, details });
       })
       .catch((error: unknown) => {
         // Another account has this address by now. Only the owner of the address gets here.
@@ -117,11 +115,3 @@ export const confirmEmailChange = operation(
     return reply(204, null);
   },
 );
-
-/** Replaces the address that the user had when they asked; a change since then ends the link. */
-async function setEmail(tx: Sql, mail: AccountMailRow, userId: string): Promise<string> {
-  const user = await findUser(tx, userId);
-  if (!user || user.email !== mail.details["oldEmail"]) throw invalidLink();
-  await updateUser(tx, userId, { email: mail.email });
-  return user.username;
-}

@@ -6,11 +6,10 @@ import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/acco
 import { upsertSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import { findUser, lockActiveUser, type UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { auditOrigin } from "../../http/audit_actor.ts";
+import { auditActor } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { invalidField } from "../../http/validation_problems.ts";
 import { PasswordField, passwordProblem } from "../password_rules.ts";
 import { checkTexts, knownEmailProblem } from "../profile_fields.ts";
 import { AUTH_TAG, EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
@@ -70,8 +69,7 @@ export const resetPassword = operation(
     const tokenHash = hashLinkToken(token);
     const user = await findUserOfLink(sql, tokenHash);
     if (!user) throw invalidLink();
-    const problem = passwordProblem(newPassword, user);
-    if (problem) throw invalidField("newPassword", problem);
+    checkTexts({ newPassword }, { newPassword: (text) => passwordProblem(text, user) });
     const passwordHash = await signIn.passwords.hash(newPassword);
     const ended = await sql.begin(async (tx) => {
       // First the user, as a change of the password or address does, so that the two take turns.
@@ -83,7 +81,7 @@ export const resetPassword = operation(
         user,
         passwordHash,
         action: "password.reset",
-        actor: { actorType: "user", actorUserId: user.id, ...auditOrigin(context) },
+        actor: auditActor(request, { userId: user.id }),
       });
       // Otherwise guesses of others could delay the sign-in that follows.
       await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });

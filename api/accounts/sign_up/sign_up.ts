@@ -1,5 +1,5 @@
 /** POST /auth/sign-up and /auth/sign-up/confirm: people make their own account, with a link in a mail. */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
@@ -12,7 +12,7 @@ import {
 import { existsPendingInvitation } from "../../../sql/accounts/invitations.ts";
 import type { UserRow } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { auditOrigin } from "../../http/audit_actor.ts";
+import { auditActor } from "../../http/audit_actor.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
@@ -72,6 +72,23 @@ export const signUp = operation(
   },
 );
 
+const SignUpConfirmation = requestBody(
+  "SignUpConfirmation",
+  {
+    token: LinkToken,
+    password: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: PASSWORD_MAX_LENGTH,
+        description: "Of the sign-up. Required without `newPassword`",
+      }),
+    ),
+    newPassword: Type.Optional({ ...PasswordField, description: "In place of `password`" }),
+    username: Type.Optional(Username),
+  },
+  { token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" },
+);
+
 export const confirmSignUp = operation(
   {
     ...SIGNED_OUT,
@@ -82,22 +99,7 @@ export const confirmSignUp = operation(
       "Takes the token from the email and creates the account and its personal organization. Requires the password of the " +
       "sign-up or, if someone else signed up with your address, `newPassword` and your `username`. If the username is taken, " +
       "send another one; the link stays valid. Attempts count as sign-in attempts of the client address.",
-    body: requestBody(
-      "SignUpConfirmation",
-      {
-        token: LinkToken,
-        password: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: PASSWORD_MAX_LENGTH,
-            description: "Of the sign-up. Required without `newPassword`",
-          }),
-        ),
-        newPassword: Type.Optional({ ...PasswordField, description: "In place of `password`" }),
-        username: Type.Optional(Username),
-      },
-      { token: EXAMPLE_TOKEN, password: "seven quiet lamps at noon" },
-    ),
+    body: SignUpConfirmation,
     response: {
       201: dataOf(
         Type.Object({ id: Uuid(), username: Text, email: Text }, { title: "NewAccount" }),
@@ -107,10 +109,10 @@ export const confirmSignUp = operation(
     },
     fails: ["SIGN_UP_DISABLED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  async ({ body: { token, ...chosen }, request }, deps) => {
+  async ({ body, request }, deps) => {
     if (deps.config.signUp === "off") throw new ApiError("SIGN_UP_DISABLED");
     await deps.signIn.limit.takeOfNetwork(requestContext(request));
-    const user = await createFromLink(deps, { tokenHash: hashLinkToken(token), ...chosen, request });
+    const user = await createFromLink(deps, { ...body, request });
     return reply(201, { data: { id: user.id, username: user.username, email: user.email } });
   },
 );
@@ -124,34 +126,30 @@ async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, emai
   return isInvited || (mode === "domains" && signUpDomains.includes(domain));
 }
 
-interface Confirmation {
-  tokenHash: Buffer;
-  password?: string;
-  newPassword?: string;
-  username?: string;
-  request: Request;
-}
-
 /** Creates the account of a link, and uses the link up in the same transaction. */
-async function createFromLink({ sql, signIn }: OperationDeps, confirmation: Confirmation): Promise<UserRow> {
-  const { tokenHash, password, newPassword, request } = confirmation;
+async function createFromLink(
+  { sql, signIn }: OperationDeps,
+  confirmation: Static<typeof SignUpConfirmation> & { request: Request },
+): Promise<UserRow> {
+  const { password, newPassword, request } = confirmation;
+  const tokenHash = hashLinkToken(confirmation.token);
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
   if (!mail) throw invalidLink();
   // A stranger may have chosen the name, which the person who sets a new password does not see.
   const name = newPassword === undefined ? mail.details["name"] : null;
   const username = confirmation.username ?? String(mail.details["username"]);
   checkTexts({ username }, { username: accountSlugProblem });
+  const owner = { username, email: mail.email };
   let passwordHash = String(mail.details["passwordHash"]);
   if (newPassword !== undefined) {
-    const problem = passwordProblem(newPassword, { username, email: mail.email });
-    if (problem) throw invalidField("newPassword", problem);
+    checkTexts({ newPassword }, { newPassword: (text) => passwordProblem(text, owner) });
     passwordHash = await signIn.passwords.hash(newPassword, { isFirst: false });
   } else if (password === undefined) {
     throw invalidField("password", "is required without newPassword");
   } else if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) {
     // Without this check, a stranger who signs up with your address would know the password of your account.
     throw invalidField("password", OTHER_PASSWORD);
-  } else if (passwordProblem(password, { username, email: mail.email })) {
+  } else if (passwordProblem(password, owner)) {
     // Only a username that was not in the sign-up can be a problem now.
     throw invalidField("username", "must not be in the password: choose another");
   }
@@ -159,13 +157,14 @@ async function createFromLink({ sql, signIn }: OperationDeps, confirmation: Conf
     return await sql.begin(async (tx) => {
       if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
       await deleteAccountMailDetails(tx, mail.id);
+      const id = crypto.randomUUID();
       const { user } = await createAccount(tx, {
-        username,
-        email: mail.email,
+        ...owner,
+        id,
         passwordHash,
         name: typeof name === "string" ? name : null,
         platformRole: "user",
-        actor: (actorUserId) => ({ actorType: "user", actorUserId, ...auditOrigin(requestContext(request)) }),
+        actor: auditActor(request, { userId: id }),
       });
       return user;
     });
