@@ -1,5 +1,4 @@
 /** The use cases of API keys, whether their user or an operator makes and revokes them. */
-import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
@@ -17,13 +16,10 @@ import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
-import { invalidField } from "../http/validation_problems.ts";
 import { checkTexts, labelProblem, lineProblem } from "./profile_fields.ts";
 
 /** A user's keys that are neither revoked nor expired. */
 export const LIVE_KEYS_MAX = 100;
-
-export const KEY_NAME_MAX_LENGTH = 200;
 
 interface NewKey {
   user: { id: string; username: string };
@@ -42,7 +38,7 @@ interface NewKey {
  */
 export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: string; row: ApiKeyRow }> {
   const { user, kind, scope, name, expiresAt, actor } = options;
-  if (name !== null) requireKeyName(name);
+  checkTexts({ name }, { name: labelProblem });
   const orgId = await findKeyOrgId(tx, options);
   // Locks the user, so that concurrent requests cannot exceed the quota together.
   if (!(await lockActiveUser(tx, { id: user.id })))
@@ -60,12 +56,6 @@ export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: stri
     details: { username: user.username, prefix, kind, scope, expiresAt },
   });
   return { secret, row };
-}
-
-function requireKeyName(name: string): void {
-  const isLong = isLongerThan(name, KEY_NAME_MAX_LENGTH);
-  const message = isLong ? `must have at most ${KEY_NAME_MAX_LENGTH} characters` : labelProblem(name);
-  if (message) throw invalidField("name", message);
 }
 
 async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Promise<string | null> {

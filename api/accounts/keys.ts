@@ -15,13 +15,12 @@ import { isUuid } from "../../shared/uuid.ts";
 import { listApiKeys } from "../../sql/accounts/api_keys.ts";
 import { listMemberships } from "../../sql/accounts/organization_members.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import type { Caller } from "../http/caller.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
 import { invalidField } from "../http/validation_problems.ts";
-import { issueKey, KEY_NAME_MAX_LENGTH, LIVE_KEYS_MAX, revokeApiKey } from "./key_changes.ts";
+import { issueKey, LIVE_KEYS_MAX, revokeApiKey } from "./key_changes.ts";
+import { NAME_MAX_LENGTH } from "./profile_fields.ts";
 import { requireRecentFactor } from "./require_proof.ts";
 import { EXAMPLE_SESSION, KeyKindSchema, KeyScopeSchema, OWN_ACCOUNT } from "./schemas.ts";
 
@@ -75,7 +74,7 @@ const NewApiKey = requestBody(
   "NewApiKey",
   {
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: KEY_NAME_MAX_LENGTH, description: "What the key is for" }),
+      Type.String({ minLength: 1, maxLength: NAME_MAX_LENGTH, description: "What the key is for" }),
     ),
     scope: Type.Optional(KeyScopeSchema),
     expiresAt: Type.Optional(
@@ -129,10 +128,16 @@ export const createKey = operation(
   async ({ caller, request, body }, { sql }) => {
     const { name = null, scope = "write", organization = null } = body;
     const expiresAt = body.expiresAt === undefined ? null : parseExpiry(body.expiresAt);
+    const { userId, username } = caller;
     const { secret, row } = await sql.begin(async (tx) => {
-      await requireFactorForKey(tx, { caller, organization });
+      const memberships = await listMemberships(tx, userId);
+      const isRequired = memberships
+        .filter(({ slug }) => organization === null || slug === organization)
+        .some(({ requireSecondFactor }) => requireSecondFactor);
+      // A key needs no second factor later, so making one does.
+      if (isRequired || (await existsSecondFactor(tx, userId))) await requireRecentFactor(tx, caller);
       return issueKey(tx, {
-        user: { id: caller.userId, username: caller.username },
+        user: { id: userId, username },
         kind: "user",
         scope,
         name,
@@ -144,19 +149,6 @@ export const createKey = operation(
     return reply(201, { data: { key: secret, apiKey: row } });
   },
 );
-
-/** A key needs no second factor later, so making one does. */
-async function requireFactorForKey(
-  tx: Sql,
-  { caller, organization }: { caller: Caller; organization: string | null },
-): Promise<void> {
-  const { userId } = caller;
-  const memberships = await listMemberships(tx, userId);
-  const isRequired = memberships
-    .filter(({ slug }) => organization === null || slug === organization)
-    .some(({ requireSecondFactor }) => requireSecondFactor);
-  if (isRequired || (await existsSecondFactor(tx, userId))) await requireRecentFactor(tx, caller);
-}
 
 export const revokeKey = operation(
   {

@@ -4,9 +4,9 @@ import { Type } from "@sinclair/typebox";
 import { isLongerThan, normalizeText } from "../../shared/characters.ts";
 import { NullableText } from "../../shared/schemas.ts";
 import { isAccountSlug, isProjectSlug } from "../../shared/slugs.ts";
-import { invalidInput, type Problem } from "../http/validation_problems.ts";
+import { type Problem, rejectProblems } from "../http/validation_problems.ts";
 
-const NAME_MAX_LENGTH = 200;
+export const NAME_MAX_LENGTH = 200;
 const ABOUT_MAX_LENGTH = 2000;
 const WEBSITE_MAX_LENGTH = 2000;
 /** The longest address an account can have (users_email_check). */
@@ -123,5 +123,5 @@ export function checkTexts(
     const message = typeof value === "string" ? problemOf(value) : null;
     if (message) problems.push({ path, message });
   }
-  if (problems.length > 0) throw invalidInput(problems);
+  rejectProblems(problems);
 }

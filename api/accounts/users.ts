@@ -4,13 +4,23 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { dataOf, requestBody, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
-import { findUserProfile, listUserProfiles } from "../../sql/accounts/users.ts";
+import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
+import { findUserProfile, listUserProfiles, type UserChanges, updateUser } from "../../sql/accounts/users.ts";
+import { type Sql, violates } from "../../sql/connection/pool.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
 import { findUnknownFields, invalidField, invalidInput, type Problem } from "../http/validation_problems.ts";
-import { changeUser } from "./change_user.ts";
-import { AboutField, NullableNameField, WebsiteField } from "./profile_fields.ts";
+import {
+  AboutField,
+  aboutProblem,
+  checkTexts,
+  emailProblem,
+  NullableNameField,
+  nameProblem,
+  WebsiteField,
+  websiteProblem,
+} from "./profile_fields.ts";
 import { EXAMPLE_PROFILE, OneProfile, Profile, USERS_TAG } from "./schemas.ts";
 
 export const getUser = operation(
@@ -125,3 +135,35 @@ export const updateOwnProfile = operation(
     return reply(200, { data: profile });
   },
 );
+
+/**
+ * Changes the given fields, for operators also email and role, and adds an audit entry, which has their names. Without fields,
+ * it does nothing. Call inside a transaction. Throws VALIDATION_ERROR, and NAME_TAKEN if another user has the email.
+ */
+export async function changeUser(
+  tx: Sql,
+  change: { user: { id: string; username: string }; changes: UserChanges; actor: AuditActor },
+): Promise<void> {
+  const { user, changes, actor } = change;
+  checkUserChanges(changes);
+  const changed = Object.keys(changes);
+  if (changed.length === 0) return;
+  await updateUser(tx, user.id, changes).catch((error: unknown) => {
+    if (!violates(error, "users_email_key")) throw error;
+    throw new ApiError("NAME_TAKEN", { message: TEXTS.NAME_TAKEN.email(String(changes.email)) });
+  });
+  await insertAuditEntry(tx, {
+    ...actor,
+    action: "user.update",
+    subject: { type: "user", id: user.id },
+    details: { username: user.username, changed: changed.join(", ") },
+  });
+}
+
+/** Throws VALIDATION_ERROR with every invalid field. */
+export function checkUserChanges(changes: UserChanges): void {
+  checkTexts(
+    { ...changes },
+    { name: nameProblem, email: emailProblem, bio: aboutProblem, websiteUrl: websiteProblem },
+  );
+}

@@ -13,7 +13,6 @@ import {
 } from "../../sql/accounts/second_factors.ts";
 import { listSessions, markSessionsRevoked } from "../../sql/accounts/sessions.ts";
 import { listUsers, lockUser, type UserRow, updateUserDisabled } from "../../sql/accounts/users.ts";
-import { changeUser, checkUserChanges } from "../accounts/change_user.ts";
 import { checkNewAccount, createAccount } from "../accounts/create_account.ts";
 import {
   hashPassword,
@@ -22,6 +21,7 @@ import {
   passwordProblem,
 } from "../accounts/password_rules.ts";
 import { setPassword } from "../accounts/set_password.ts";
+import { changeUser, checkUserChanges } from "../accounts/users.ts";
 import { changeWithMails } from "./change_with_mails.ts";
 import { AdminError, type CommandContext, defineCommand, OPERATOR, UsageError } from "./command/command.ts";
 import { fields, table } from "./command/format_output.ts";

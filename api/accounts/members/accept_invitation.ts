@@ -5,7 +5,6 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { data, Instant, requestBody } from "../../../shared/schemas.ts";
 import { findAccountLink, markAccountLinkUsed } from "../../../sql/accounts/account_mails.ts";
-import type { AuditActor } from "../../../sql/accounts/audit_log.ts";
 import {
   findMailedInvitation,
   type InvitationOffer,
@@ -15,7 +14,6 @@ import {
 import { findMemberRole } from "../../../sql/accounts/organization_members.ts";
 import { findOrgById, lockOrg } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { Boss } from "../../../sql/queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { operation, reply } from "../../http/operation.ts";
@@ -87,36 +85,33 @@ export const acceptInvitation = operation(
     },
     fails: ["ORG_ACCESS_DENIED"],
   },
-  async ({ body: { token }, caller, request }, deps) => {
+  async ({ body: { token }, caller, request }, { sql, boss }) => {
+    const { userId, username } = caller;
     const actor = auditActor(request, caller);
-    const { offer, role } = await deps.sql.begin((tx) => join(tx, deps.boss, { token, caller, actor }));
-    return reply(200, { data: { organization: { slug: offer.orgSlug, name: offer.orgName }, role } });
+    const { org, role } = await sql.begin(async (tx) => {
+      const { orgId } = await requireOffer(tx, token);
+      await lockOrg(tx, orgId);
+      // Read again under the lock: it may just have been revoked, or its sender demoted.
+      const { id, email, role, invitedBy } = await requireOffer(tx, token);
+      await requireInvited(tx, caller, email);
+      // Of two requests with one token, the second one fails.
+      const link = { kind: KIND, tokenHash: hashLinkToken(token) } as const;
+      if (!(await markAccountLinkUsed(tx, link))) throw invalidToken();
+      if (!(await markInvitationAccepted(tx, id))) throw invalidToken();
+      const current = await findMemberRole(tx, { orgId, userId });
+      const org = await findOrgById(tx, orgId);
+      if (!org) throw invalidToken();
+      if (!current) {
+        await addMember(tx, { boss, actor, org, userId, username, role, invitedBy });
+        return { org, role };
+      }
+      const invitation = { id, role: current };
+      await auditInvitation(tx, { actor, action: "invitation.accept", org, invitation, invitedBy });
+      return { org, role: current };
+    });
+    return reply(200, { data: { organization: { slug: org.slug, name: org.name }, role } });
   },
 );
-
-/** Joins the organization. Of two requests with one token, the second one fails. */
-async function join(tx: Sql, boss: Boss, options: { token: string; caller: Caller; actor: AuditActor }) {
-  const { token, caller, actor } = options;
-  const { orgId } = await requireOffer(tx, token);
-  await lockOrg(tx, orgId);
-  // Read again under the lock: it may just have been revoked, or its sender demoted.
-  const offer = await requireOffer(tx, token);
-  await requireInvited(tx, caller, offer.email);
-  if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash: hashLinkToken(token) }))) throw invalidToken();
-  if (!(await markInvitationAccepted(tx, offer.id))) throw invalidToken();
-  const { userId, username } = caller;
-  const current = await findMemberRole(tx, { orgId, userId });
-  const org = await findOrgById(tx, orgId);
-  if (!org) throw invalidToken();
-  const { role, invitedBy } = offer;
-  if (!current) {
-    await addMember(tx, { boss, actor, org, userId, username, role, invitedBy });
-    return { offer, role };
-  }
-  const invitation = { id: offer.id, role: current };
-  await auditInvitation(tx, { actor, action: "invitation.accept", org, invitation, invitedBy });
-  return { offer, role: current };
-}
 
 /** Finds the pending invitation of a link. All other links look alike. */
 async function requireOffer(sql: Sql, token: string): Promise<InvitationOffer> {

@@ -56,10 +56,10 @@ export const requestEmailChange = operation(
     const user = await requirePassword(deps, { caller, request, password });
     if (isLike(password, email)) throw invalidField("email", IN_PASSWORD);
     const queueMails = async (tx: Sql): Promise<void> => {
-      // Otherwise a new password could come between the check and the mail.
-      if (!(await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash }))) throw unauthorized();
-      // Their address may have changed meanwhile, by the link of an earlier request.
-      const { id: userId, email: oldEmail, username } = (await findUser(tx, user.id)) ?? user;
+      // A new password, or the link of an earlier request, could come between the check and the mail.
+      const account = await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash });
+      if (!account) throw unauthorized();
+      const { id: userId, email: oldEmail, username } = account;
       const details = { oldEmail, username };
       await requestMail(tx, deps, { request, mail: { kind: KIND, email, userId, details } });
       const notice = { kind: "email_change_requested", email: oldEmail, userId } as const;
