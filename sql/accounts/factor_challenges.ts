@@ -2,7 +2,10 @@
 import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
-export type SessionPurpose = "verify" | "add_totp" | "add_passkey";
+/** What a session begins, and the minutes for its second step. An app for codes may have to be installed first. */
+const SESSION_MINUTES = { verify: 5, add_passkey: 5, add_totp: 15 } as const;
+
+type SessionPurpose = keyof typeof SESSION_MINUTES;
 
 /** The user of a sign-in whose password was right. */
 export interface PendingUser extends UserWithPassword {
@@ -94,17 +97,16 @@ export interface NewSessionChallenge {
   purpose: SessionPurpose;
   challengeHash?: Buffer;
   secret?: Uint8Array;
-  minutes: number;
 }
 
 /** Stores what a session has begun, in place of what it had begun before, and returns when it expires. */
 export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChallenge): Promise<string> {
-  const { userId, sessionId, purpose, challengeHash = null, secret = null, minutes } = challenge;
+  const { userId, sessionId, purpose, challengeHash = null, secret = null } = challenge;
   return onlyValue(sql<[{ expiresAt: string }]>`
     insert into factor_challenges (user_id, session_id, purpose, challenge_hash, secret, expires_at)
     values (
       ${userId}, ${sessionId}, ${purpose}, ${challengeHash}, ${secret},
-      now() + make_interval(mins => ${minutes})
+      now() + make_interval(mins => ${SESSION_MINUTES[purpose]})
     )
     on conflict on constraint factor_challenges_session_id_purpose_key do update
     set challenge_hash = excluded.challenge_hash, secret = excluded.secret, wrong_tries = 0,

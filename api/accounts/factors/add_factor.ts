@@ -32,11 +32,8 @@ import {
 import { passkeyCreation, readNewPasskey } from "./passkeys.ts";
 import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "./totp.ts";
 
-/** Time to take out the phone and install an app. */
-const TOTP_MINUTES = 15;
 const TOTP_TRIES_MAX = 10;
 const WRONG_CODE = "is wrong: enter the code that the app shows now, and check the clock of its device";
-const PASSKEY_MINUTES = 5;
 
 export const beginTotp = operation(
   {
@@ -77,7 +74,7 @@ export const beginTotp = operation(
     const { email, expiresAt } = await deps.sql.begin(async (tx) => {
       const { email } = await beginAddition(tx, { caller, request, kind: "totp" });
       const challenge = { userId, sessionId: credential.id, purpose: "add_totp", secret } as const;
-      return { email, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: TOTP_MINUTES }) };
+      return { email, expiresAt: await upsertSessionChallenge(tx, challenge) };
     });
     const { host } = new URL(deps.config.publicUrl);
     return reply(201, {
@@ -156,10 +153,7 @@ export const beginPasskey = operation(
       const passkeys = await lockPasskeys(tx, userId);
       const { options, challengeHash } = await passkeyCreation(deps.config, { ...user, passkeys });
       const challenge = { userId, sessionId: credential.id, purpose: "add_passkey", challengeHash } as const;
-      return {
-        options,
-        expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: PASSKEY_MINUTES }),
-      };
+      return { options, expiresAt: await upsertSessionChallenge(tx, challenge) };
     });
     return reply(201, { data: begun });
   },

@@ -19,8 +19,6 @@ import { checkProof, PROOF_FIELDS, parseProof, proofError } from "./check_proof.
 import { PASSKEY_MAX_BYTES, WebAuthnJson } from "./factor_schemas.ts";
 import { passkeyRequest } from "./passkeys.ts";
 
-const MINUTES = 5;
-
 export const beginVerification = operation(
   {
     ...OWN_ACCOUNT,
@@ -43,7 +41,7 @@ export const beginVerification = operation(
       await lockCaller(tx, caller);
       const { options, challengeHash } = await passkeyRequest(config, await lockPasskeys(tx, userId));
       const challenge = { userId, sessionId: credential.id, purpose: "verify", challengeHash } as const;
-      return { options, expiresAt: await upsertSessionChallenge(tx, { ...challenge, minutes: MINUTES }) };
+      return { options, expiresAt: await upsertSessionChallenge(tx, challenge) };
     });
     return reply(200, { data: begun });
   },
