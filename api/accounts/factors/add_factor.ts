@@ -7,12 +7,7 @@ import {
   lockSessionChallenge,
   upsertSessionChallenge,
 } from "../../../sql/accounts/factor_challenges.ts";
-import {
-  insertPasskey,
-  insertTotpFactor,
-  lockPasskeys,
-  type SecondFactorRow,
-} from "../../../sql/accounts/second_factors.ts";
+import { insertPasskey, insertTotpFactor, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
 import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { invalidField } from "../../http/validation_problems.ts";
@@ -83,8 +78,6 @@ export const beginTotp = operation(
   },
 );
 
-type Added = { factor: SecondFactorRow; recoveryCodes: string[] | null };
-
 export const confirmTotp = operation(
   {
     ...OWN_ACCOUNT,
@@ -108,7 +101,7 @@ export const confirmTotp = operation(
     const { name } = body;
     checkTexts({ name }, { name: labelProblem });
     const code = body.code.replaceAll(/\s/g, "");
-    const result = await deps.sql.begin<Promise<Added | null>>(async (tx) => {
+    const result = await deps.sql.begin(async (tx) => {
       const user = await lockCaller(tx, caller);
       const key = { sessionId: caller.credential.id, purpose: "add_totp" } as const;
       const challenge = await lockSessionChallenge(tx, key);
@@ -122,7 +115,7 @@ export const confirmTotp = operation(
       await requireRoomForFactor(tx, caller);
       await deleteChallenge(tx, id);
       const factor = await insertTotpFactor(tx, { userId: caller.userId, name, secret, lastStep: step });
-      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, user, factor }) };
+      return finishAddition(tx, deps, { caller, request, user, factor });
     });
     if (result === null) throw invalidField("code", WRONG_CODE);
     deps.callers.forget(caller.userId);
@@ -182,7 +175,7 @@ export const addPasskey = operation(
   async ({ caller, request, body: { name, passkey } }, deps) => {
     checkTexts({ name }, { name: labelProblem });
     const { userId, credential } = caller;
-    const result = await deps.sql.begin<Promise<Added | "wrong" | "taken">>(async (tx) => {
+    const result = await deps.sql.begin(async (tx) => {
       const user = await lockCaller(tx, caller);
       const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
       if (!challenge?.challengeHash) throw notFound("options");
@@ -194,7 +187,7 @@ export const addPasskey = operation(
       await requireRoomForFactor(tx, caller);
       const factor = await insertPasskey(tx, { ...made, userId, name });
       if (!factor) return "taken";
-      return { factor, recoveryCodes: await finishAddition(tx, deps, { caller, request, user, factor }) };
+      return finishAddition(tx, deps, { caller, request, user, factor });
     });
     if (result === "wrong") throw invalidField("passkey", "is not a response to these options");
     if (result === "taken") throw invalidField("passkey", "is already registered");

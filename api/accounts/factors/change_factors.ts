@@ -48,18 +48,18 @@ export async function beginAddition(
 
 /**
  * Follows the insertion of a factor. Ends the other sessions, which a stranger may have started with the password alone.
- * Returns the recovery codes that come with the first factor.
+ * Returns the factor, and the recovery codes that come with the first one.
  */
 export async function finishAddition(
   tx: Sql,
   deps: Pick<OperationDeps, "boss">,
   added: { caller: Caller; request: Request; user: UserRow; factor: SecondFactorRow },
-): Promise<string[] | null> {
+): Promise<{ factor: SecondFactorRow; recoveryCodes: string[] | null }> {
   const { caller, request, user, factor } = added;
   const { userId, credential } = caller;
   await updateSessionFactorAt(tx, { id: credential.id, isProven: true });
   const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
-  const codes = (await countRecoveryCodes(tx, userId)) === 0 ? await renewCodes(tx, userId) : null;
+  const recoveryCodes = (await countRecoveryCodes(tx, userId)) === 0 ? await renewCodes(tx, userId) : null;
   await insertAuditEntry(tx, {
     ...auditActor(request, caller),
     action: "factor.add",
@@ -67,7 +67,7 @@ export async function finishAddition(
     details: { kind: factor.kind, endedSessions: ended.length },
   });
   await queueFactorMail(tx, deps, { user, request, details: { event: "added", name: factor.name } });
-  return codes;
+  return { factor, recoveryCodes };
 }
 
 export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
