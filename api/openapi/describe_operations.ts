@@ -4,6 +4,7 @@ import { type JsonSchema, Text } from "../../shared/schemas.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
 import { failureResponses } from "./failures.ts";
 import { describeParameters, isApiPath } from "./parameters.ts";
+import { mapValues } from "./schemas.ts";
 import type {
   OpenApiDocument,
   OpenApiMedia,
@@ -135,11 +136,4 @@ function exampleOfFields(schema: JsonSchema, fields: Readonly<Record<string, Jso
     ([name, field]) => required.includes(name) || "examples" in field,
   );
   return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
-}
-
-function mapValues<In, Out>(
-  record: Readonly<Record<string, In>>,
-  map: (value: In) => Out,
-): Record<string, Out> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }

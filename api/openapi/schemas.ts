@@ -1,5 +1,5 @@
 /** The schemas of the OpenAPI document: simplified, and those with a title as components of that name. */
-
+import { isRecord } from "../../shared/plain_values.ts";
 import type { JsonSchema } from "../../shared/schemas.ts";
 
 /** Keywords whose value is a schema, a list of them, or an object of them. */
@@ -16,47 +16,49 @@ const VALUES = ["example", "examples"];
  */
 export function collectSchemas<Part>(part: Part): { part: Part; schemas: Record<string, JsonSchema> } {
   const schemas: Record<string, JsonSchema> = {};
-  const texts = new Map<string, string>();
 
   function add(value: unknown): JsonSchema {
     const { $schema: _, ...simple } = simplify(mapSchemas(value as JsonSchema, add));
     if (typeof simple["title"] !== "string") return simple;
     // The component has the title as its name, and bodies and responses have the examples.
     const { title, examples: __, ...schema } = simple;
-    const text = JSON.stringify(schema);
-    if ((texts.get(title) ?? text) !== text) {
+    if (title in schemas && JSON.stringify(schemas[title]) !== JSON.stringify(schema)) {
       throw new Error(`Cannot describe the API: two schemas have the title "${title}"`);
     }
-    texts.set(title, text);
     schemas[title] = schema;
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  function replaceIn(node: unknown): unknown {
-    if (Array.isArray(node)) return node.map(replaceIn);
-    if (typeof node !== "object" || node === null) return node;
-    const entries = Object.entries(node).map(([key, value]) => {
-      if (VALUES.includes(key)) return [key, value];
-      return [key, key === "schema" ? add(value) : replaceIn(value)];
-    });
-    return Object.fromEntries(entries);
-  }
-
+  const replaced = replaceMembers(part, (key, value) => {
+    if (VALUES.includes(key)) return value;
+    return key === "schema" ? add(value) : undefined;
+  });
   // Only schemas have changed.
-  return { part: replaceIn(part) as Part, schemas };
+  return { part: replaced as Part, schemas };
+}
+
+/** Returns a tree in which `replace` has replaced members; where it returns undefined, those inside are looked at. */
+export function replaceMembers(node: unknown, replace: (key: string, value: unknown) => unknown): unknown {
+  if (Array.isArray(node)) return node.map((item) => replaceMembers(item, replace));
+  if (!isRecord(node)) return node;
+  return mapValues(node, (value, key) => replace(key, value) ?? replaceMembers(value, replace));
+}
+
+export function mapValues<In, Out>(
+  record: Readonly<Record<string, In>>,
+  map: (value: In, key: string) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 }
 
 /** The schema with every schema in it replaced. */
 function mapSchemas(schema: JsonSchema, map: (inner: unknown) => JsonSchema): JsonSchema {
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]) => {
-      if (typeof value !== "object" || value === null) return [keyword, value];
-      if (SINGLE.includes(keyword)) return [keyword, map(value)];
-      if (LISTS.includes(keyword)) return [keyword, (value as unknown[]).map(map)];
-      if (!MAPS.includes(keyword)) return [keyword, value];
-      return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner)]))];
-    }),
-  );
+  return mapValues(schema, (value, keyword) => {
+    if (typeof value !== "object" || value === null) return value;
+    if (SINGLE.includes(keyword)) return map(value);
+    if (LISTS.includes(keyword)) return (value as unknown[]).map(map);
+    return MAPS.includes(keyword) ? mapValues(value as JsonSchema, map) : value;
+  });
 }
 
 /** True for an object without declared properties, which client generators would treat as an empty object. */

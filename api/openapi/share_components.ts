@@ -1,5 +1,6 @@
 /** Moves parts that operations repeat to `components`. */
 import { pascalCase } from "./failures.ts";
+import { mapValues, replaceMembers } from "./schemas.ts";
 import type { OpenApiDocument, OpenApiResponse } from "./types.ts";
 
 type Paths = OpenApiDocument["paths"];
@@ -66,16 +67,12 @@ function share<Whole>(kind: string, whole: Whole, nameOf: NameOf): { whole: Whol
 
 /** Replaces the parts of a kind: the items of a list of this name or the values of an object. */
 function replaceIn(node: unknown, kind: string, replace: Replace): unknown {
-  if (Array.isArray(node)) return node.map((item) => replaceIn(item, kind, replace));
-  if (typeof node !== "object" || node === null) return node;
-  const entries = Object.entries(node).map(([key, value]) => {
-    if (UNREAD.includes(key)) return [key, value];
-    if (key !== kind) return [key, replaceIn(value, kind, replace)];
-    if (Array.isArray(value)) return [key, value.map((part) => replace(part.name, part))];
-    const parts = Object.entries(value as Components).map(([name, part]) => [name, replace(name, part)]);
-    return [key, Object.fromEntries(parts)];
+  return replaceMembers(node, (key, value) => {
+    if (UNREAD.includes(key)) return value;
+    if (key !== kind) return undefined;
+    if (Array.isArray(value)) return value.map((part) => replace(part.name, part));
+    return mapValues(value as Components, (part, name) => replace(name, part));
   });
-  return Object.fromEntries(entries);
 }
 
 /** The code of an error, without the words that tell examples of one code apart. */
