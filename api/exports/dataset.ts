@@ -18,7 +18,7 @@ import { listOf, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import { EXPORT_FORMATS } from "../../shared/vocabulary.ts";
 import { LANES_MIN_ROWS, streamDatasetFile } from "../../sql/exports/dataset_file.ts";
-import { countDatasetRows, type ExportSelection } from "../../sql/exports/select_rows.ts";
+import { countDatasetRows } from "../../sql/exports/select_rows.ts";
 import { type DocumentedForm, operation } from "../http/operation.ts";
 import {
   type AddProblem,
@@ -31,7 +31,6 @@ import { invalidInput } from "../http/validation_problems.ts";
 import { DELETED_FORMS, sendDeleted } from "./deleted.ts";
 import {
   COMMON_QUERY,
-  type ExportParameters,
   FILE_HEADERS,
   FLAGS,
   FORMAT_ENDINGS,
@@ -122,12 +121,6 @@ function splitFormatEnding(name: string): { name: string; ending: FormatEnding |
   return { name: ending === null ? name : name.slice(0, -ending.length - 1), ending };
 }
 
-interface DatasetParameters extends ExportParameters {
-  createdFrom: string | null;
-  createdTo: string | null;
-  filters: ExportSelection["filters"];
-}
-
 /** The parameters of a dataset follow from its declaration. */
 function datasetQuery({ flags, filters }: ExportDataset) {
   return {
@@ -139,7 +132,7 @@ function datasetQuery({ flags, filters }: ExportDataset) {
 }
 
 /** Parses the parameters of a dataset. Throws VALIDATION_ERROR with every problem. */
-function parseDatasetParameters(query: URLSearchParams, dataset: ExportDataset): DatasetParameters {
+function parseDatasetParameters(query: URLSearchParams, dataset: ExportDataset) {
   type Common = QueryValues<typeof COMMON_QUERY & typeof SLICE>;
   const values: Common & Readonly<Record<string, unknown>> = parseQuery(datasetQuery(dataset), query);
   const { format, as_of: asOf, since, created_from: createdFrom, created_to: createdTo } = values;

@@ -62,15 +62,10 @@ class BucketError extends Error {
   }
 }
 
-export interface BucketResponse {
-  headers: Headers;
-  text: string;
-}
-
 /** Both throw ArtifactStorageError, and the reason of the request's signal. */
 export interface BucketRequests {
   /** Returns the whole response. */
-  send(request: BucketRequest): Promise<BucketResponse>;
+  send(request: BucketRequest): Promise<{ headers: Headers; text: string }>;
   /** Returns the body as it arrives, to be read or canceled. */
   open(request: BucketRequest): Promise<{ headers: Headers; body: ReadableStream<Uint8Array> }>;
 }

@@ -60,12 +60,8 @@ export function toVisibility(options: Readonly<Partial<Record<VisibilityFlag, bo
 }
 
 /** Returns the flags of a row that has them among other fields. */
-export function visibilityOf({
-  includeDeleted,
-  includeArchived,
-  includeSuperseded,
-  includeResolved,
-}: ExportVisibility): ExportVisibility {
+export function visibilityOf(row: ExportVisibility): ExportVisibility {
+  const { includeDeleted, includeArchived, includeSuperseded, includeResolved } = row;
   return { includeDeleted, includeArchived, includeSuperseded, includeResolved };
 }
 

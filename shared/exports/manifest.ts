@@ -56,13 +56,9 @@ export function bundleManifest(contents: BundleContents): string {
   return `${escapeLineEnds(JSON.stringify(manifest, null, 2))}\n`;
 }
 
-export interface OrganizationContents extends ManifestHead {
-  projects: readonly ManifestProject[];
-}
-
 /** Yields the text of an organization export's manifest, one line per project: there may be ten thousand. */
 export async function* organizationManifest(
-  contents: OrganizationContents,
+  contents: ManifestHead & { projects: readonly ManifestProject[] },
 ): AsyncGenerator<Uint8Array, void, void> {
   const { projects } = contents;
   const head = describeHead("organization", contents, {});
