@@ -172,12 +172,6 @@ interface SessionRow {
   isHidden: boolean;
 }
 
-interface Observation {
-  /** Time before the sessions were read, truncated to milliseconds. */
-  observedAt: string;
-  sessions: SessionRow[];
-}
-
 /** Result of all observations so far, for one watermark. */
 interface Findings {
   /** What is, or may be, in a transaction that started at or before the watermark. */
@@ -300,9 +294,9 @@ function isClear(session: SessionRow, watermark: string, wasWaiting: boolean): b
  * Reads every other session that could write to this database. PostgreSQL's own workers write no rows, nor does Citus's
  * maintenance daemon, whose transaction stays open while a node is silent. What it commits on a node was prepared there
  * before, which `listAbandonedWrites` sees. A prepared transaction that has written tracker rows has no session and no known
- * start: while there is one, nothing settles.
+ * start: while there is one, nothing settles. `observedAt` is the time before, truncated to milliseconds.
  */
-async function observe({ sql, ignoredApplications, tables }: Scope): Promise<Observation> {
+async function observe({ sql, ignoredApplications, tables }: Scope) {
   const rows = await sql<({ observedAt: string } & (SessionRow | { pid: null }))[]>`
     with recursive ${trackerRelations(sql, tables)}
     select t.observed_at, s.*
