@@ -18,7 +18,7 @@ import {
 import { upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
 import { markModelProvidersGone, upsertModelProviders } from "../sql/models/model_providers.ts";
 import { markModelsGone, markModelsStale, modelKeyText, upsertModels } from "../sql/models/models.ts";
-import { readDocument, type SourceDocument } from "./document.ts";
+import { readDocument } from "./document.ts";
 import { type DocumentHold, type Doubt, describeHold, findDoubts } from "./document_doubts.ts";
 import { mapCatalog } from "./map_catalog.ts";
 import { toNotes } from "./notes.ts";
@@ -63,10 +63,9 @@ export class SuspiciousDocument extends Error {
 export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<StoredSync> {
   if (options.loaded.isUnchanged) return confirmStored(tx, options);
   const { label, startedMs, force } = options;
-  const { plan, document, dataDate, hold } = await planDocument(tx, options.loaded.value, options);
+  const { plan, notes, dataDate, hold } = await planDocument(tx, options.loaded.value, options);
   if (hold && !force) throw new SuspiciousDocument(describeHold(hold), hold.doubts);
   const { counts } = plan;
-  const notes = toNotes(document);
   const outcome = isEmptyPlan(plan) ? "unchanged" : "changed";
   const { etag } = options.loaded;
   const run = { startedMs, source: label, error: null };
@@ -118,7 +117,8 @@ async function readStored(tx: Sql): Promise<StoredCatalog> {
 
 export interface PlannedSync {
   plan: SyncPlan;
-  document: SourceDocument;
+  /** What could not be read. */
+  notes: readonly string[];
   dataDate: string | null;
   /** Why the document waits unless the sync is forced; `null` if it does not. */
   hold: DocumentHold | null;
@@ -133,8 +133,7 @@ export async function planDocument(
   const stored = await readStored(tx);
   const read = readDocument(value);
   if (!read.ok) throw new SuspiciousDocument(read.reason);
-  const { document } = read;
-  const mapped = mapCatalog(document);
+  const mapped = mapCatalog(read.document);
   if (!force && mapped.models.length === 0) {
     throw new SuspiciousDocument(
       `the document has no ${mapped.providers.length === 0 ? "provider" : "model"}`,
@@ -145,7 +144,7 @@ export async function planDocument(
   const doubts = isBundled ? [] : findDoubts(stored, mapped, { isOldCopy: last?.source === "bundled" });
   return {
     plan: planSync(stored, mapped, { takesAll: force || isBundled }),
-    document,
+    notes: toNotes(read.document),
     dataDate: mapped.dataDate,
     hold: await findHold(tx, doubts, label),
   };

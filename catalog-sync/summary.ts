@@ -4,7 +4,7 @@ import type { GoodSync, SyncCounts } from "../sql/models/catalog_syncs.ts";
 import type { ModelAlias } from "../sql/models/model_aliases.ts";
 import { comparePrices, type PriceChange } from "../sql/models/model_price_changes.ts";
 import { describeHold } from "./document_doubts.ts";
-import { describeOrigin, describeServed, toNotes } from "./notes.ts";
+import { describeOrigin, describeServed } from "./notes.ts";
 import type { PlannedSync } from "./store_document.ts";
 import type { SyncReport } from "./sync.ts";
 
@@ -43,18 +43,19 @@ export function summarize(
   if ("error" in report) return describeFailure(label, `${report.error}; ${describeServed(served)}`);
   const { outcome, dataDate, counts, notes } = report;
   const origin = describeOrigin({ source: label, dataDate });
-  const lines = notes.map((note) => `${note}\n`);
-  if (counts.held > 0) lines.push("Prices that wait: `bun run admin catalog held` lists them\n");
+  const lines = [...notes];
+  if (counts.held > 0) lines.push("Prices that wait: `bun run admin catalog held` lists them");
+  lines.push(`Synced the model catalog with ${origin}: ${countsInWords(counts)}`);
   return {
     exitCode: 0,
-    stdout: `${lines.join("")}Synced the model catalog with ${origin}: ${countsInWords(counts)}\n`,
+    stdout: `${lines.join("\n")}\n`,
     stderr: "",
     json: { outcome, source: label, dataDate, ...counts, notes },
   };
 }
 
 /** Describes a plan: the rows that would change, up to a number of each kind. */
-export function describePlan({ plan, document, hold }: PlannedSync, label: string): string {
+export function describePlan({ plan, notes, hold }: PlannedSync, label: string): string {
   const sections: readonly (readonly [kind: string, rows: readonly string[]])[] = [
     ["new provider or changed", plan.providers.map(({ id }) => id)],
     ["provider gone", plan.goneProviders],
@@ -65,10 +66,10 @@ export function describePlan({ plan, document, hold }: PlannedSync, label: strin
     ["alias", plan.aliases.map(describeAlias)],
     ["hold", plan.held.flatMap((row) => describeChanges(comparePrices(row, row.currentPrices, row.prices)))],
   ];
-  const lists = sections.map(([kind, rows]) => list(kind, rows));
-  const notes = toNotes(document).map((note) => `${note}\n`);
-  const warning = hold ? `Without --force, ${describeHold(hold)}\n` : "";
-  return `${[...lists, ...notes].join("")}A sync from ${label} would be: ${countsInWords(plan.counts)}\n${warning}`;
+  const lines = [...sections.flatMap(([kind, rows]) => list(kind, rows)), ...notes];
+  lines.push(`A sync from ${label} would be: ${countsInWords(plan.counts)}`);
+  if (hold) lines.push(`Without --force, ${describeHold(hold)}`);
+  return `${lines.join("\n")}\n`;
 }
 
 function describeAlias(alias: ModelAlias): string {
@@ -86,8 +87,8 @@ function describeChanges(changes: readonly PriceChange[]): string[] {
   );
 }
 
-function list(kind: string, rows: readonly string[]): string {
-  const lines = rows.slice(0, MAX_LISTED).map((row) => `${kind}: ${row}\n`);
-  const rest = rows.length - lines.length;
-  return rest > 0 ? `${lines.join("")}${kind}: and ${rest} more\n` : lines.join("");
+function list(kind: string, rows: readonly string[]): string[] {
+  const rest = rows.length - MAX_LISTED;
+  const shown = rest > 0 ? [...rows.slice(0, MAX_LISTED), `and ${rest} more`] : rows;
+  return shown.map((row) => `${kind}: ${row}`);
 }
