@@ -16,6 +16,7 @@ import {
 } from "../../sql/models/held_prices.ts";
 import { comparePrices } from "../../sql/models/model_price_changes.ts";
 import {
+  type CorrectionLimits,
   findCorrectionLimits,
   insertPriceCorrection,
   type PriceCorrection,
@@ -27,14 +28,13 @@ import {
   type CommandResult,
   checkFlags,
   defineCommand,
-  type Flag,
   type FlagValues,
   reasonProblem,
   UsageError,
 } from "./command/command.ts";
 import { table } from "./command/format_output.ts";
 
-const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const satisfies Flag;
+const MODEL_FLAG = { placeholder: "PROVIDER/ID", about: "the model" } as const;
 
 const DECISION_FLAGS = {
   all: { about: "everything that waits or was rejected, a document as a whole too" },
@@ -112,9 +112,8 @@ export const CATALOG_COMMANDS = [
         await lockTransaction(tx, "catalogSync");
         const limits = await findCorrectionLimits(tx, key, { field: wanted.field, from: wanted.validFrom });
         if (!limits) throw new AdminError(`Model "${flags.model}" not found`, "NOT_FOUND");
-        const { now, knownSince, nextChange } = limits;
-        const validTo = wanted.validTo ?? nextChange ?? now;
-        const problem = findProblem({ ...wanted, validTo }, { now, knownSince });
+        const validTo = wanted.validTo ?? limits.nextChange ?? limits.now;
+        const problem = findProblem({ ...wanted, validTo }, limits);
         if (problem) throw new UsageError(problem);
         const row = await insertPriceCorrection(tx, { ...key, ...wanted, validTo });
         await insertAuditEntry(tx, {
@@ -237,7 +236,7 @@ function readInstant(flag: string, text: string): string {
 
 function findProblem(
   { validFrom, validTo }: Pick<PriceCorrection, "validFrom" | "validTo">,
-  { now, knownSince }: { now: string; knownSince: string },
+  { now, knownSince }: CorrectionLimits,
 ): string | null {
   if (validFrom < knownSince) {
     return `--from is before ${knownSince}, since when prices of the model are known`;

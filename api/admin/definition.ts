@@ -106,7 +106,7 @@ async function changeQuarantine(
   return {
     json: { type, name: `@${orgSlug}/${name}`, version, quarantinedAt, quarantineReason: reason, versions },
     text: fields({
-      Definition: `${type} @${orgSlug}/${name}${version === null ? "" : `@${version}`}`,
+      Definition: `${type} ${text}`,
       Quarantined: quarantinedAt ?? "no",
       Reason: reason,
       "Versions changed": versions,

@@ -96,11 +96,10 @@ async function findOrCreateProject(
   { org, owner }: ImportSource,
 ): Promise<ProjectRow> {
   const found = await findProjectById(tx, id);
-  if (!found)
-    return addProject(tx, {
-      ...{ id, org, name, actor: OPERATOR },
-      ownerId: await findProjectOwner(tx, { org, owner }),
-    });
+  if (!found) {
+    const ownerId = await findProjectOwner(tx, { org, owner });
+    return addProject(tx, { id, org, name, ownerId, actor: OPERATOR });
+  }
   if (found.orgId !== org.id) {
     throw new AdminError(`Cannot import project "${name}": its id ${id} belongs to another organization`);
   }
