@@ -116,18 +116,17 @@ export interface ShutdownPhase {
   run: (reason: string) => Promise<void>;
 }
 
+interface ShutdownOptions extends Pick<StopOptions, "log" | "phases"> {
+  /** Ends the process; an entry point passes `process.exit`. */
+  exit: (code: number) => void;
+}
+
 /**
  * Returns the shutdown function of a process. The first call runs the phases in sequence, each with its time limit, even if an
  * earlier one fails, and exits with `exitCode`, or 1 if a phase failed; a second call exits at once with 1.
  */
-export function createShutdown({
-  log,
-  phases,
-  exit,
-}: Pick<StopOptions, "log" | "phases"> & { exit: (code: number) => void }): (
-  reason: string,
-  exitCode?: number,
-) => void {
+export function createShutdown(options: ShutdownOptions): (reason: string, exitCode?: number) => void {
+  const { phases, log, exit } = options;
   let hasBegun = false;
 
   async function leave(reason: string, exitCode: number): Promise<void> {

@@ -38,7 +38,10 @@ export function readS3Config(env: Environment, report: ReportProblem): S3Config 
 
 /** Static keys come first, as in AWS's clients. */
 function readCredentialSource(env: Environment, report: ReportProblem): S3CredentialSource {
-  const require = (name: "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY" | "AWS_ROLE_ARN", reason: string) => {
+  const readRequired = (
+    name: "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY" | "AWS_ROLE_ARN",
+    reason: string,
+  ) => {
     const value = env[name];
     if (!value) report(name, `must be set ${reason}`);
     return value ?? "";
@@ -50,8 +53,8 @@ function readCredentialSource(env: Environment, report: ReportProblem): S3Creden
     const reason = "when ARTIFACT_URL is an s3:// URL";
     return {
       type: "static",
-      accessKeyId: require("S3_ACCESS_KEY_ID", reason),
-      secretAccessKey: require("S3_SECRET_ACCESS_KEY", reason),
+      accessKeyId: readRequired("S3_ACCESS_KEY_ID", reason),
+      secretAccessKey: readRequired("S3_SECRET_ACCESS_KEY", reason),
       sessionToken: env.S3_SESSION_TOKEN ?? null,
     };
   }
@@ -59,7 +62,7 @@ function readCredentialSource(env: Environment, report: ReportProblem): S3Creden
     return {
       type: "webIdentity",
       tokenFile,
-      roleArn: require("AWS_ROLE_ARN", "with AWS_WEB_IDENTITY_TOKEN_FILE"),
+      roleArn: readRequired("AWS_ROLE_ARN", "with AWS_WEB_IDENTITY_TOKEN_FILE"),
       sessionName: env.AWS_ROLE_SESSION_NAME,
       stsUrl: env.AWS_ENDPOINT_URL_STS ?? defaultStsUrl(env.S3_REGION),
     };
