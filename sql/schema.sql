@@ -1769,6 +1769,30 @@ AS $function$
   where d.line_id = any(line_ids) and d.status <> 'archived'
 $function$;
 
+CREATE OR REPLACE FUNCTION public.refuse_ended_credential()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (
+    select
+    from (
+      select user_id, revoked_at, expires_at from api_keys where id = new.credential_id
+      union all
+      select user_id, revoked_at, expires_at from sessions where id = new.credential_id
+    ) as c
+    join users as u on u.id = c.user_id
+    where (c.revoked_at is null or c.revoked_at = now()::timestamptz(3))
+      and (c.expires_at is null or c.expires_at > clock_timestamp())
+      and u.disabled_at is null
+  ) then
+    raise exception 'Cannot write with credential %: it has ended', new.credential_id
+      using errcode = 'restrict_violation', constraint = 'audit_log_live_credential', table = 'audit_log';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE TRIGGER agent_snapshots_log_delete_trigger AFTER DELETE ON public.agent_snapshots REFERENCING OLD TABLE AS deleted_rows FOR EACH STATEMENT EXECUTE FUNCTION log_tracker_deletions('agent-snapshots');
 CREATE TRIGGER agent_snapshots_log_insert_trigger AFTER INSERT ON public.agent_snapshots FOR EACH ROW WHEN ((new.created_at <> (now())::timestamp(3) with time zone)) EXECUTE FUNCTION log_tracker_import('agent-snapshots', 'child');
 CREATE TRIGGER agent_snapshots_log_key_trigger AFTER UPDATE ON public.agent_snapshots FOR EACH ROW WHEN (((new.id <> old.id) OR (new.project_id <> old.project_id) OR (new.created_at <> old.created_at))) EXECUTE FUNCTION log_tracker_key('agent-snapshots');
@@ -1792,6 +1816,7 @@ CREATE TRIGGER analysis_summaries_time_insert_trigger AFTER INSERT ON public.ana
 CREATE TRIGGER analysis_summaries_time_update_trigger AFTER UPDATE ON public.analysis_summaries FOR EACH ROW WHEN (((new.created_at <> old.created_at) AND (current_setting('ulr.backfill'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION refuse_wrong_time('created_at');
 CREATE TRIGGER audit_log_guard BEFORE INSERT OR DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION guard_audit_log();
 CREATE TRIGGER audit_log_guard_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION guard_audit_log();
+CREATE CONSTRAINT TRIGGER audit_log_live_credential AFTER INSERT ON public.audit_log DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.credential_id IS NOT NULL) AND (new.action <> 'request.refuse'::text))) EXECUTE FUNCTION refuse_ended_credential();
 CREATE TRIGGER catalog_syncs_raise_catalog_version AFTER INSERT OR UPDATE ON public.catalog_syncs FOR EACH STATEMENT EXECUTE FUNCTION raise_catalog_version();
 CREATE TRIGGER definition_executions_delete_hours AFTER DELETE ON public.definition_executions REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION remove_execution_hours();
 CREATE TRIGGER definition_executions_insert_hours AFTER INSERT ON public.definition_executions REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION add_execution_hours();

@@ -8,8 +8,7 @@ import { unauthorized } from "../http/authenticate.ts";
 import { coarseNetworkOf } from "../http/client_address.ts";
 import { operation, reply } from "../http/operation.ts";
 import { requestContext } from "../http/request_context.ts";
-import { PASSWORD_MAX_LENGTH, PasswordField, type PasswordOwner, passwordProblem } from "./password_rules.ts";
-import { checkTexts } from "./profile_fields.ts";
+import { PASSWORD_MAX_LENGTH, PasswordField, requireGoodPassword } from "./password_rules.ts";
 import { requirePassword } from "./require_proof.ts";
 import { OWN_ACCOUNT } from "./schemas.ts";
 import { setPassword } from "./set_password.ts";
@@ -58,9 +57,8 @@ export const changePassword = operation(
           network: coarseNetworkOf(requestContext(request).address, 64),
         },
       });
-      // Their address may have changed since it was compared with the password.
-      const current = await findUser(tx, user.id);
-      requireGoodPassword(newPassword, current ?? user);
+      // The address may have changed too since it was compared with the password.
+      if (ids) requireGoodPassword(newPassword, (await findUser(tx, user.id)) ?? user);
       return ids;
     });
     // The password has changed meanwhile.
@@ -69,7 +67,3 @@ export const changePassword = operation(
     return reply(204, null);
   },
 );
-
-function requireGoodPassword(newPassword: string, owner: PasswordOwner): void {
-  checkTexts({ newPassword }, { newPassword: (text) => passwordProblem(text, owner) });
-}

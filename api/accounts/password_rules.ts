@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { dictionary } from "@zxcvbn-ts/language-common";
 import { countCharacters, isLongerThan, normalizeText } from "../../shared/characters.ts";
+import { invalidField } from "../http/validation_problems.ts";
 
 export const PASSWORD_MIN_LENGTH = 8;
 /** Long enough for any passphrase; bounds the work that hashing one can cause. */
@@ -24,6 +25,12 @@ const MIN_OWN_PART = 3;
 export interface PasswordOwner {
   username: string;
   email: string;
+}
+
+/** Throws VALIDATION_ERROR for a new password that its owner cannot have. */
+export function requireGoodPassword(newPassword: string, owner: PasswordOwner): void {
+  const problem = passwordProblem(newPassword, owner);
+  if (problem) throw invalidField("newPassword", problem);
 }
 
 /**

@@ -193,9 +193,10 @@ export const USER_COMMANDS = [
     flags: { user: USER_FLAG },
     async run({ sql }, { user: username }) {
       const removed = await changeWithMails(sql, async (tx, boss) => {
-        const user = await requireUser(tx, username);
-        const userId = user.id;
+        const { id: userId } = await requireUser(tx, username);
         await lockUser(tx, userId);
+        // The address that the mail goes to may have changed until the account was locked.
+        const user = await requireUser(tx, username);
         const factors = await deleteSecondFactors(tx, userId);
         if (factors === 0) throw new AdminError(`User "${username}" has no second factor.`);
         await replaceRecoveryCodes(tx, { userId, hashes: [] });

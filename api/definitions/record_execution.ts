@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { mayRecordExecutions } from "../../shared/policy.ts";
 import { dataOf, requestBody, Text, Uuid } from "../../shared/schemas.ts";
-import { type AuditEntry, confirmRequest } from "../../sql/accounts/audit_log.ts";
+import { type AuditEntry, claimKeyOf } from "../../sql/accounts/audit_log.ts";
 import { type Pool, type Sql, sendCommit, violates } from "../../sql/connection/pool.ts";
 import { insertExecutions } from "../../sql/definitions/executions.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
@@ -158,7 +158,7 @@ async function storeExecution(
   try {
     // In a transaction, it waits for the line as long as every write.
     return await sql.begin(async (tx) => {
-      await confirmRequest(tx, auditEntry);
+      await claimKeyOf(tx, auditEntry);
       const count = insertExecutions(tx, added);
       sendCommit(tx);
       return await count;

@@ -38,8 +38,8 @@ export function compareDocuments({ type, name, from, to, mode }: ComparedDocumen
   if (!before.ok) return { ok: false, invalid: "from", problems: before.problems };
   const after = from === to ? before : parseDefinition(to, { type });
   if (!after.ok) return { ok: false, invalid: "to", problems: after.problems };
-  const { added, removed, modified, ...sections } = diffSections(before.source, after.source);
-  const unchanged = mode.full ? sections.unchanged : [];
+  const { added, removed, modified, unchanged: same } = diffSections(before.source, after.source);
+  const unchanged = mode.full ? same : [];
   const changes = {
     hasChanges: added.length + removed.length + modified.length > 0,
     fromLineCount: countLines(from),

@@ -126,6 +126,7 @@ function commands(text: string): string[] {
   return commandLines(text).flatMap((line) => line.split(/[|;]|&&|(?<=\w[.!?:])\s+(?=[A-Z])/));
 }
 
+/** Their order is that of signals, which are stored: another order is another version of the scan. */
 export const TEXT_RULES: readonly TextRule[] = [
   {
     id: "invisible-characters",

@@ -124,8 +124,8 @@ function scanList(list: readonly unknown[], place: Place): void {
 }
 
 /**
- * For a list joined to one text, checks sequences within one command line only: the items of other lists are separate
- * sentences.
+ * Adds what is found in a text, in the order of the rules. Of a list joined to one text, checks sequences within one command line
+ * only: the items of other lists are separate sentences.
  */
 function scanText(written: string, place: Place, { isJoined } = { isJoined: false }): void {
   const text = foldText(written);

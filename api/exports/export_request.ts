@@ -150,7 +150,7 @@ export async function repeatChecks(
   caller: Caller,
   requireAccess: () => Promise<unknown>,
 ): Promise<void> {
-  if (!(await isCredentialLive(sql, caller.credential.id))) {
+  if (!(await isCredentialLive(sql, caller.credential))) {
     throw unauthorized(TEXTS.UNAUTHORIZED.credential);
   }
   await requireAccess();

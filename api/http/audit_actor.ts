@@ -3,10 +3,13 @@ import type { AuditActor } from "../../sql/accounts/audit_log.ts";
 import type { Caller } from "./caller.ts";
 import { type RequestContext, requestContext } from "./request_context.ts";
 
-/** Returns the fields that all audit entries of a request share. A user who proves themselves otherwise has no credential. */
+/**
+ * Returns the fields that all audit entries of a request share. With a credential, nothing is written once it has ended.
+ * Somebody who has just signed in, or opened the link of a mail, has none yet.
+ */
 export function auditActor(
   request: Request,
-  { userId, credential }: Pick<Caller, "userId"> & Partial<Caller>,
+  { userId, credential }: { userId: string; credential: Pick<Caller["credential"], "id"> | null },
 ): AuditActor {
   return {
     actorType: "user",

@@ -3,7 +3,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import { DeadlineExceeded } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault } from "../../sql/connection/database_fault.ts";
-import { hasSqlState, QUERY_CANCELED } from "../../sql/connection/pool.ts";
+import { hasSqlState, QUERY_CANCELED, violates } from "../../sql/connection/pool.ts";
 import { bytesResponse } from "./bytes_response.ts";
 import type { RequestContext } from "./request_context.ts";
 
@@ -42,6 +42,10 @@ function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (error instanceof ApiError) return error;
   if (writes && isLostConnection(error)) return unavailable(error, TEXTS.SERVICE_UNAVAILABLE.outcomeUnknown);
   if (isDatabaseFault(error) || error instanceof DeadlineExceeded) return unavailable(error);
+  // The key, session or user has ended while the write waited.
+  if (violates(error, "audit_log_live_credential")) {
+    return new ApiError("UNAUTHORIZED", { message: TEXTS.UNAUTHORIZED.credential, cause: error });
+  }
   return new ApiError("INTERNAL_SERVER_ERROR", { cause: error });
 }
 

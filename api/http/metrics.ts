@@ -45,7 +45,7 @@ export function createMetrics(registry = new Registry()) {
     registry,
     /** Returns all metrics as text, at most one second old. */
     read: createMetricsReader(registry),
-    /** In seconds. `route` is the pattern, which keeps the number of labels small. */
+    /** Observes each finished request, in seconds. `route` is the pattern, which keeps the number of labels small. */
     requestDuration,
     rateLimited,
     signIns,

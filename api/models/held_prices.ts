@@ -80,9 +80,11 @@ export const listHeldPrices = operation(
 
 function presentHeld(row: HeldPricesRow): Static<typeof HeldPrices> {
   const { provider, modelId, firstSeenAt, lastSeenAt, timesSeen, rejectedAt } = row;
-  const changes = comparePrices(row, row.currentPrices, row.prices).map(
-    ({ provider: _, modelId: __, ...change }) => change,
-  );
+  const changes = comparePrices(row, row.currentPrices, row.prices).map(({ field, oldValue, newValue }) => ({
+    field,
+    oldValue,
+    newValue,
+  }));
   return { provider, modelId, changes, firstSeenAt, lastSeenAt, timesSeen, rejected: rejectedAt !== null };
 }
 

@@ -39,9 +39,13 @@ function pathOf(...parts: readonly string[]): string {
 
 export const SIGN_IN_PATH = "/dashboard/sign-in";
 
-/** Leads back to `address`, a path with its query, after signing in. */
+/** Proxies take some 4 KB for the header of a redirect, and `%` in an address is encoded once more. */
+const NEXT_MAX_LENGTH = 1000;
+
+/** Leads back to `address`, a path with its query, after signing in. A very long one is forgotten. */
 export function signInPath(address: string | null): string {
-  return withQuery(SIGN_IN_PATH, { next: address });
+  const isTooLong = address !== null && address.length > NEXT_MAX_LENGTH;
+  return withQuery(SIGN_IN_PATH, { next: isTooLong ? null : address });
 }
 
 export const EXPORTS_PATH = "/dashboard/exports";

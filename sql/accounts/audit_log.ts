@@ -1,10 +1,8 @@
 /** Table `audit_log`: who did what, when, from where, by which request. Append-only. */
-import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { AuditActorType } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
 import { type IdempotencyKey, markIdempotencyKeyApplied } from "./idempotency_keys.ts";
-import { isCredentialLive } from "./sessions.ts";
 
 export interface AuditEntry {
   /** `operator` is the admin command line, `service` a job or a schedule, `anonymous` a failed sign-in. */
@@ -33,8 +31,8 @@ export interface AuditEntry {
 export type AuditActor = Omit<AuditEntry, "action" | "subject" | "orgId" | "details">;
 
 /**
- * Adds one entry. Call it inside the transaction of the change, after its locks. Throws as `confirmRequest` does, to roll the
- * change back.
+ * Adds one entry. Call it inside the transaction of the change. Throws IDEMPOTENCY_IN_PROGRESS, to roll the change
+ * back, if a retry has taken over the request's idempotency key.
  */
 export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
   await insertAuditEntries(sql, [entry]);
@@ -44,19 +42,14 @@ export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<voi
 export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
   await auditInsert(sql, entries);
   const [entry] = entries;
-  if (entry) await confirmRequest(sql, entry);
+  if (entry) await claimKeyOf(sql, entry);
 }
 
 /**
- * Confirms that the request of an entry may still write, which may have waited for a lock or its turn. Throws UNAUTHORIZED
- * if its key or session has ended or its user is disabled by now, and IDEMPOTENCY_IN_PROGRESS if a retry has taken over its
- * idempotency key. A change whose own statement adds the entry calls this first, in the same transaction.
+ * Claims the idempotency key for a change whose own statement adds the entry. Call it first, in the same transaction.
  */
-export async function confirmRequest(tx: Sql, entry: AuditEntry): Promise<void> {
-  const { credentialId, idempotencyKey, requestId, subject } = entry;
-  if (credentialId && !(await isCredentialLive(tx, credentialId))) {
-    throw new ApiError("UNAUTHORIZED", { message: TEXTS.UNAUTHORIZED.credential });
-  }
+export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
+  const { idempotencyKey, requestId, subject } = entry;
   if (!idempotencyKey || !requestId) return;
   const isOurs = await markIdempotencyKeyApplied(tx, { ...idempotencyKey, requestId, subject });
   if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");

@@ -1,4 +1,5 @@
 /** Table `sessions`. Only a token's SHA-256 is compared or stored. */
+import type { Credential } from "../../shared/policy.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 
@@ -45,26 +46,20 @@ function isProvenEnough(sql: Sql) {
   )`;
 }
 
-/**
- * Returns false if the key or session with this id is revoked or expired, or its user is disabled. What the transaction
- * itself revokes counts as live until it ends, so that a member can leave with a key for that organization.
- */
-export async function isCredentialLive(sql: Sql, id: string): Promise<boolean> {
+/** Returns false if a key or session is revoked or expired, or its user is disabled. */
+export async function isCredentialLive(
+  sql: Sql,
+  { type, id }: Pick<Credential, "type" | "id">,
+): Promise<boolean> {
   return anyRow(sql`
     select
-    from (
-      select user_id, revoked_at, expires_at
-      from api_keys
-      where id = ${id}
-      union all
-      select user_id, revoked_at, expires_at
-      from sessions as s
-      where id = ${id} and ${isProvenEnough(sql)}
-    ) as c
-    join users as u on u.id = c.user_id
-    where (c.revoked_at is null or c.revoked_at = now()::timestamptz(3))
-      and (c.expires_at is null or c.expires_at > now())
-      and u.disabled_at is null`);
+    from ${sql(type === "key" ? "api_keys" : "sessions")} as s
+    join users u on u.id = s.user_id
+    where s.id = ${id}
+      and s.revoked_at is null
+      and (s.expires_at is null or s.expires_at > now())
+      and u.disabled_at is null
+      ${type === "key" ? sql`` : sql`and ${isProvenEnough(sql)}`}`);
 }
 
 /** Returns true if the session was proven with a second factor within `maxAgeSeconds`. */

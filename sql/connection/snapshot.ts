@@ -57,7 +57,7 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     if (options.before) {
       await snapshot.run(options.before);
       // Its queries took a snapshot. The next transaction takes a new one, in the same session.
-      await snapshot.run((tx) => tx.unsafe("rollback and chain"));
+      await snapshot.run(undoTransaction);
     }
     await snapshot.prepare();
     options.signal.throwIfAborted();
@@ -66,6 +66,11 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     await snapshot.close();
     throw error;
   }
+}
+
+/** Undoes what the transaction did. A new one of the same kind has begun in its place, in the same session. */
+export async function undoTransaction(tx: Sql): Promise<void> {
+  await tx`rollback and chain`;
 }
 
 /** Limits the time of later statements of the transaction (SQLSTATE 57014 when exceeded); 0 means no limit. */

@@ -64,8 +64,8 @@ export async function listNewForeignReferences(
 }
 
 /**
- * Returns the bare names of a version that resolve to lines outside the organization `orgId`. A line that the viewer cannot
- * see counts as one of the version's own organization, so that its owner stays hidden.
+ * Returns the bare names of a version that resolve to lines outside the organization `orgId`, with the organization that they
+ * resolve to; for a line that the viewer cannot see, that of the version, so that its owner stays hidden.
  */
 export async function listForeignNames(
   sql: Sql,
@@ -88,7 +88,7 @@ export async function listForeignNames(
       ) then r.target_org_id
       else r.org_id
     end
-    where o.id <> ${orgId}`;
+    where r.target_org_id is distinct from ${orgId}`;
 }
 
 export interface TreeReferenceRow extends Omit<DefinitionReferenceRow, "inTree"> {

@@ -49,7 +49,7 @@ export async function finishSignIn(
     ttlHours: config.sessionTtlHours,
     device: { address, userAgent },
     secondFactor,
-    actor: auditActor(request, { userId: user.id }),
+    actor: auditActor(request, { userId: user.id, credential: null }),
   });
   if (session) await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(address, 64) });
   return session;

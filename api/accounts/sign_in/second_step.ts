@@ -119,7 +119,8 @@ export const signInWithSecondFactor = operation(
       const current = await lockActiveUser(tx, { id: user.id, passwordHash });
       const challenge = current && (await lockPendingSignIn(tx, id));
       if (!challenge) return { session: null, verdict: null };
-      const verdict = await checkProof(tx, deps, { user: current, proof, ...challenge, request });
+      const { challengeHash } = challenge;
+      const verdict = await checkProof(tx, deps, { user: current, proof, challengeHash, request });
       if (verdict.ok) {
         await deleteChallenge(tx, id);
         const session = await finishSignIn(tx, deps, { user, request, secondFactor: verdict.kind });

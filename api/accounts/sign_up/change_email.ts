@@ -100,7 +100,7 @@ export const confirmEmailChange = operation(
         await updateUser(tx, userId, { email: mail.email });
         await endAccountLinks(tx, { kind: "password_reset", userId });
         await insertAuditEntry(tx, {
-          ...auditActor(request, { userId }),
+          ...auditActor(request, { userId, credential: null }),
           action: "email.change",
           subject: { type: "user", id: userId },
           details: { username: user.username },

@@ -10,7 +10,7 @@ import { auditActor } from "../../http/audit_actor.ts";
 import { coarseNetworkOf } from "../../http/client_address.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
-import { PasswordField, passwordProblem } from "../password_rules.ts";
+import { PasswordField, requireGoodPassword } from "../password_rules.ts";
 import { checkTexts, knownEmailProblem } from "../profile_fields.ts";
 import { AUTH_TAG, EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
@@ -69,7 +69,7 @@ export const resetPassword = operation(
     const tokenHash = hashLinkToken(token);
     const user = await findUserOfLink(sql, tokenHash);
     if (!user) throw invalidLink();
-    checkTexts({ newPassword }, { newPassword: (text) => passwordProblem(text, user) });
+    requireGoodPassword(newPassword, user);
     const passwordHash = await signIn.passwords.hash(newPassword);
     const ended = await sql.begin(async (tx) => {
       // First the user, as a change of the password or address does, so that the two take turns.
@@ -81,7 +81,7 @@ export const resetPassword = operation(
         user,
         passwordHash,
         action: "password.reset",
-        actor: auditActor(request, { userId: user.id }),
+        actor: auditActor(request, { userId: user.id, credential: null }),
       });
       // Otherwise guesses of others could delay the sign-in that follows.
       await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });

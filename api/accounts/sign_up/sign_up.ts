@@ -17,7 +17,12 @@ import { type OperationDeps, operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { AccountConflict, checkNewAccount, createAccount } from "../create_account.ts";
-import { PASSWORD_MAX_LENGTH, PasswordField, passwordProblem } from "../password_rules.ts";
+import {
+  PASSWORD_MAX_LENGTH,
+  PasswordField,
+  passwordProblem,
+  requireGoodPassword,
+} from "../password_rules.ts";
 import { accountSlugProblem, checkTexts } from "../profile_fields.ts";
 import { SIGNED_OUT } from "../schemas.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
@@ -142,7 +147,7 @@ async function createFromLink(
   const owner = { username, email: mail.email };
   let passwordHash = String(mail.details["passwordHash"]);
   if (newPassword !== undefined) {
-    checkTexts({ newPassword }, { newPassword: (text) => passwordProblem(text, owner) });
+    requireGoodPassword(newPassword, owner);
     passwordHash = await signIn.passwords.hash(newPassword, { isFirst: false });
   } else if (password === undefined) {
     throw invalidField("password", "is required without newPassword");
@@ -164,7 +169,7 @@ async function createFromLink(
         passwordHash,
         name: typeof name === "string" ? name : null,
         platformRole: "user",
-        actor: auditActor(request, { userId: id }),
+        actor: auditActor(request, { userId: id, credential: null }),
       });
       return user;
     });

@@ -41,6 +41,7 @@ function findCommand(commands: readonly Command[], words: readonly string[]): Co
 
 /** Returns the flags by name. Throws UsageError for an unknown flag and a missing value. */
 function readFlags(command: Command, words: readonly string[]): GivenFlags {
+  // Every command takes these two switches; the help of all commands describes them.
   const flags: Record<string, Flag> = { ...command.flags, json: { about: "" }, help: { about: "" } };
   const positionals = Object.keys(command.flags).filter((name) => command.flags[name]?.positional);
   const help = `bun run admin ${command.name} --help`;

@@ -85,6 +85,7 @@ export async function importProject(
     orgId: source.org.id,
     details: { name, insertedRows },
   });
+  // In the order of the datasets, as files were planned.
   const rowCounts = Object.entries(project.files).map(([dataset, { rows }]) => [dataset, rows]);
   return { id, name, slug, rowCounts: Object.fromEntries(rowCounts), insertedRows };
 }

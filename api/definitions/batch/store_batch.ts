@@ -4,7 +4,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { limitStatements } from "../../../sql/connection/snapshot.ts";
+import { limitStatements, undoTransaction } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { requireWaiting } from "../../http/request_context.ts";
@@ -92,8 +92,7 @@ async function runBatch(
     // Copies: another attempt begins with the errors of reading.
     const applied = items.map((item) => ({ ...item, errors: [...item.errors] }));
     await applyBatch(tx, writer, { items: applied, options });
-    // What is committed afterwards is a new transaction, and empty.
-    if (options.isDryRun) await tx.unsafe("rollback and chain");
+    if (options.isDryRun) await undoTransaction(tx);
     else requireNoErrors(applied);
     return applied;
   };

@@ -129,6 +129,7 @@ export class FairQueue {
     if (!next) return null;
     const isOwn = ({ turn }: Task): boolean => turn.caller === next.turn.caller;
     const rest = this.#waiting.filter((task) => task !== next);
+    // The sort is stable: both groups keep their order.
     this.#waiting = rest.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
     return next;
   }

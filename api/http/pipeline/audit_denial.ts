@@ -4,7 +4,7 @@
  */
 import type { Log } from "../../../shared/process/log.ts";
 import { withTimeout } from "../../../shared/process/with_timeout.ts";
-import { auditInsert } from "../../../sql/accounts/audit_log.ts";
+import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditOrigin } from "../audit_actor.ts";
 import { RateCounter } from "../rate_counter.ts";
@@ -43,19 +43,17 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
     if (writing.has(kind) || !alike.peek(kind).allowed || !users.take(userId).allowed) return;
     writing.add(kind);
     try {
-      // Also if the credential has ended by now.
-      const noting = auditInsert(sql, [
-        {
-          actorType: "user",
-          actorUserId: userId,
-          credentialId: credential.id,
-          ...auditOrigin(context),
-          action: "request.refuse",
-          subject: { type: "route", id: route },
-          orgId,
-          details: { code: error.code },
-        },
-      ]);
+      const noting = insertAuditEntry(sql, {
+        actorType: "user",
+        actorUserId: userId,
+        credentialId: credential.id,
+        ...auditOrigin(context),
+        idempotencyKey: null,
+        action: "request.refuse",
+        subject: { type: "route", id: route },
+        orgId,
+        details: { code: error.code },
+      });
       await withTimeout(noting, INSERT_TIMEOUT_MS);
       alike.take(kind);
     } catch (problem) {

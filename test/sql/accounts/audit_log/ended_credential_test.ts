@@ -1,9 +1,11 @@
 /** Requests whose key, session or user ended after they were let in, while they waited for a lock. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../../sql/connection/pool.ts";
+import { lockTransaction } from "../../../../sql/locks.ts";
 import { makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
 import { Clock, outcomeOf, post } from "../../../helpers/accounts/factors.ts";
-import { createAgent, write } from "../../../helpers/definitions/definitions.ts";
+import { agentNeeding, createAgent, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
+import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
 
@@ -36,6 +38,41 @@ for (const [why, end] of Object.entries(ENDS)) {
     expect(await countActions(api, "definition.publish")).toBe(0);
   });
 }
+
+test("a publication is refused too if it waited for the search for cycles, its last lock", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "helper" });
+  await createAgent(api, person, { name: "reviewer", yaml: agentNeeding("reviewer", ["helper"]) });
+  const response = await commitDuring(
+    api.db,
+    async (tx) => {
+      await lockTransaction(tx, "dependencyGraph");
+      await tx`update api_keys set revoked_at = now()`;
+    },
+    () => write(api, "/agent/reviewer@1.0.0/publish", person),
+  );
+  expect(await outcomeOf(response)).toBe("401 UNAUTHORIZED");
+  const [row] = await api.db.sql`select status from definitions where name = 'reviewer'`;
+  expect(row).toEqual({ status: "draft" });
+});
+
+test("an execution is not recorded either, though its commit is sent before the lock is held", async () => {
+  await using api = await openTestApp();
+  const admin = await makePlatformAdmin(api);
+  await publishAgent(api, await api.make.person(), { name: "open", visibility: "public" });
+  const response = await commitDuring(
+    api.db,
+    async (tx) => {
+      await tx`select from definition_lines for update`;
+      await tx`update api_keys set revoked_at = now()`;
+    },
+    () => write(api, "/agent/open/executions", admin, { body: { source: "sdk" } }),
+  );
+  expect(await outcomeOf(response)).toBe("401 UNAUTHORIZED");
+  expect(await api.db.sql`select from definition_executions`).toHaveLength(0);
+  expect(await countActions(api, "execution.record")).toBe(0);
+});
 
 test("a session that a new password has ended adds no second factor, which would lock its user out", async () => {
   const clock = new Clock();
