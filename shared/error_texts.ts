@@ -40,6 +40,8 @@ export const QUOTAS: Readonly<Record<string, (limit: number) => string>> = {
     `The organization has ${count(limit)} projects, the maximum. Deleted projects count for 30 days.`,
   secrets: (limit) =>
     `The secret was replaced ${limit} times in 24 hours, the maximum. Delete the webhook to stop all its secrets.`,
+  versions: (limit) =>
+    `The definition has ${count(limit)} versions, the maximum. Delete drafts that are no longer needed, or use another name.`,
   webhooks: (limit) =>
     `The organization has ${limit} webhooks, the maximum. Delete one that is no longer needed.`,
 };

@@ -18,6 +18,7 @@ import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import type { Caller } from "../http/caller.ts";
 import type { StepInTurn } from "./definition_turns.ts";
 import type { WrittenDocument } from "./document.ts";
+import { lineFull } from "./quotas.ts";
 
 /** The caller of a write and its organization. */
 export interface Writer {
@@ -48,20 +49,22 @@ export interface NewDraft {
 }
 
 /**
- * Adds a version to a line that this transaction has locked. Throws VERSION_EXISTS if the line has it. Call inside a
- * transaction.
+ * Adds a version to a line that this transaction has locked. Throws VERSION_EXISTS if the line has it, QUOTA_EXCEEDED if it
+ * is full. Call inside a transaction.
  */
 export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<ShownDefinitionRow> {
   const versions = await listVersionNumbers(tx, draft.lineId);
   const { type, name, version } = draft.document;
   if (versions.includes(version))
     throw versionExists({ type, name, version, orgSlug: writer.org.slug }, versions);
+  const full = lineFull(versions.length);
+  if (full) throw full;
   const id = crypto.randomUUID();
   await insertDrafts(tx, writer, [{ id, draft, versions }]);
   return requireRow(tx, id, writer);
 }
 
-/** A draft whose version is free, and the versions that its line has. */
+/** A draft whose version is free, and the versions that its line has, in ascending order. */
 export interface PlacedDraft {
   /** The id of the new version. */
   id: string;

@@ -9,6 +9,9 @@ import { lockTransaction } from "../../sql/locks.ts";
 /** Quotas of a paid tier. */
 export const DEFINITION_QUOTAS: DefinitionQuotas = { drafts: 1_000, lines: 10_000, yamlBytes: 500_000_000 };
 
+/** Versions of a line, on every tier. Comparing so many takes some milliseconds. */
+export const VERSIONS_MAX = 10_000;
+
 /**
  * More than a batch and concurrent writers of single documents add. With this much left, writers of single documents need not
  * wait for others.
@@ -42,6 +45,12 @@ export function requireRoom(org: Org, used: DefinitionQuotas, added: DefinitionQ
   if (exceeded === null) return;
   const message = TEXTS.QUOTA_EXCEEDED({ slug: org.slug, ...exceeded });
   throw new ApiError("QUOTA_EXCEEDED", { message, details: exceeded });
+}
+
+/** Returns QUOTA_EXCEEDED if a locked line with so many versions has no room for another. */
+export function lineFull(versions: number): ApiError | null {
+  if (versions < VERSIONS_MAX) return null;
+  return new ApiError("QUOTA_EXCEEDED", { details: { quota: "versions", limit: VERSIONS_MAX } });
 }
 
 /** Counts and checks. Call it before a document is parsed, and again first in the transaction that adds. */

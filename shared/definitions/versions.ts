@@ -24,9 +24,21 @@ export function changeTypeBetween(previous: string | null, version: string): Cha
   return semver.minor(previous) === semver.minor(version) ? "patch" : "minor";
 }
 
-/** Returns the highest of `versions` below `version`, or null. */
+/** Counts the versions below `version`. `versions` are in ascending order, so that a few comparisons find it. */
+export function countBelow(version: string, versions: readonly string[]): number {
+  let low = 0;
+  let high = versions.length;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (semver.lt(versions[middle] ?? version, version)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Returns the highest of `versions`, which are in ascending order, below `version`, or null. */
 export function versionBefore(version: string, versions: readonly string[]): string | null {
-  return semver.maxSatisfying(versions, `<${version}`);
+  return versions[countBelow(version, versions) - 1] ?? null;
 }
 
 /** Returns the next PATCH of `version` above all of its MAJOR.MINOR in `versions`; null if no number is left. */

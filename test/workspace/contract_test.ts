@@ -10,7 +10,7 @@ import { LIVE_SESSIONS_MAX } from "../../api/accounts/session_changes.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
 import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/definition_turns.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
-import { DEFINITION_QUOTAS } from "../../api/definitions/quotas.ts";
+import { DEFINITION_QUOTAS, VERSIONS_MAX } from "../../api/definitions/quotas.ts";
 import { MAX_DOCUMENT_REFERENCES } from "../../api/documents/read_document.ts";
 import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
@@ -137,6 +137,7 @@ test("fixed limits are those of the code", async () => {
     "Publications of a caller at once": `${PUBLICATIONS_MAX / 2}, and ${PUBLICATIONS_WAITING_MAX} waiting`,
     "Drafts of an organization": count(DEFINITION_QUOTAS.drafts),
     "Definitions of an organization": count(DEFINITION_QUOTAS.lines),
+    "Versions of a definition": count(VERSIONS_MAX),
     "YAML of an organization": `${count(DEFINITION_QUOTAS.yamlBytes)} bytes`,
   });
 });

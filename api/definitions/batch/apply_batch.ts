@@ -1,6 +1,6 @@
 /** Creates and publishes documents in one transaction, or tries to and rolls back. */
 import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
-import { nextPatch } from "../../../shared/definitions/versions.ts";
+import { countBelow, nextPatch } from "../../../shared/definitions/versions.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
@@ -16,7 +16,7 @@ import { requireStillWriter } from "../find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "../group_by_size.ts";
 import { insertDrafts, type PlacedDraft, versionExists, type Writer } from "../new_draft.ts";
 import { checkPublished, lockDependencies, storePublished } from "../publish.ts";
-import { lockQuotas } from "../quotas.ts";
+import { lineFull, lockQuotas } from "../quotas.ts";
 import type { Warning } from "../schemas.ts";
 import { type CheckedVersion, checkVersions } from "../warnings.ts";
 import { type Batch, findInBatch, formatCycle, makeBatch, sortBatch } from "./order_and_cycles.ts";
@@ -108,7 +108,7 @@ async function addDrafts(
   }
 }
 
-/** Locks the lines of the documents, and checks that their versions are free. */
+/** Locks the lines of the documents, and checks that their versions are free and have room. */
 async function placeDrafts(
   tx: Sql,
   writer: Writer,
@@ -128,7 +128,8 @@ async function placeDrafts(
       ({ draft }) => draft.lineId === lineId && draft.document.version === document.version,
     );
     const taken = versionTaken(writer, document, { versions, first: first?.item });
-    if (taken) item.errors.push(toDocumentError(taken));
+    const error = taken ?? lineFull(versions.length);
+    if (error) item.errors.push(toDocumentError(error));
     // A dry run goes on with a free version, to report everything else about the document.
     const free = taken && isDryRun ? nextPatch(document.version, versions) : null;
     const version = taken ? free : document.version;
@@ -137,7 +138,7 @@ async function placeDrafts(
       const action = "definition.create" as const;
       const draft = { lineId, document: { ...document, version }, visibility, provenance, action };
       placed.push({ id: crypto.randomUUID(), item, draft, versions });
-      stored.set(lineId, [...versions, version]);
+      stored.set(lineId, versions.toSpliced(countBelow(version, versions), 0, version));
     }
     // Comparing thousands of versions takes milliseconds.
     await yieldEventLoop();

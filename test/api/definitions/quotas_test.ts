@@ -138,6 +138,47 @@ test.each([
   expect(await create(api, own(owner), "last", "1.0.1")).toEqual([201]);
 });
 
+test("a definition has at most 10,000 versions, however they are added; a longer one can still be edited", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ tier: "free" });
+  const draft = await createAgent(api, own(owner), { name: "many", version: "9.0.0" });
+  const addArchived = (first: number, count: number) => api.db.sql`
+    insert into definitions (
+      line_id, org_id, type, name, version, status, yaml, hash, display_name, author_id, change_type, published_at,
+      deprecated_at, archived_at, deprecation_reason
+    )
+    select
+      line_id, org_id, type, name, '0.0.' || n, 'archived', yaml, hash, display_name, author_id, 'patch', now(), now(),
+      now(), 'Made anew'
+    from definitions, generate_series(${first}::int, ${first + count - 1}::int) as n
+    where id = ${draft.id}`;
+  await addArchived(1, 9_998);
+  const submit = async (versions: readonly string[], validate = false) => {
+    const definitions = versions.map((version) => ({ yaml: agentYaml("many", version) }));
+    const response = await write(api, "/batch", own(owner), { body: { definitions, validate } });
+    return response.ok ? ((await response.json()) as object) : errorOf(response);
+  };
+  const details = { quota: "versions", limit: 10_000 };
+  // One of the two has room.
+  const refused = [409, "QUOTA_EXCEEDED", { ...details, errors: [{ index: 1, code: "QUOTA_EXCEEDED" }] }];
+  expect(await submit(["9.1.0", "9.2.0"])).toMatchObject(refused);
+  expect(await create(api, own(owner), "many", "9.1.0")).toEqual([201]);
+  expect(await create(api, own(owner), "many", "9.2.0")).toEqual([409, "QUOTA_EXCEEDED", details]);
+  await api.db
+    .sql`update definitions set runtime_md = null, prompt_hash = null, translator_version = null where status = 'draft'`;
+  const upgrade = { body: { yaml: agentYaml("many") } };
+  expect(await errorOf(await write(api, "/agent/many/upgrade", own(owner), upgrade))).toEqual([
+    ...[409, "QUOTA_EXCEEDED", details],
+  ]);
+  await addArchived(9_999, 5);
+  expect(await submit(["9.3.0"], true)).toMatchObject({
+    data: { valid: false, definitions: [{ errors: [{ code: "QUOTA_EXCEEDED", details }] }] },
+  });
+  const edit = { method: "PUT", body: { description: "Edited" } } as const;
+  expect((await write(api, "/agent/many@9.1.0", own(owner), edit)).status).toBe(200);
+  expect((await write(api, "/agent/many@9.1.0/publish", own(owner))).status).toBe(200);
+});
+
 test.each([
   ["free", 50_000_000],
   ["plus", 500_000_000],

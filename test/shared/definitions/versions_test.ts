@@ -24,10 +24,25 @@ test("changeTypeBetween() returns the part of the version that differs", () => {
 });
 
 test("versionBefore() compares by number", () => {
-  const versions = ["1.10.0", "1.9.0", "2.0.0", "0.1.0"];
+  const versions = ["0.1.0", "1.9.0", "1.10.0", "2.0.0"];
   expect(versionBefore("1.10.1", versions)).toBe("1.10.0");
   expect(versionBefore("1.10.0", versions)).toBe("1.9.0");
   expect(versionBefore("0.1.0", versions)).toBeNull();
+  expect(versionBefore("9.0.0", versions)).toBe("2.0.0");
+  expect(versionBefore("1.0.0", [])).toBeNull();
+});
+
+test("versionBefore() reads a few of thousands of versions", () => {
+  const read = new Set<string | symbol>();
+  const all = Array.from({ length: 10_000 }, (_, n) => `${Math.floor(n / 100)}.${n % 100}.0`);
+  const versions = new Proxy(all, {
+    get: (target, key) => {
+      read.add(key);
+      return Reflect.get(target, key);
+    },
+  });
+  expect(versionBefore("50.0.0", versions)).toBe("49.99.0");
+  expect(read.size).toBeLessThan(20);
 });
 
 test("nextPatch() and nextMajor() are free, or null when numbers run out", () => {
