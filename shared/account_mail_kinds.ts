@@ -44,8 +44,10 @@ export const ACCOUNT_MAILS = {
   organization_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
   /** To owners: the organization will be deleted, will not, or is. */
   deletion_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
-  /** To a member whose role has changed, or who was removed. */
+  /** To a member whose role has changed. */
   membership_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
+  /** To a former member who was removed. Changes of their role just before must not keep it away. */
+  removal_notice: { link: null, replaces: null, hourlyMax: null },
   /** To a user: a change of their second factors, or someone's attempts to use one. */
   factor_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
 } as const satisfies Readonly<Record<string, AccountMailPolicy>>;

@@ -23,6 +23,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   organization_notice: writeOrganizationNotice,
   deletion_notice: writeDeletionNotice,
   membership_notice: writeMembershipNotice,
+  removal_notice: writeMembershipNotice,
 
   /** Says who invites whom. Null if the invitation is no longer pending. */
   async invitation({ sql, mail, makeLink }) {

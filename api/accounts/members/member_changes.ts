@@ -159,7 +159,8 @@ async function listNotices(
     .filter(({ id }) => id !== userId)
     .map(({ id, email }) => ({ ...about, kind: "organization_notice", userId: id, email }));
   if (from !== null && userId !== actorId && member.disabledAt === null) {
-    mails.push({ ...about, kind: "membership_notice", userId, email: member.email });
+    const kind = to === null ? "removal_notice" : "membership_notice";
+    mails.push({ ...about, kind, userId, email: member.email });
   }
   return mails;
 }

@@ -232,6 +232,19 @@ test("disabled owners get no mail, and a flood of changes sends ten an hour to e
   expect(counts.size).toBe(2);
 });
 
+test("a removed member gets a mail, however often their role has changed within the hour", async () => {
+  await using scene = await openMailScene();
+  const { org, owner } = scene;
+  const ann = await scene.join("viewer");
+  for (let round = 0; round < 5; round += 1) {
+    await change(scene, owner, ann, "publisher");
+    await change(scene, owner, ann, "viewer");
+  }
+  await change(scene, owner, ann, null);
+  const mails = await scene.deliver();
+  expect(mails.get(ann.user.email)?.headers["subject"]).toBe(`You are no longer a member of ${org.name}`);
+});
+
 test("notices go to the current address of people who still are owners or members, and have an account", async () => {
   await using scene = await openMailScene();
   const { api, owner } = scene;
