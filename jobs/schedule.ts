@@ -142,6 +142,8 @@ async function work<Name extends JobName>(
     batchSize: 1,
     localConcurrency: concurrency,
     pollingIntervalSeconds: pollSeconds,
+    // With a backlog, the next job follows at once.
+    burstWhenReadyExceeds: concurrency,
     includeMetadata: true,
   } as const;
   await deps.boss.work<JobPayloads[Name], void, typeof options>(name, options, async ([job]) => {

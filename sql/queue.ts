@@ -13,7 +13,7 @@ export type Boss = PgBoss;
 const SCHEMA = "pgboss";
 /** How long an entry stays with a runner whose heartbeats have stopped. Then another runner gets it, within 30 s. */
 const HEARTBEAT_SECONDS = 20;
-/** How often lapsed heartbeats are checked, and due schedules. */
+/** How often lapsed heartbeats are checked, due schedules, and how many entries wait. */
 const HEARTBEAT_CHECK_SECONDS = 5;
 /** OIDs of types. */
 const TEXT = 25;
@@ -86,6 +86,7 @@ export function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
     superviseIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
     monitorIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
     cronMonitorIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
+    queueCacheIntervalSeconds: HEARTBEAT_CHECK_SECONDS,
   });
 }
 
@@ -120,6 +121,8 @@ export interface QueuedJob<Name extends JobName> {
   expireSeconds?: number;
   /** When it may run; at once if unset or null. */
   startAt?: string | null;
+  /** Due entries with a higher number run first; 0 if unset. */
+  priority?: number;
 }
 
 /** Queues a job that exists only if the surrounding transaction commits. */
@@ -128,10 +131,10 @@ export async function enqueueJob<Name extends JobName>(
   boss: Boss,
   job: QueuedJob<Name>,
 ): Promise<void> {
-  const { id, name, payload, expireSeconds, startAt = null } = job;
+  const { id, name, payload, expireSeconds, startAt = null, priority = 0 } = job;
   const expiry = expireSeconds === undefined ? {} : { expireInSeconds: expireSeconds };
   const start = startAt === null ? {} : { startAfter: startAt };
-  const queued = await boss.send(name, payload, { id, ...expiry, ...start, db: bossDatabase(sql) });
+  const queued = await boss.send(name, payload, { id, priority, ...expiry, ...start, db: bossDatabase(sql) });
   if (queued === null) throw new Error(`Cannot queue ${name} "${id}": it is already queued`);
 }
 

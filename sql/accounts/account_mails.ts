@@ -41,9 +41,9 @@ const TURN = fragment`coalesce(due_at, created_at)`;
 const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");
 
 /**
- * Queues a mail, and ends the links that it replaces. Over the hourly limit, it waits if its kind may; otherwise it does the
- * same work, but the mail will not be sent. Returns the row's id. Call inside the transaction of the change that the mail is
- * about.
+ * Queues a mail, and ends the links that it replaces. Over the hourly limit, the mail waits if its kind may; otherwise it will not
+ * be sent, but one with a link, which strangers can ask for, takes the same work. Returns the row's id. Call inside the
+ * transaction of the change that the mail is about.
  */
 export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail): Promise<string> {
   const { kind, email, userId = null } = mail;
@@ -61,8 +61,11 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
       where ${isEnded} and ended_at is null and used_at is null`;
   }
   const startAt = isOverLimit ? await awaitTurn(tx, { ...mail, id }) : null;
+  if (isOverLimit && startAt === null && policy.link === null) return id;
   const payload = { accountMailId: id, traceparent: mail.traceparent };
-  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, startAt });
+  // A person waits for a link. Notices can be many.
+  const priority = policy.link === null ? 0 : 1;
+  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, startAt, priority });
   return id;
 }
 
