@@ -1,6 +1,6 @@
 /**
  * Job `expire_org_exports`: deletes the files of expired exports and of dead builds. Sweeps can run concurrently, and a
- * sweep can be killed at any line: the next one continues. When an export expires is in sql/exports/export_retention.ts.
+ * sweep can be killed at any line: the next one continues. What has expired is in sql/exports/export_retention.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { StoredFile } from "../shared/artifacts/store.ts";

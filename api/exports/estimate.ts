@@ -14,6 +14,7 @@ import {
   PROJECT_EXPORT,
   parseBundleParameters,
 } from "./export_request.ts";
+import { rowLimit } from "./row_limit.ts";
 import { type OpenExport, withOpenExport } from "./send_export.ts";
 
 /** PostgreSQL's largest integer: estimates count all rows. */
@@ -69,7 +70,7 @@ export const estimateBundle = operation(
       const estimatedBytes = await estimateBytes(opened, rowCounts);
       await opened.requireAccessStill();
       await opened.close();
-      const syncAllowed = totalRows <= deps.config.exportBundleMaxRows;
+      const syncAllowed = totalRows <= rowLimit(deps.config, "bundle");
       return { asOf, rowCounts, totalRows, estimatedBytes, syncAllowed };
     });
     // The client has left.

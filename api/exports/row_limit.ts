@@ -13,13 +13,17 @@ export interface CountedFile {
   count(tx: Sql, limit: number): Promise<number>;
 }
 
+export function rowLimit(config: Config, kind: CountedFile["kind"]): number {
+  return kind === "bundle" ? config.exportBundleMaxRows : config.exportSyncMaxRows;
+}
+
 /** Counts the rows of a file, but not much further than its limit. Throws EXPORT_TOO_LARGE beyond it. */
 export async function countWithinLimit(
   config: Config,
   { snapshot, requireAccessStill }: Pick<ExportSource, "snapshot"> & { requireAccessStill(): Promise<void> },
   { kind, count }: CountedFile,
 ): Promise<number> {
-  const limit = kind === "bundle" ? config.exportBundleMaxRows : config.exportSyncMaxRows;
+  const limit = rowLimit(config, kind);
   const rows = await snapshot.run((tx) => count(tx, limit + 1));
   // First, because the error tells the number too.
   await requireAccessStill();

@@ -31,14 +31,14 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     async exists(name) {
       // With HEAD, a web page could not be told from the bucket's response.
       const headers = { Range: "bytes=0-0" };
-      const found = await orNull(bucket.open({ method: "GET", key: prefix + name, headers }));
+      const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers }));
       await found?.body.cancel();
       return found !== null;
     },
     async read(name, { bytes, range = { first: 0, last: bytes - 1 }, signal, isOver }) {
       const headers = { Range: `bytes=${range.first}-${range.last}` };
       const open = async () => {
-        const found = await orNull(bucket.open({ method: "GET", key: prefix + name, headers, signal }));
+        const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers, signal }));
         if (found === null || beginsAt(range.first, found.headers)) return found?.body ?? null;
         await found.body.cancel();
         throw new Error(`the response does not begin at byte ${range.first}`);
@@ -58,7 +58,7 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     },
     remove: (name) => removeObject(bucket, prefix + name),
     async readMarker() {
-      const found = await orNull(bucket.send({ method: "GET", key: markerKey }));
+      const found = await ifThere(bucket.send({ method: "GET", key: markerKey }));
       return found?.text ?? null;
     },
     createMarker: (text) => createObject(bucket, markerKey, text),
@@ -74,8 +74,16 @@ function beginsAt(first: number, headers: Headers): boolean {
   return range === null ? first === 0 : range.startsWith(`bytes ${first}-`);
 }
 
-/** Returns null if the bucket responds with one of the codes: by default, that there is no such object. */
-async function orNull<Result>(response: Promise<Result>, codes = MISSING): Promise<Result | null> {
+/** Returns null if there is no such object. */
+function ifThere<Result>(response: Promise<Result>): Promise<Result | null> {
+  return unlessRefused(response, MISSING);
+}
+
+/** Returns null if the bucket responds with one of the codes. */
+async function unlessRefused<Result>(
+  response: Promise<Result>,
+  codes: readonly string[],
+): Promise<Result | null> {
   return response.catch((error: unknown) => {
     if (hasBucketCode(error, ...codes)) return null;
     throw error;
@@ -85,16 +93,16 @@ async function orNull<Result>(response: Promise<Result>, codes = MISSING): Promi
 /** Returns false if the object exists. */
 async function createObject(bucket: BucketRequests, key: string, body: string): Promise<boolean> {
   // Some buckets ignore the condition.
-  if (await orNull(bucket.send({ method: "HEAD", key }))) return false;
+  if (await ifThere(bucket.send({ method: "HEAD", key }))) return false;
   const headers = { ...MARKER_TYPE, "If-None-Match": "*" };
-  return (await orNull(bucket.send({ method: "PUT", key, headers, body }), TAKEN)) !== null;
+  return (await unlessRefused(bucket.send({ method: "PUT", key, headers, body }), TAKEN)) !== null;
 }
 
 /** Deletes the object, and the parts of uploads that would make it. */
 async function removeObject(bucket: BucketRequests, key: string): Promise<void> {
-  await orNull(bucket.send({ method: "DELETE", key }));
+  await ifThere(bucket.send({ method: "DELETE", key }));
   for await (const upload of listUploads(bucket, key)) {
-    if (upload.name === key) await orNull(abortUpload(bucket, { key, uploadId: upload.uploadId }));
+    if (upload.name === key) await ifThere(abortUpload(bucket, { key, uploadId: upload.uploadId }));
   }
 }
 
@@ -126,7 +134,7 @@ async function* listUploads(
   let isTruncated = true;
   while (isTruncated) {
     const query = { uploads: "", prefix, ...markers };
-    const page = await orNull(bucket.send({ method: "GET", key: "", query }), UNLISTED);
+    const page = await unlessRefused(bucket.send({ method: "GET", key: "", query }), UNLISTED);
     if (page === null) return;
     const { text } = page;
     for (const item of elementsOf(text, "Upload")) {

@@ -95,8 +95,8 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
 };
 
 /**
- * Escapes formulas in all texts. A list of words holds none in our own tables, but nothing checks what a tracker's view
- * returns, which may be an enum. JSON text that begins with a sign is a number.
+ * Escapes formulas in text columns. A list of words holds none in our own tables, but nothing checks the words of a tracker's
+ * view, which may be an enum. JSON text that begins with a sign is a number.
  */
 function csvValue({ column, type }: ExportColumn): string {
   const value = `r."${column}"`;

@@ -1,5 +1,6 @@
 /**
- * Which organization exports have expired, and which files are still needed. The sweep that deletes them is jobs/delete_expired_exports.ts.
+ * Which organization exports have expired, and which files are still needed. When one expires is written when it becomes
+ * ready (build_attempts.ts). The sweep that deletes files is jobs/delete_expired_exports.ts.
  */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import { anyRow, type Sql } from "../connection/pool.ts";

@@ -35,11 +35,11 @@ const NOTEWORTHY_LAG_MS = 5000;
 /** The pid of prepared transactions, which have no session. */
 const NO_SESSION = 0;
 
-/** A session that holds back the watermark, for the log. */
+/** What holds back the watermark: an open transaction, or a write whose end is unknown. Also for the log. */
 interface WatermarkBlocker {
   pid: number;
   applicationName: string;
-  /** When its transaction started; null if the database hides it. */
+  /** When its transaction started; null if that is unknown, because the database hides it or says another time: nothing settles. */
   transactionStart: string | null;
 }
 
@@ -211,7 +211,7 @@ export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise
     const starts = blockers.flatMap(({ transactionStart }) => transactionStart ?? []);
     const isDated = isKnown && starts.length === blockers.length;
     const [oldest] = starts.sort();
-    if (isDated && oldest === undefined) return { ok: true, asOf: watermark, observedAt, blockers };
+    if (isKnown && blockers.length === 0) return { ok: true, asOf: watermark, observedAt, blockers };
     // Without `asOf`, the cutoff is before the transactions that are not short.
     if (isDated && oldest && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) {
       return { ok: true, asOf: addMilliseconds(oldest, -1), observedAt, blockers };
@@ -266,7 +266,7 @@ function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionR
   return { pid, applicationName, transactionStart: isHidden ? null : xactStart };
 }
 
-/** The start of its transaction is unknown. */
+/** The start of its transaction is unknown; what PostgreSQL knows is the later time of PREPARE. */
 function describeWrite({ pid, what }: AbandonedWrite): WatermarkBlocker {
   return { pid: pid ?? NO_SESSION, applicationName: what, transactionStart: null };
 }

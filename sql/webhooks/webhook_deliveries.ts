@@ -158,6 +158,7 @@ export async function queueDeliveries(sql: Sql): Promise<number> {
 
 /** A delivery to attempt. */
 export interface ClaimedDelivery {
+  /** The same with every attempt, so that receivers can drop repetitions. */
   id: string;
   webhookId: string;
   orgId: string;
