@@ -47,7 +47,7 @@ export async function writeOrgExport(
   options: OrgExport & { artifactKey: string; prepareStore: (stopped: AbortSignal) => Promise<void> },
 ): Promise<{ artifact: ContentDigest; progress: ExportJobProgress }> {
   const { job, signal, artifactKey, prepareStore } = options;
-  const projects = await listLiveProjects(deps.sql, job.orgId);
+  const { rows: projects } = await listLiveProjects(deps.sql, { orgId: job.orgId });
   const meter: RowMeter = { rows: 0 };
   const done = { projects: 0, leftOut: 0, bytes: 0 };
   const progress = (): ExportJobProgress => ({

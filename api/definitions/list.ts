@@ -19,7 +19,7 @@ import { LIST_TIMEOUT_MS, listDefinitions as listPage } from "../../sql/definiti
 import { DEFINITION_SORTS } from "../../sql/definitions/list/sort_columns.ts";
 import { withinTimeout } from "../http/error_handler.ts";
 import { jsonText, operation, reply } from "../http/operation.ts";
-import { choice, flag, limit, mapped, offset, text, texts, uuid, word } from "../http/query.ts";
+import { choice, flag, limit, mapped, OFFSET, text, texts, uuid, word } from "../http/query.ts";
 import { readScope } from "./find_visible.ts";
 import { DefinitionSummary, READ } from "./schemas.ts";
 
@@ -68,7 +68,7 @@ export const LIST_QUERY = {
   sortBy: choice(DEFINITION_SORTS, "Sort key. Default: relevance in a search, else `createdAt`"),
   sortOrder: word(["desc", "asc"], "Sort direction"),
   limit: limit({ max: 100, unset: 50 }, "Page size"),
-  offset: offset("Number of definitions to skip"),
+  offset: OFFSET,
 };
 
 export const listDefinitions = operation(

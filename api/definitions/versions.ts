@@ -16,7 +16,7 @@ import { listVersionHistory } from "../../sql/definitions/versions.ts";
 import { type DefinitionViewer, isMemberOrg } from "../../sql/definitions/visibility.ts";
 import { DIFF_FORMATS, type DiffMode } from "../documents/compare_documents.ts";
 import { joinJson, jsonText, operation, reply } from "../http/operation.ts";
-import { flag, limit, offset, once, word } from "../http/query.ts";
+import { flag, limit, OFFSET, once, word } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { parseLineReadAddress } from "./address.ts";
 import { invalidDocument, readerWork } from "./document.ts";
@@ -35,7 +35,7 @@ export const listVersions = operation(
     params: NameOrId,
     query: {
       limit: limit({ max: 100, unset: 50 }, "Page size"),
-      offset: offset("Number of versions to skip"),
+      offset: OFFSET,
     },
     response: {
       200: data(

@@ -57,7 +57,7 @@ export const exportDataset = operation(
     id: "exportDataset",
     path: "/api/v1/export/projects/{project}/{dataset}",
     summary: "Export a dataset of a project",
-    description: "Rows ordered by time, then id.",
+    description: "Ordered by time, then id.",
     params: { ...ProjectParams, dataset: Type.String() },
     uncheckedQuery: {},
     response: {
@@ -155,7 +155,7 @@ const MAX_FILTER_LENGTH = 500;
 
 function filterParameter(filter: ExportFilter): QueryParameter<string[]> {
   return {
-    description: "Only rows with one of these values",
+    description: "Rows with one of these values",
     explode: true,
     schema: listOf(filter.values ? oneOf(filter.values) : filter.type === "uuid" ? Uuid() : Text),
     read(texts: readonly string[], addProblem: AddProblem): string[] {

@@ -17,7 +17,7 @@ import { cancelJob } from "../../sql/queue.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../http/operation.ts";
-import { flag, limit, offset, parseQuery, queryOf, rejectQuery } from "../http/query.ts";
+import { flag, limit, OFFSET, parseQuery, queryOf, rejectQuery } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { resolveOrg } from "../http/resolve_org.ts";
 import {
@@ -31,7 +31,7 @@ import {
 
 const LIST_QUERY = {
   limit: limit({ max: 100, unset: 20 }, "Jobs per page"),
-  offset: offset("Jobs to skip"),
+  offset: OFFSET,
 };
 
 export const listExportJobs = operation(

@@ -154,10 +154,8 @@ export function limit(bounds: { max: number; unset: number }, description: strin
   return integer({ min: 1, ...bounds }, description);
 }
 
-/** Number of items to skip. */
-export function offset(description: string) {
-  return integer({ min: 0, max: MAX_OFFSET, unset: 0 }, description);
-}
+/** Number of items to skip. All lists describe it alike, so that the document has it once. */
+export const OFFSET = integer({ min: 0, max: MAX_OFFSET, unset: 0 }, "Items to skip");
 
 /** A UUID in lower case; null if omitted. */
 export function uuid(description: string) {

@@ -83,8 +83,8 @@ interface PageOfList {
 }
 
 /** Reads the offset of a list from its address; the list begins at its start for any other text. */
-export function readOffset({ searchParams }: URL): number {
-  const text = searchParams.get("offset") ?? "";
+export function readOffset({ searchParams }: URL, name = "offset"): number {
+  const text = searchParams.get(name) ?? "";
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
@@ -92,6 +92,7 @@ export function readOffset({ searchParams }: URL): number {
 export function pager(
   { offset, limit, total, shown }: PageOfList,
   linkTo: (offset: number | null) => string,
+  label = "Pages",
 ): Content {
   const hasMore = shown > 0 && offset + shown < total;
   if (offset === 0 && !hasMore) return null;
@@ -99,7 +100,7 @@ export function pager(
     shown === 0
       ? `${formatCount(total)} in all`
       : `${formatCount(offset + 1)}–${formatCount(offset + shown)} of ${formatCount(total)}`;
-  return html`<nav class="pager" aria-label="Pages">
+  return html`<nav class="pager" aria-label="${label}">
   <span class="quiet">${range}</span>
   <span class="actions">${offset > 0 && html`<a class="button" rel="prev" href="${linkTo(offset > limit ? offset - limit : null)}">Previous</a>`}
   ${hasMore && html`<a class="button" rel="next" href="${linkTo(offset + limit)}">Next</a>`}</span>

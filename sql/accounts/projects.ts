@@ -1,6 +1,14 @@
 /** Table `projects`. An organization owns them; runs and issues belong to them. What a caller sees is in visible_project.ts. */
 import { isUuid } from "../../shared/uuid.ts";
-import { columnList, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
+import {
+  columnList,
+  type Fragment,
+  firstRow,
+  fragment,
+  onlyRow,
+  onlyValue,
+  type Sql,
+} from "../connection/pool.ts";
 
 const COLUMNS = columnList("id, org_id, name, slug, created_at, deleted_at");
 
@@ -80,20 +88,40 @@ export async function lockProject(
 
 /** Counts the projects of an organization, with the deleted ones that can be restored. */
 export async function countProjects(sql: Sql, orgId: string): Promise<number> {
-  return onlyValue(sql<[{ count: number }]>`
-    select count(*)::int as count
-    from projects
-    where org_id = ${orgId}
-      and (deleted_at is null or deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS}))`);
+  return countWhere(
+    sql,
+    fragment`
+      org_id = ${orgId}
+      and (deleted_at is null or deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS}))`,
+  );
 }
 
-/** Lists the deleted projects of an organization that can be restored, last deleted first. */
-export async function listRestorableProjects(sql: Sql, orgId: string): Promise<ProjectRow[]> {
-  return sql<ProjectRow[]>`
+async function countWhere(sql: Sql, condition: Fragment): Promise<number> {
+  return onlyValue(sql<[{ count: number }]>`select count(*)::int as count from projects where ${condition}`);
+}
+
+/** A page of an organization's projects; all of them without a limit. */
+interface ProjectPage {
+  orgId: string;
+  limit?: number | null;
+  offset?: number;
+}
+
+/** Returns the deleted projects of an organization that can be restored, last deleted first, and their total number. */
+export async function listRestorableProjects(
+  sql: Sql,
+  { orgId, limit = null, offset = 0 }: ProjectPage,
+): Promise<{ rows: ProjectRow[]; total: number }> {
+  const restorable = fragment`
+    org_id = ${orgId} and deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS})`;
+  const total = await countWhere(sql, restorable);
+  const rows = await sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
     from projects
-    where org_id = ${orgId} and deleted_at > now() - make_interval(days => ${PROJECT_RESTORE_DAYS})
-    order by deleted_at desc, id`;
+    where ${restorable}
+    order by deleted_at desc, id
+    limit ${limit} offset ${offset}`;
+  return { rows: [...rows], total };
 }
 
 /**
@@ -147,13 +175,28 @@ export async function updateProjectDeleted(
 
 type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
 
-/** Lists the organization's projects that are not deleted, by name and id. */
-export async function listLiveProjects(sql: Sql, orgId: string): Promise<LiveProjectRow[]> {
-  return sql<LiveProjectRow[]>`
+/**
+ * Returns the organization's projects that are not deleted, by name and id, and their total number. With `project`, only those
+ * with this id or slug.
+ */
+export async function listLiveProjects(
+  sql: Sql,
+  { orgId, project = null, limit = null, offset = 0 }: ProjectPage & { project?: string | null },
+): Promise<{ rows: LiveProjectRow[]; total: number }> {
+  const live = fragment`org_id = ${orgId} and deleted_at is null and ${hasIdOrSlug(project)}`;
+  const total = await countWhere(sql, live);
+  const rows = await sql<LiveProjectRow[]>`
     select id, name, slug, created_at
     from projects
-    where org_id = ${orgId} and deleted_at is null
-    order by name collate "C", id`;
+    where ${live}
+    order by name collate "C", id
+    limit ${limit} offset ${offset}`;
+  return { rows: [...rows], total };
+}
+
+function hasIdOrSlug(project: string | null): Fragment {
+  if (project === null) return fragment`true`;
+  return isUuid(project) ? fragment`(id = ${project} or slug = ${project})` : fragment`slug = ${project}`;
 }
 
 export interface NewProject {

@@ -77,7 +77,7 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   /** Without rows, the schema. */
   parquet: {
     title: "Parquet",
-    description: "Apache Parquet; JSON columns are text of the logical type JSON",
+    description: "Apache Parquet; JSON columns have the logical type JSON",
     contentType: "application/vnd.apache.parquet",
     isCompressed: true,
     // Cast, because a tracker's view may have another type, with another binary form. JSON as text: binary jsonb begins

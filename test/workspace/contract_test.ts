@@ -116,6 +116,7 @@ test("fixed limits are those of the code", async () => {
     "Page of versions": parameterBound(document, ["/definitions/{type}/{name}/versions", "limit"], "maximum"),
     "Page of models": parameterBound(document, ["/models", "limit"], "maximum"),
     "Page of export jobs": parameterBound(document, ["/export/jobs", "limit"], "maximum"),
+    "Page of projects": parameterBound(document, ["/orgs/{slug}/projects", "limit"], "maximum"),
     "Page of audit entries": parameterBound(document, ["/orgs/{slug}/audit", "limit"], "maximum"),
     "Depth of dependencies": parameterBound(
       document,

@@ -11,6 +11,7 @@ import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../../http/operation.ts";
+import { integer, OFFSET, text } from "../../http/query.ts";
 import { checkTexts, nameProblem, projectSlugProblem } from "../profile_fields.ts";
 import { requireOrgRole, requireOwnOrg } from "../require_own_org.ts";
 import {
@@ -45,6 +46,11 @@ const ProjectList = data(
   "Projects that are not deleted, by name",
 );
 
+const PAGE_QUERY = {
+  limit: integer({ min: 1, max: 200, unset: null }, "Page size. Default: all."),
+  offset: OFFSET,
+};
+
 export const listOrganizationProjects = operation(
   {
     ...MEMBER_READ,
@@ -52,12 +58,13 @@ export const listOrganizationProjects = operation(
     path: "/api/v1/orgs/{slug}/projects",
     summary: "List an organization's projects",
     description: "For members. Sorted by name.",
+    query: { project: text(1_000, "Id or slug of the only project to list"), ...PAGE_QUERY },
     response: { 200: ProjectList },
   },
-  async ({ params, caller }, { sql }) => {
-    const { id } = await requireOwnOrg(sql, { caller, slug: params.slug });
-    const projects = await listLiveProjects(sql, id);
-    return reply(200, { data: { projects, total: projects.length } });
+  async ({ params, query, caller }, { sql }) => {
+    const { id: orgId } = await requireOwnOrg(sql, { caller, slug: params.slug });
+    const { rows: projects, total } = await listLiveProjects(sql, { orgId, ...query });
+    return reply(200, { data: { projects, total } });
   },
 );
 
@@ -193,14 +200,15 @@ export const listDeletedProjects = operation(
     path: "/api/v1/orgs/{slug}/projects/deleted",
     summary: "List deleted projects",
     description: "For owners and admins. Lists projects that can be restored, most recently deleted first.",
+    query: PAGE_QUERY,
     response: {
       200: data({ projects: listOf(ManagedProject), total: Count }, "Projects that can be restored"),
     },
   },
-  async ({ params: { slug }, caller, request }, { sql }) => {
-    const { id } = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
-    const rows = await listRestorableProjects(sql, id);
-    return reply(200, { data: { projects: rows.map(presentProject), total: rows.length } });
+  async ({ params: { slug }, query, caller, request }, { sql }) => {
+    const { id: orgId } = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+    const { rows, total } = await listRestorableProjects(sql, { orgId, ...query });
+    return reply(200, { data: { projects: rows.map(presentProject), total } });
   },
 );
 

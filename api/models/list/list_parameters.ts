@@ -8,7 +8,7 @@ import {
   integer,
   limit,
   mapped,
-  offset,
+  OFFSET,
   type QueryValues,
   text,
   word,
@@ -50,7 +50,7 @@ export const MODEL_LIST_QUERY = {
   ...SELECTION_QUERY,
   facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   limit: limit({ max: 200, unset: 50 }, "Page size"),
-  offset: offset("Number of models to skip"),
+  offset: OFFSET,
   // `csv` is described as an operation of its own.
   format: {
     ...word(["json", "csv"], "`json`, a page"),

@@ -10,6 +10,7 @@ import {
 } from "../../../shared/exports/datasets.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
+import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
 import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
 import { notFound } from "../../http/not_found.ts";
@@ -21,7 +22,7 @@ import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
 import { FLAG_NAMES, formatBytes } from "./format.ts";
-import { listProjects, type Project } from "./project_list.ts";
+import type { Project } from "./project_list.ts";
 
 type Estimate = ResponseOf<typeof estimateBundle>["data"];
 
@@ -69,8 +70,9 @@ async function requireProject(page: SignedInPage, name: string): Promise<OwnProj
   let refusal = new ApiError("PROJECT_NOT_FOUND");
   for (const org of new Set([...(chosen ? [chosen] : []), ...organizations])) {
     try {
-      const projects = await listProjects(page, org);
-      const found = projects.find(({ id, slug }) =>
+      const input = { params: { slug: org.slug }, query: { project: name } };
+      const { data } = await page.call(listOrganizationProjects, input);
+      const found = data.projects.find(({ id, slug }) =>
         isUuid(name) ? id === name.toLowerCase() : slug === name,
       );
       if (found) return { ...found, org };

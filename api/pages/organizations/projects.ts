@@ -22,7 +22,13 @@ const PAGE_SIZE = 200;
 
 type Projects = ResponseOf<typeof listOrganizationProjects>["data"];
 
-type DeletedProject = ResponseOf<typeof listDeletedProjects>["data"]["projects"][number];
+type DeletedProjects = ResponseOf<typeof listDeletedProjects>["data"];
+
+/** Where the pages of the two lists begin. */
+interface Places {
+  offset: number;
+  deleted: number;
+}
 
 const NOTICES = {
   created: "Organization created. Create its first project.",
@@ -50,36 +56,45 @@ function readProject(form: URLSearchParams): { name: string; slug: string } {
 }
 
 export async function showProjects(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
-  const { data } = await page.call(listOrganizationProjects, { params: { slug } });
+  const params = { slug };
+  const at = { offset: readOffset(page.url), deleted: readOffset(page.url, "deleted") };
+  const query = { limit: PAGE_SIZE, offset: at.offset };
+  const { data } = await page.call(listOrganizationProjects, { params, query });
   const org = findOwnOrg(page, slug);
   const isAdmin = org !== null && hasOrgRole(org.role, "admin").ok;
-  const deleted = isAdmin ? (await page.call(listDeletedProjects, { params: { slug } })).data.projects : [];
+  const deleted = isAdmin
+    ? (await page.call(listDeletedProjects, { params, query: { limit: PAGE_SIZE, offset: at.deleted } })).data
+    : null;
   return orgPage(page, {
     slug,
     tab: "projects",
     notices: NOTICES,
-    body: html`${renderProjects(data, { slug, isAdmin, offset: readOffset(page.url) })}
+    body: html`${renderProjects(data, { slug, isAdmin, at })}
 ${isAdmin && renderForm(page)}
-${deleted.length > 0 && renderDeleted(page.session, deleted)}`,
+${deleted !== null && deleted.total > 0 && renderDeleted(page.session, deleted, { slug, at })}`,
   });
+}
+
+function pagePath(slug: string, { offset, deleted }: { [Name in keyof Places]: number | null }): string {
+  return withQuery(orgPath(slug, "projects"), { offset: offset || null, deleted: deleted || null });
 }
 
 function renderProjects(
   { projects, total }: Projects,
-  { slug, isAdmin, offset }: { slug: string; isAdmin: boolean; offset: number },
+  { slug, isAdmin, at }: { slug: string; isAdmin: boolean; at: Places },
 ): Html {
-  const shown = projects.slice(offset, offset + PAGE_SIZE);
-  const rows = shown.map((project): Content[] => [
+  const rows = projects.map((project): Content[] => [
     isAdmin ? html`<a href="${orgPath(slug, "projects", project.id)}">${project.name}</a>` : project.name,
     html`<code>${project.slug}</code>`,
     renderDay(project.createdAt),
   ]);
+  const list = { offset: at.offset, limit: PAGE_SIZE, total, shown: rows.length };
   const content =
     total === 0
       ? emptyState(`This organization has no projects.${isAdmin ? "" : " An owner or admin can create one."}`)
       : html`<p><a href="${EXPORTS_PATH}">Export projects</a></p>
   ${recordTable("Projects", ["Name", "Slug", "Created"], rows)}
-  ${pager({ offset, limit: PAGE_SIZE, total, shown: rows.length }, (to) => withQuery(orgPath(slug, "projects"), { offset: to }))}`;
+  ${pager(list, (to) => pagePath(slug, { ...at, offset: to }))}`;
   return html`<section class="stack" aria-labelledby="projects-title">
   <h2 id="projects-title">Projects <small>${formatCount(total)}</small></h2>
   ${content}
@@ -114,7 +129,11 @@ function projectFields(
   ];
 }
 
-function renderDeleted(session: PageSession, projects: readonly DeletedProject[]): Html {
+function renderDeleted(
+  session: PageSession,
+  { projects, total }: DeletedProjects,
+  { slug: orgSlug, at }: { slug: string; at: Places },
+): Html {
   const rows = projects.map(({ id, name, slug, restorableUntil }): Content[] => [
     html`${name}<div class="actions">
     <form method="post">${tokenField(session)}<input type="hidden" name="restore" value="${id}"><button type="submit">Restore<span class="visually-hidden"> ${name}</span></button></form>
@@ -122,9 +141,11 @@ function renderDeleted(session: PageSession, projects: readonly DeletedProject[]
     html`<code>${slug}</code>`,
     restorableUntil !== null && renderDay(restorableUntil),
   ]);
+  const list = { offset: at.deleted, limit: PAGE_SIZE, total, shown: rows.length };
   return html`<section class="stack" aria-labelledby="deleted-title">
-  <h2 id="deleted-title">Deleted projects</h2>
+  <h2 id="deleted-title">Deleted projects <small>${formatCount(total)}</small></h2>
   ${recordTable("Deleted projects", ["Name", "Slug", "Restorable until"], rows)}
+  ${pager(list, (to) => pagePath(orgSlug, { ...at, deleted: to }), "Pages of deleted projects")}
 </section>`;
 }
 
@@ -150,7 +171,7 @@ export async function showProject(
   { slug, project: id }: ProjectAddress,
 ): Promise<PageResult> {
   await requireOrgWithRole(page, { slug, role: "admin" });
-  const { data } = await page.call(listOrganizationProjects, { params: { slug } });
+  const { data } = await page.call(listOrganizationProjects, { params: { slug }, query: { project: id } });
   const project = data.projects.find((listed) => listed.id === id);
   if (!project) throw new ApiError("PROJECT_NOT_FOUND");
   const token = tokenField(page.session);

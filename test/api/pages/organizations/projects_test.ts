@@ -97,3 +97,29 @@ test("many projects are on several pages", async () => {
   const second = await readPage(api, `${path}?offset=200`, owner.token);
   expect([second.match(/Unit \d+/g)?.at(0), second.includes("Unit 250")]).toEqual(["Unit 201", true]);
 });
+
+test("deleted projects are on pages of their own, which leave the others where they are", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  await api.db.sql`
+    insert into projects (org_id, owner_id, name, slug, deleted_at)
+    select
+      ${org.id}, ${owner.user.id}, 'Unit ' || to_char(n, 'fm000'), 'unit-' || n,
+      case when n <= 250 then now() - make_interval(mins => n) end
+    from generate_series(1, 500) n`;
+  const path = `/orgs/${org.slug}/projects`;
+  const first = await readPage(api, `${path}?offset=200`, owner.token);
+  const restoring = (text: string) => text.match(/name="restore"/g)?.length;
+  expect([restoring(first), first.includes("1–200 of 250"), first.includes("201–250 of 250")]).toEqual([
+    ...[200, true, true],
+  ]);
+  expect(first).toContain(`href="${path}?offset=200&amp;deleted=200"`);
+  const second = await readPage(api, `${path}?offset=200&deleted=200`, owner.token);
+  expect([restoring(second), second.includes("Unit 201"), second.includes("Unit 251")]).toEqual([
+    50,
+    true,
+    false,
+  ]);
+  expect(second).toContain(`href="${path}?offset=200"`);
+  expect(second).toContain(`href="${path}?deleted=200"`);
+});
