@@ -39,7 +39,7 @@ interface Held extends Required<Claim> {
 /** What is said to a caller when a limit is reached. */
 export interface SlotTexts {
   holder: (limit: number) => string;
-  /** Set if holders have groups. Then the error says whose share is used up. */
+  /** Set if groups are organizations. Then the error says whose share is used up. */
   group?: (limit: number) => string;
   all: (reached: { limit: number; seconds: number }) => string;
 }
@@ -62,8 +62,8 @@ export class Slots {
   }
 
   /**
-   * Takes the amount. Throws RATE_LIMITED if the share of the holder or group is used up, SERVICE_UNAVAILABLE if the total of
-   * the process is. A first claim may exceed the holder's limit on its own.
+   * Takes the amount. Throws RATE_LIMITED if the share of the holder or organization is used up, SERVICE_UNAVAILABLE if that of
+   * another group or the total of the process is. A first claim may exceed the holder's limit on its own.
    */
   take(claim: Claim): Permit {
     const shortage = this.#findShortage(claim);
@@ -130,7 +130,7 @@ export class Slots {
       const details = group ? { details: { share: "user", limit: perHolder } } : {};
       return new ApiError("RATE_LIMITED", { message: holder(perHolder), ...details, retryAfter });
     }
-    const message = all({ limit: max, seconds: retryAfter });
+    const message = all({ limit: shortage === "group" ? perGroup : max, seconds: retryAfter });
     return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter });
   }
 }

@@ -11,14 +11,14 @@ const MIB = 2 ** 20;
 const REQUESTS = {
   gauge: "http_large_request_bytes",
   help: "Bytes of large request bodies that are read or whose request is not answered yet",
-  mebibytes: { all: 64, holder: 8 },
+  mebibytes: { all: 64, anonymous: 16, holder: 8 },
   text: "unsent",
 } as const;
 
 const RESPONSES = {
   gauge: "http_large_response_bytes",
   help: "Bytes of large responses that clients have not read yet",
-  mebibytes: { all: 32, holder: 8 },
+  mebibytes: { all: 32, anonymous: 16, holder: 8 },
   text: "unread",
 } as const;
 
@@ -27,7 +27,7 @@ type Budget = typeof REQUESTS | typeof RESPONSES;
 /**
  * Creates the budget of one process for request bodies: a function that counts the bytes of a large one until its request is
  * answered or its connection lost. It throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total
- * is.
+ * is, or the part that anonymous callers share: strangers with any number of networks leave the rest to users.
  */
 export function createClaimRequestBody(metrics: Metrics) {
   const budget = openBudget(metrics, REQUESTS);
@@ -53,12 +53,12 @@ export function createClaimResponse(metrics: Metrics) {
 }
 
 function openBudget({ registry }: Metrics, { gauge, help, mebibytes, text }: Budget): Slots {
-  const max = mebibytes.all * MIB;
+  const { all, anonymous, holder } = mebibytes;
   const budget = new Slots(
-    { max, perHolder: mebibytes.holder * MIB, perGroup: max },
+    { max: all * MIB, perGroup: anonymous * MIB, perHolder: holder * MIB },
     {
-      holder: () => TEXTS.RATE_LIMITED[text](mebibytes.holder),
-      all: ({ seconds }) => TEXTS.SERVICE_UNAVAILABLE[text]({ mebibytes: mebibytes.all, seconds }),
+      holder: () => TEXTS.RATE_LIMITED[text](holder),
+      all: ({ limit, seconds }) => TEXTS.SERVICE_UNAVAILABLE[text]({ mebibytes: limit / MIB, seconds }),
     },
   );
   registerGauge(registry, { name: gauge, help, read: () => budget.used });
@@ -66,5 +66,8 @@ function openBudget({ registry }: Metrics, { gauge, help, mebibytes, text }: Bud
 }
 
 function claimOf({ caller, network, connection }: RequestContext, amount: number) {
-  return { holder: caller?.userId ?? network, group: null, amount, isOver: () => !connection.isOpen() };
+  const isOver = () => !connection.isOpen();
+  return caller
+    ? { holder: caller.userId, group: null, amount, isOver }
+    : { holder: network, group: "anonymous", amount, isOver };
 }

@@ -114,8 +114,8 @@ const STORE = probe("POST", "/api/v1/store", () => data("stored"), {
 });
 
 /** Sends the beginning of a large body, and keeps the connection. `answer` is what the server has sent so far. */
-async function withhold({ port }: ListeningApp, bytes: number) {
-  const socket = connect(port, "127.0.0.1");
+async function withhold({ port }: ListeningApp, bytes: number, localAddress = "127.0.0.1") {
+  const socket = connect({ port, host: "127.0.0.1", localAddress });
   let answer = "";
   socket.on("error", () => {});
   socket.on("data", (chunk) => {
@@ -155,6 +155,18 @@ test("large bodies that are not sent whole hold little memory, and others are se
   for (const { socket } of withheld) socket.destroy();
   await waitFor(async () => (await used()) === "0");
   expect((await post(server, LARGE)).status).toBe(200);
+});
+
+test("strangers with many addresses leave most of the memory to users", async () => {
+  await using server = await openListeningApp({ routes: [STORE] });
+  const addresses = Array.from({ length: 40 }, (_, n) => `127.0.0.${2 + (n % 5)}`);
+  const withheld = await Promise.all(addresses.map((address) => withhold(server, MIB - 100, address)));
+  const refused = () => withheld.map(({ answer }) => answer()).filter((text) => text.includes(" 503 "));
+  await waitFor(() => refused().length === 24);
+  expect(refused()[0]).toContain("16 MiB of large requests are under way");
+  const { key } = await server.app.make.person();
+  expect([(await post(server, LARGE)).status, (await post(server, LARGE, key)).status]).toEqual([503, 200]);
+  for (const { socket } of withheld) socket.destroy();
 });
 
 test("a body counts as large only when much of it has come", async () => {
