@@ -141,12 +141,13 @@ async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
 
 /**
  * Lets the last mail of the same organization that has a link, or will get one, lead to this invitation, which has replaced the
- * earlier one. Returns false if there is no such mail.
+ * earlier one, for as long as a new link. Returns false if there is no such mail.
  */
 async function keepInvitationLink(tx: Sql, mailId: string): Promise<boolean> {
+  const { minutes } = ACCOUNT_MAILS.invitation.link;
   return anyRow(tx`
     update account_mails as last
-    set details = mail.details
+    set details = mail.details, expires_at = clock_timestamp() + make_interval(mins => ${minutes})
     from account_mails as mail
     where mail.id = ${mailId}
       and last.id = (

@@ -120,6 +120,22 @@ test("invitations over the limit wait, three an hour and one of each organizatio
   expect(rows).toHaveLength(0);
 });
 
+test("a further invitation over the limit gives the link that it uses seven days", async () => {
+  await using app = await openTestApp();
+  const { id: orgId } = await app.make.org();
+  let mailId = "";
+  for (let count = 0; count < 3; count += 1) mailId = (await invite(app, orgId)).id;
+  const { tokenHash } = mintLinkToken();
+  await updateAccountMailLink(app.deps.sql, { id: mailId, tokenHash, minutes: 1, userId: null });
+  const { invitationId } = await invite(app, orgId);
+  const link = { kind: "invitation", tokenHash } as const;
+  expect((await findAccountLink(app.deps.sql, link))?.details).toEqual({ invitationId });
+  const [row] = await app.db.sql`
+    select ceil(extract(epoch from expires_at - now()) / 86400)::int as days
+    from account_mails where id = ${mailId}`;
+  expect(row).toEqual({ days: 7 });
+});
+
 test("mails that the job runner did not send do not count for the limit", async () => {
   await using app = await openTestApp();
   const mail = { kind: "sign_up", email: "ann@example.com" } as const;
