@@ -1,4 +1,5 @@
 /** What the functions that write account mails get and return, and who gets a notice. */
+import type { Config } from "../../shared/process/config.ts";
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findMembership } from "../../sql/accounts/organization_members.ts";
@@ -10,6 +11,7 @@ export interface AccountMailScope {
   sql: Sql;
   /** Without a trailing slash. */
   publicUrl: string;
+  signUp: Config["signUp"];
   mail: AccountMailRow;
   /**
    * Makes the link of the mail and stores the hash of its token. `userId` is the account that the link is for, if the

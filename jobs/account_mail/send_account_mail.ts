@@ -41,7 +41,7 @@ export async function sendAccountMail(
 }
 
 async function compose(
-  { sql, config: { publicUrl } }: RunnerDeps,
+  { sql, config: { publicUrl, signUp } }: RunnerDeps,
   mail: AccountMailRow,
 ): Promise<MailMessage | null> {
   const write = WRITE_ACCOUNT_MAIL[mail.kind];
@@ -57,7 +57,7 @@ async function compose(
     attempt = crypto.randomUUID();
     return expiresAt === null ? null : { url: `${publicUrl}${link.page}?token=${token}`, expiresAt };
   };
-  const content = await write({ sql, publicUrl, mail, makeLink });
+  const content = await write({ sql, publicUrl, signUp, mail, makeLink });
   if (!content) return null;
   const { to = mail.email, ...said } = content;
   // Mailboxes show one of two mails with the same id, so mails with different links have different ones.

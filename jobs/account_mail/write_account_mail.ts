@@ -26,7 +26,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   removal_notice: writeMembershipNotice,
 
   /** Says who invites whom. Null if the invitation is no longer pending. */
-  async invitation({ sql, mail, makeLink }) {
+  async invitation({ sql, signUp, mail, makeLink }) {
     const offer = await findMailedInvitation(sql, mail.id);
     const link = offer && (await makeLink());
     if (!offer || !link) return null;
@@ -51,7 +51,11 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
         ["Expires", inWords(expiresAt)],
       ],
       notes: [
-        `The link works once, and only for an account with the address ${email}. You can sign in or sign up when you open it.`,
+        `The link works once, and only for an account with the address ${email}. ${
+          signUp === "off"
+            ? "Sign in when you open it. If you have no account, ask an operator of this service for one."
+            : "You can sign in or sign up when you open it."
+        }`,
         "If you were not expecting this, ignore this email. You do not join unless you accept.",
       ],
     };

@@ -9,14 +9,15 @@ import {
   openOrgScene,
   type SignedInPerson,
 } from "../../../../helpers/accounts/organization.ts";
+import type { TestAppOptions } from "../../../../helpers/http/app.ts";
 import { openMailServer, parseMail } from "../../../../helpers/network/mail_server.ts";
 import { openTestRunner } from "../../../../helpers/process/job_runner.ts";
 
 const PUBLIC_URL = "https://ulr.example";
 
-async function openMailScene() {
+async function openMailScene(config: TestAppOptions["config"] = {}) {
   const server = await openMailServer();
-  const scene = await openOrgScene({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url } });
+  const scene = await openOrgScene({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url, ...config } });
   const runner = await openTestRunner(scene.api);
   /** Sends what is queued, and returns the new mails by recipient. */
   const deliver = async () => {
@@ -77,6 +78,18 @@ test("the invitation says who invites whom, to what, with which role and until w
   const body = { token: mail.token };
   const joined = await ask(scene.api, "/invitations/accept", { token, method: "POST", body });
   expect(joined).toMatchObject({ status: 200, data: { role: "publisher" } });
+});
+
+test("the invitation offers to sign up unless only operators create accounts", async () => {
+  for (const [signUp, offer] of [
+    ["invited", "You can sign in or sign up when you open it."],
+    ["off", "Sign in when you open it. If you have no account, ask an operator of this service for one."],
+  ] as const) {
+    await using scene = await openMailScene({ signUp });
+    await invite(scene, "ann@example.com", "viewer");
+    await scene.deliver();
+    expect((await newestMail(scene.server)).text.replace(/\s+/g, " ")).toContain(offer);
+  }
 });
 
 test("no username or slug becomes a link in the mail to a stranger", async () => {
