@@ -54,7 +54,7 @@ export function showReset({ url, form, problems }: Page): PageResult {
   if (problems?.fields.has("token")) {
     return deadLinkPage(
       "If you have just set a password with it, that password counts. Otherwise, your password has not changed.",
-      html`<a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
+      html`<a class="button" href="${SIGN_IN_PATH}?dead-link">Sign in</a> <a class="button" href="${FORGOTTEN_PATH}">Request a new link</a>`,
     );
   }
   return cardPage({

@@ -10,10 +10,14 @@ import { cardPage, describeRefusal } from "./card_page.ts";
 import { nextPath } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
 
-/** Shows the form; a visitor who is signed in goes on to the next page. */
+/** Parameters of an address to which the link of a mail has led. The link's account may be another than the session's. */
+const AFTER_LINK = ["reset", "signed-up", "dead-link"];
+
+/** Shows the form. A visitor who is signed in goes on to the next page, unless they come from the link of a mail. */
 export function showSignIn(page: Page): PageResult {
-  const { url, session } = page;
-  if (session) return seeOther(nextPath(url.searchParams.get("next")));
+  const { searchParams } = page.url;
+  const isAfterLink = AFTER_LINK.some((name) => searchParams.has(name));
+  if (page.session && !isAfterLink) return seeOther(nextPath(searchParams.get("next")));
   return renderSignIn(page, null);
 }
 

@@ -121,7 +121,7 @@ export function showConfirm({ url, form, problems }: Page): PageResult {
   if (problems?.fields.has("token")) {
     return deadLinkPage(
       "If you used it, your account is ready.",
-      html`<a class="button" href="${SIGN_IN_PATH}">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a>`,
+      html`<a class="button" href="${SIGN_IN_PATH}?dead-link">Sign in</a> <a class="button" href="${SIGN_UP_PATH}">Sign up again</a>`,
     );
   }
   const isNew = url.searchParams.has("new") || form.has("newPassword");

@@ -81,6 +81,11 @@ test("the link works in a browser in which somebody else is signed in", async ()
   expect(sent.status).toBe(303);
   expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
   expect((await api.request("/api/v1/auth/me", { key: session })).status).toBe(200);
+  // The other account's pages would say nothing of the new password.
+  const signIn = await openPage(api, sent.headers.get("location") ?? "", session);
+  const page = await signIn.text();
+  expect([signIn.status, page.includes('<form id="sign-in"')]).toEqual([200, true]);
+  expect(page).toContain("Your password has been changed.");
 });
 
 test("a weak password is reported on the form; a dead link leads to a new mail", async () => {
@@ -110,7 +115,11 @@ test("the form sent twice says that the password may be the new one", async () =
     again.status,
     page.includes("If you have just set a password with it, that password counts."),
   ]).toEqual([400, true]);
-  expect(page).toContain('href="/dashboard/sign-in">Sign in</a>');
+  const [, signIn = ""] = page.match(/href="([^"]*)">Sign in<\/a> <a class="button"/) ?? [];
+  const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
+  const form = await (await openPage(api, signIn, session)).text();
+  expect(form).toContain('<form id="sign-in"');
+  expect(form).not.toContain('class="notice"');
 });
 
 test("a form from another site sets no password", async () => {

@@ -66,6 +66,12 @@ test("after the confirmation, a person comes back to the page from which they si
     "/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx&signed-up=",
   ]);
   expect(confirmed.headers.getSetCookie()[0]).toContain("Max-Age=0");
+  // In a browser in which somebody else is signed in, too.
+  const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
+  const signIn = await openPage(api, confirmed.headers.get("location") ?? "", session);
+  const page = await signIn.text();
+  expect([signIn.status, page]).toEqual([200, expect.stringContaining("Your account is ready.")]);
+  expect(page).toContain('action="/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx"');
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
@@ -101,10 +107,11 @@ test("opening the link makes no account; a taken username can be replaced", asyn
   const sent = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD, username: "ann-lee" });
   expect(sent.status).toBe(303);
   const again = await sendForm(api, "/sign-up/confirm", { token, password: PASSWORD, username: "ann-lee" });
-  expect([again.status, await again.text()]).toEqual([
-    400,
-    expect.stringContaining("This link no longer works"),
-  ]);
+  const dead = await again.text();
+  expect([again.status, dead]).toEqual([400, expect.stringContaining("This link no longer works")]);
+  const [, signIn = ""] = dead.match(/href="([^"]*)">Sign in<\/a> <a class="button"/) ?? [];
+  const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
+  expect(await (await openPage(api, signIn, session)).text()).toContain('<form id="sign-in"');
 });
 
 test("a person whom somebody else signed up chooses a username and a password", async () => {
