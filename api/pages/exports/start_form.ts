@@ -4,7 +4,7 @@ import { estimateBundle } from "../../exports/estimate.ts";
 import { queueExportJob } from "../../exports/queue_job.ts";
 import { EXPORTS_PATH, exportPath } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
-import { attempt, choice, type FormProblems, tokenField } from "../forms.ts";
+import { choice, type FormProblems, tokenField } from "../forms.ts";
 import { type Html, html } from "../html.ts";
 import { type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
@@ -52,14 +52,14 @@ type Queued = ResponseOf<typeof queueExportJob> & { message?: string };
 /** POST: starts the export and leads to its row, or returns what the form shows. */
 export async function startExport(page: SignedInPage, org: PageOrg): Promise<Response | StartNote> {
   if (page.form.get("action") === "estimate") return { estimate: await estimate(page, org) };
-  const response = await page.send(queueExportJob, { org: org.slug, body: toBody(page.form) });
+  const response = await page.send(queueExportJob, { org: org.slug, body: toOptions(page.form) });
   const { job, message } = (await response.json()) as Queued;
   if (message !== undefined) return { problem: `${message}.` };
   return seeOther(exportPath(job.id, response.status === 201 ? "started" : "running"));
 }
 
-/** The body of POST /export/jobs. */
-function toBody(form: URLSearchParams): Record<string, unknown> {
+/** The body of POST /export/jobs, and the query of an estimate. */
+function toOptions(form: URLSearchParams) {
   const asOf = form.get("as_of") ?? "";
   const since = form.get("since") ?? "";
   return {
@@ -81,21 +81,16 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
   if (projects.length > MAX_ESTIMATED_PROJECTS) {
     return `Estimates are for up to ${MAX_ESTIMATED_PROJECTS} projects. This organization has ${projects.length}.`;
   }
-  const { form } = page;
-  const flags = Object.fromEntries(FLAGS.map((flag) => [flag, form.has(flag)]));
-  const query = { ...flags, format: form.get("format") ?? "ndjson" };
-  const estimated = await attempt(async () => {
-    let rows = 0;
-    let bytes = 0;
-    for (const { id } of projects) {
-      const { data } = await page.call(estimateBundle, { params: { project: id }, query });
-      rows += data.totalRows;
-      bytes += data.estimatedBytes;
-    }
-    const size = `${countOf(rows, "row")}, about ${formatBytes(bytes)} before compression`;
-    return `${countOf(projects.length, "project")}, ${size}. The ZIP file is usually smaller.`;
-  });
-  return estimated.ok ? estimated.value : describeProblem(estimated.problems, org);
+  const query = toOptions(page.form);
+  let rows = 0;
+  let bytes = 0;
+  for (const { id } of projects) {
+    const { data } = await page.call(estimateBundle, { params: { project: id }, query });
+    rows += data.totalRows;
+    bytes += data.estimatedBytes;
+  }
+  const size = `${countOf(rows, "row")}, about ${formatBytes(bytes)} before compression`;
+  return `${countOf(projects.length, "project")}, ${size}. The ZIP file is usually smaller.`;
 }
 
 /** The section; it hides the form where the tier does not include exports. */

@@ -134,6 +134,19 @@ describe("the form of /dashboard/exports", () => {
     expect(page).toMatch(/1 project, 1 row, about \d+ bytes before compression\./);
     expect(page).not.toContain("<script>alert");
     expect(await listJobs()).toHaveLength(0);
+    const estimate = async (as_of: string) => {
+      const response = await sendForm(api, HOME, { ...fields, as_of, as_of_offset: "-120" }, { token });
+      return { status: response.status, text: await response.text() };
+    };
+    expect((await estimate("2026-01-01T01:59:59")).text).toContain("1 project, 0 rows, ");
+    expect((await estimate("2026-01-01T02:00:01")).text).toContain("1 project, 1 row, ");
+    // As when the export is started.
+    for (const time of ["2999-01-01T10:00", HOSTILE]) {
+      const { status, text } = await estimate(time);
+      expect([status, text.includes('id="estimate"')]).toEqual([400, false]);
+      expect(text).toMatch(/id="start-problem"[^>]*>“As of” must not be in the future\.</);
+      expect(text).toMatch(/name="as_of" [^>]* aria-invalid="true" autofocus/);
+    }
   });
 });
 
