@@ -18,7 +18,7 @@ export async function showInvitation(page: Page): Promise<PageResult> {
   return orRefusal(page, token, async () => {
     const { data } = await page.call(previewInvitation, { body: { token } });
     const { session } = page;
-    return session ? renderOffer({ ...page, session }, data, token) : renderSignedOut(data, token);
+    return session ? renderOffer({ ...page, session }, data, token) : renderSignedOut(page, data, token);
   });
 }
 
@@ -58,13 +58,17 @@ function describeOffer({ organization, role, email, invitedBy, expiresAt }: Offe
   </dl>`;
 }
 
-function renderSignedOut(offer: Offer, token: string): PageContent {
+function renderSignedOut({ deps }: Page, offer: Offer, token: string): PageContent {
   const address = addressOf(token);
+  const isOff = deps.config.signUp === "off";
+  const advice = isOff
+    ? "Sign in with this address. You will return to this page. If you have no account, ask an operator for one."
+    : "Sign in with this address, or sign up with it if you have no account. You will return to this page.";
   return cardPage({
     title: "You are invited",
     body: html`${describeOffer(offer)}
-  <p>Sign in with this address, or sign up with it if you have no account. You will return to this page.</p>
-  <div class="actions"><a class="button primary" href="${signInPath(address)}">Sign in</a> <a class="button" href="${withQuery("/sign-up", { next: address })}">Sign up</a></div>`,
+  <p>${advice}</p>
+  <div class="actions"><a class="button primary" href="${signInPath(address)}">Sign in</a>${!isOff && html` <a class="button" href="${withQuery("/sign-up", { next: address })}">Sign up</a>`}</div>`,
   });
 }
 

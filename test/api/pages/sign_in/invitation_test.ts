@@ -47,6 +47,17 @@ test("a visitor reads the offer and signs in or up, and comes back", async () =>
   expect(JSON.stringify(scene.api.logLines)).not.toContain(token);
 });
 
+test("where nobody can sign up, the invitation says whom to ask for an account", async () => {
+  await using scene = await openPageScene();
+  const { path } = await openInvitation(scene);
+  Object.assign(scene.api.deps.config, { signUp: "off" });
+  const { page } = await read(scene, path);
+  expect(page).toContain("If you have no account, ask an operator for one.");
+  expect(page).toContain(`href="/dashboard/sign-in?next=${encodeURIComponent(path)}"`);
+  expect(page).not.toContain("/sign-up");
+  expect(page).not.toContain("sign up");
+});
+
 test("opening the link any number of times, as mail scanners do, changes nothing", async () => {
   await using scene = await openPageScene();
   const { ann, path } = await openInvitation(scene);
