@@ -15,7 +15,15 @@ import { idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { findOwnOrg, type PageSession } from "../page_session.ts";
-import { emptyState, formatCount, pager, readOffset, recordTable, renderDay } from "../parts.ts";
+import {
+  emptyState,
+  formatCount,
+  pager,
+  readOffset,
+  recordTable,
+  renderDay,
+  renderInstant,
+} from "../parts.ts";
 import { orgPage, requireOrgWithRole } from "./org_page.ts";
 
 const PAGE_SIZE = 200;
@@ -139,7 +147,7 @@ function renderDeleted(
     <form method="post">${tokenField(session)}<input type="hidden" name="restore" value="${id}"><button type="submit">Restore<span class="visually-hidden"> ${name}</span></button></form>
   </div>`,
     html`<code>${slug}</code>`,
-    restorableUntil !== null && renderDay(restorableUntil),
+    restorableUntil !== null && renderInstant(restorableUntil),
   ]);
   const list = { offset: at.deleted, limit: PAGE_SIZE, total, shown: rows.length };
   return html`<section class="stack" aria-labelledby="deleted-title">

@@ -5,7 +5,7 @@ import { idempotencyKeyOf, inputField, onceField, tokenField } from "../forms.ts
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
-import { badge, recordTable, renderDay } from "../parts.ts";
+import { badge, recordTable, renderInstant } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const SLUG_HINT =
@@ -36,7 +36,7 @@ export function showOrganizations(page: SignedInPage): PageResult {
 function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Content[] {
   return [
     html`<a href="${orgPath(slug)}">${name}</a>${isPersonal && html` ${badge("personal")}`}${
-      deletesAt !== null && html` ${badge(html`will be deleted on ${renderDay(deletesAt)}`)}`
+      deletesAt !== null && html` ${badge(html`will be deleted on ${renderInstant(deletesAt)}`)}`
     }`,
     html`<code>${slug}</code>`,
     role,

@@ -29,6 +29,7 @@ test("an admin creates a project, renames it, deletes it and restores it, all wi
   expect((await openPage(api, page, token)).status).toBe(404);
   const list = await readPage(api, path, token);
   expect(list).toContain('Restore<span class="visually-hidden"> Till</span>');
+  expect(list).toMatch(/<time datetime="(\d{4}-\d\d-\d\d)T(\d\d:\d\d)[^"]*">\1 \2 UTC<\/time>/);
   const restored = await submitForm(api, path, { token, heading: "deleted-title", fields: {} });
   expect(await noticeAfter(api, restored, token)).toBe("Project restored.");
   expect(await readPage(api, page, token)).toContain('value="till"');
