@@ -69,7 +69,7 @@ ${choose("tier", "Tier (derived)", counted("tier", MODEL_TIERS.map(labeled)))}
 ${choose("status", "Status", counted("status", MODEL_STATUSES.map(labeled)))}
 ${check("capability", "Capabilities", counted("capability", capabilities))}
 ${check("minInputCost", "Price", [priceOption(query.get("minInputCost"))])}
-${check("openWeights", "Weights", counted("openWeights", [["true", "Open weights"]]))}
+${check("openWeights", "Weights", counted("openWeights", [weightsOption(query.get("openWeights"))]))}
 ${choose("minContext", "Context", contextOptions(query.get("minContext")))}
 </div></details>
 <div class="actions"><button type="submit" class="primary">Apply</button> <a href="/models">Clear</a></div>
@@ -119,6 +119,11 @@ function contextOptions(value: string | null): Option[] {
       Number.isFinite(Number(limit)) ? `${formatTokens(Number(limit))} or more` : limit,
     ],
   );
+}
+
+/** An address may ask for closed weights. */
+function weightsOption(given: string | null): Option {
+  return given === "false" ? ["false", "Closed weights"] : ["true", "Open weights"];
 }
 
 /** Any minimum price hides free models and unknown prices. */

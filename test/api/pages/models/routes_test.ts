@@ -125,6 +125,25 @@ test("a refused filter has its message and input in the form, which keeps the ot
   expect(await read(app, "/models?offset=-1", 400)).toContain("offset must be a whole number");
 });
 
+test("the form sends each filter of its address again, also the repeated ones", async () => {
+  await using app = await openModels(THREE);
+  const query =
+    "includeGone=true&maxInputCost=50&sortBy=name&limit=7&search=e&provider=acme&tier=standard&status=available" +
+    "&capability=tools&capability=reasoning&minInputCost=0.5&openWeights=false&minContext=9000";
+  const page = await read(app, `/models?${query}&offset=0`);
+  const [, form = ""] = page.match(/<form class="facets"(.*?)<\/form>/s) ?? [];
+  const sent = form.split(/<(?=input|select)/).flatMap((control) => {
+    const [, name] = control.match(/ name="(.*?)"/) ?? [];
+    const isOption = control.startsWith("select") || control.includes('type="checkbox"');
+    const [, value] =
+      control.match(isOption ? / value="([^"]*)" (?:selected|checked)/ : / value="(.*?)"/) ?? [];
+    return name === undefined || value === undefined ? [] : [`${name}=${value}`];
+  });
+  expect(sent.sort()).toEqual(query.split("&").sort());
+  for (const href of hrefs(page).filter((address) => address.includes("sortBy=")))
+    expect(href).toContain("capability=tools&capability=reasoning");
+});
+
 test("pages of the list lead to each other and keep the filters", async () => {
   await using app = await openModels(THREE);
   const first = await read(app, "/models?limit=2&sortBy=name");
