@@ -41,10 +41,8 @@ export const TRACKER_COMMANDS = [
     flags: {},
     async run({ sql, config, progress }) {
       requireOwnTracker(config, "tracker distribute");
-      const distributing = distributeTracker(sql, progress, recordDistribution);
-      const { distributed, droppedKeys, shards, nodes } = await distributing.catch((error) => {
-        throw new AdminError((error as Error).message);
-      });
+      const distribution = await distributeTracker(sql, progress, recordDistribution);
+      const { distributed, droppedKeys, shards, nodes } = distribution;
       const lines = [
         ...distributed.map(({ table, rows }) => `Distributed ${table}: ${withThousands(rows)} rows`),
         ...droppedKeys.map(

@@ -15,7 +15,9 @@ import { makeLargeProject } from "../helpers/exports/large_project.ts";
 import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import { CitusCluster, inDatabase } from "../helpers/postgres/citus_cluster.ts";
 import { openTestDatabase, openUndistributedDatabase } from "../helpers/postgres/database.ts";
+import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { runSuites } from "../helpers/process/suites.ts";
+import { waitFor } from "../helpers/wait_for.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 
 const cluster = new CitusCluster();
@@ -94,6 +96,23 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   expect(audited).toMatchObject([
     { actorType: "operator", details: { droppedKeys: expect.stringContaining("runs_project_id_fkey") } },
   ]);
+});
+
+test("a connection that is lost while tables are distributed is an unavailable database, and nothing has changed", async () => {
+  await using db = await openUndistributedDatabase();
+  const run = await db.owner.begin(async (tx) => {
+    await tx`lock table runs in access exclusive mode`;
+    const running = runCommand(db.ownerUrl, ["tracker", "distribute", "--json"]);
+    const { pid } = await waitFor(async () => (await listWaiting(db.admin, "runs")).at(0));
+    await db.admin`select pg_terminate_backend(${pid}::int, 5000)`;
+    return running;
+  });
+  expect(run.err).toMatch(/^Cannot reach the database: [^\n]+\n$/);
+  expect([run.exitCode, JSON.parse(run.out)]).toEqual([
+    1,
+    { error: { code: "DATABASE_UNAVAILABLE", message: run.err.trimEnd() } },
+  ]);
+  expect(await db.owner`select from pg_dist_partition`).toHaveLength(0);
 });
 
 test("tracker check names a table that is not with the others, and distribute takes it along", async () => {
