@@ -1033,7 +1033,7 @@ alter sequence status_history_seq_seq owned by status_history.seq;
 
 CREATE INDEX account_mails_email_idx ON public.account_mails USING btree (lower(email), kind, created_at);
 CREATE INDEX account_mails_expires_at_idx ON public.account_mails USING btree (expires_at);
-CREATE INDEX account_mails_network_idx ON public.account_mails USING btree (network, created_at) WHERE (network IS NOT NULL);
+CREATE INDEX account_mails_network_prefix_idx ON public.account_mails USING btree (network text_pattern_ops, created_at) WHERE (network IS NOT NULL);
 CREATE INDEX account_mails_org_id_idx ON public.account_mails USING btree (org_id) WHERE (org_id IS NOT NULL);
 CREATE INDEX account_mails_user_id_idx ON public.account_mails USING btree (user_id, kind, created_at) WHERE (user_id IS NOT NULL);
 CREATE INDEX agent_snapshots_project_id_created_at_id_idx ON public.agent_snapshots USING btree (project_id, created_at, id);

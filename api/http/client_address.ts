@@ -36,9 +36,17 @@ export function networkOf(address: string): string {
   return address.includes(":") ? coarseNetworkOf(address, 64) : address;
 }
 
+/** How many times the limit of a /64 its /48 has: phones of one provider can share it. */
+export const SITE_SHARE = 10;
+
+/** Returns the /48 of an IPv6 address, whose 65,536 networks one customer can have; null for others. */
+export function siteOf(address: string): string | null {
+  return isIPv6(address) ? coarseNetworkOf(address, 48) : null;
+}
+
 /**
- * Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address. The host chooses what follows the /64, and one
- * customer can have a whole /48.
+ * Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address. The host chooses what follows the
+ * /64.
  */
 export function coarseNetworkOf(address: string, ipv6Bits: 64 | 48): string {
   if (isIPv4(address)) return `${address.split(".").slice(0, 3).join(".")}.0/24`;

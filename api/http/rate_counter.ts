@@ -46,21 +46,23 @@ export class RateCounter {
     this.#now = now;
   }
 
-  /** Counts a request. */
-  take(key: string): RateLimitState {
+  /** Counts a request of a key that has `share` times the limit. */
+  take(key: string, share = 1): RateLimitState {
     const time = this.#now();
+    const limit = this.#limit * share;
     const window = this.#findOpen(key, time) ?? this.#open(key, time);
-    const allowed = window.used < this.#limit;
+    const allowed = window.used < limit;
     if (allowed) window.used += 1;
-    return { limit: this.#limit, remaining: this.#limit - window.used, resetAt: window.resetAt, allowed };
+    return { limit, remaining: limit - window.used, resetAt: window.resetAt, allowed };
   }
 
   /** Returns the state without counting. */
-  peek(key: string): RateLimitState {
+  peek(key: string, share = 1): RateLimitState {
     const time = this.#now();
     const { used, resetAt } = this.#findOpen(key, time) ?? { used: 0, resetAt: time + WINDOW_MS };
-    const remaining = this.#limit - used;
-    return { limit: this.#limit, remaining, resetAt, allowed: remaining > 0 };
+    const limit = this.#limit * share;
+    const remaining = limit - used;
+    return { limit, remaining, resetAt, allowed: remaining > 0 };
   }
 
   #findOpen(key: string, time: number): Window | null {

@@ -215,8 +215,8 @@ async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string |
 }
 
 /**
- * Returns the milliseconds until a network may ask for a mail that anyone can ask for; 0 if it may now. Until the transaction
- * ends, others of the network wait, so that simultaneous requests count each other.
+ * Returns the milliseconds until a network, or an IPv6 /48 with all of its /64s, may ask for a mail that anyone can ask for; 0 if
+ * it may now. Until the transaction ends, others of the network wait, so that simultaneous requests count each other.
  */
 export async function findAccountMailWait(
   tx: Sql,
@@ -226,7 +226,8 @@ export async function findAccountMailWait(
   const [row] = await tx<{ waitMs: number }[]>`
     select ceil(1000 * extract(epoch from created_at + interval '1 hour' - clock_timestamp()))::int as wait_ms
     from account_mails
-    where network = ${network} and kind in ('sign_up', 'password_reset', 'email_change')
+    where network like ${network.replace("::/48", ":%")} and kind in ('sign_up', 'password_reset', 'email_change')
+      and created_at > clock_timestamp() - interval '1 hour'
     order by created_at desc
     offset ${limit - 1}
     limit 1`;

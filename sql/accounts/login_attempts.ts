@@ -4,9 +4,9 @@
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/** The subject of a limit: the network of an attempt, or the email (ignoring case) with its network. */
+/** The subject of a limit: the network of an attempt, its IPv6 /48, or the email (ignoring case) with its network. */
 export interface LoginSubject {
-  kind: "address" | "account";
+  kind: "address" | "site" | "account";
   value: string;
 }
 

@@ -19,7 +19,7 @@ import {
 import { existsSignInNetwork } from "../../../sql/accounts/sign_in_networks.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { deleteOldRows, OLD_ROWS } from "../../../sql/delete_old_rows.ts";
-import { coarseNetworkOf } from "../../http/client_address.ts";
+import { coarseNetworkOf, SITE_SHARE, siteOf } from "../../http/client_address.ts";
 import type { Metrics } from "../../http/metrics.ts";
 import { rateLimited } from "../../http/rate_counter.ts";
 import type { RequestContext } from "../../http/request_context.ts";
@@ -49,11 +49,21 @@ interface LoginLimitDeps {
 }
 
 export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
-  const limit = config.rateLimitLoginPerMinute;
+  const subjectLimit = config.rateLimitLoginPerMinute;
   /** From when until when a subject is refused without asking the database. */
   const refused = new LRUCache<string, { from: number; until: number }>({ max: MAX_REFUSED });
 
-  function rejectAttempt(context: RequestContext, resetAt: number): never {
+  const limitOf = ({ kind }: LoginSubject) => (kind === "site" ? subjectLimit * SITE_SHARE : subjectLimit);
+
+  function networksOf({ address, network }: RequestContext): LoginSubject[] {
+    const site = siteOf(address);
+    return [
+      { kind: "address", value: network },
+      ...(site === null ? [] : [{ kind: "site", value: site } as const]),
+    ];
+  }
+
+  function rejectAttempt(context: RequestContext, limit: number, resetAt: number): never {
     // This limit's numbers, and not those of requests in general, say why the response is 429.
     context.rateLimit = { policy: "sign_in", limit, remaining: 0, resetAt };
     metrics.rateLimited.inc({ kind: "sign_in" });
@@ -64,34 +74,35 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     for (const subject of subjects) {
       const { from, until } = refused.get(keyOf(subject)) ?? { from: 0, until: 0 };
       // A clock that was set back would prolong the wait.
-      if (from <= now() && now() < until) rejectAttempt(context, until);
+      if (from <= now() && now() < until) rejectAttempt(context, limitOf(subject), until);
     }
     await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
     for (const subject of subjects) {
+      const limit = limitOf(subject);
       if (await insertLoginAttempt(sql, { subject, limit })) continue;
       const waitMs = await findLoginWaitMs(sql, { subject, limit });
       const from = now();
       refused.set(keyOf(subject), { from, until: from + waitMs });
-      rejectAttempt(context, from + waitMs);
+      rejectAttempt(context, limit, from + waitMs);
     }
   }
 
   /** From a network that is new to the account. */
   async function takeSlowly(context: RequestContext, account: string): Promise<void> {
-    const attempt = { account, network: coarseNetworkOf(context.address, 48), limit };
+    const attempt = { account, network: coarseNetworkOf(context.address, 48), limit: subjectLimit };
     if (await insertUndelayedAttempt(sql, attempt)) return;
     if (await insertDelayedAttempt(sql, attempt)) return;
     // Not remembered here: after a password reset, the network is known and does not wait.
-    rejectAttempt(context, now() + (await findDelayMs(sql, attempt)));
+    rejectAttempt(context, subjectLimit, now() + (await findDelayMs(sql, attempt)));
   }
 
   return {
-    takeOfNetwork: (context) => takeOf(context, [{ kind: "address", value: context.network }]),
+    takeOfNetwork: (context) => takeOf(context, networksOf(context)),
     async take(context, email, session) {
       const network = coarseNetworkOf(context.address, 64);
       const counted = session ? `${session.type} ${session.id}` : email;
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
-      await takeOf(context, [{ kind: "address", value: context.network }, account]);
+      await takeOf(context, [...networksOf(context), account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
       if (!isKnownNetwork) await takeSlowly(context, counted);
       return { isKnownNetwork };

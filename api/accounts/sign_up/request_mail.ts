@@ -9,7 +9,7 @@ import {
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor, auditOrigin } from "../../http/audit_actor.ts";
-import { coarseNetworkOf } from "../../http/client_address.ts";
+import { coarseNetworkOf, SITE_SHARE, siteOf } from "../../http/client_address.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { rateLimited } from "../../http/rate_counter.ts";
 import { requestContext } from "../../http/request_context.ts";
@@ -29,10 +29,16 @@ export async function requestMail(
 ): Promise<void> {
   const context = requestContext(request);
   const network = coarseNetworkOf(context.address, 64);
-  const waitMs = await findAccountMailWait(tx, { network, limit: HOURLY_MAX });
-  if (waitMs > 0) {
+  const site = siteOf(context.address);
+  const limits = [
+    { network, limit: HOURLY_MAX },
+    ...(site === null ? [] : [{ network: site, limit: HOURLY_MAX * SITE_SHARE }]),
+  ];
+  for (const { network, limit } of limits) {
+    const waitMs = await findAccountMailWait(tx, { network, limit });
+    if (waitMs <= 0) continue;
     metrics.rateLimited.inc({ kind: "account_mail" });
-    throw rateLimited({ limit: HOURLY_MAX, resetAt: now() + waitMs }, now());
+    throw rateLimited({ limit, resetAt: now() + waitMs }, now());
   }
   const id = await queueAccountMail(tx, boss, { ...mail, network, traceparent: context.span?.traceparent });
   const { caller } = context;

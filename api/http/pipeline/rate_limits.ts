@@ -8,6 +8,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { type Authenticate, readCredential, unauthorized } from "../authenticate.ts";
+import { SITE_SHARE, siteOf } from "../client_address.ts";
 import type { SentCredential } from "../credentials.ts";
 import type { Metrics, RateLimitKind } from "../metrics.ts";
 import { RateCounter, type RateLimitState, rateLimited } from "../rate_counter.ts";
@@ -33,6 +34,18 @@ function toAuthorization([token, ...others]: readonly string[]): string | null {
   return `Bearer ${token}`;
 }
 
+/** Counts for the client's network, then for the /48 around it. Returns the state of the network, or of a /48 over its limit. */
+function countNetworks(
+  { address, network }: RequestContext,
+  count: (key: string, share: number) => RateLimitState,
+): RateLimitState {
+  const state = count(network, 1);
+  const site = siteOf(address);
+  if (!state.allowed || site === null) return state;
+  const shared = count(site, SITE_SHARE);
+  return shared.allowed ? state : shared;
+}
+
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /** Users, addresses and pages have separate counters, so that a flood of one cannot evict the others. */
@@ -42,6 +55,11 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
   const pageAddresses = new RateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
   /** Hashes of credentials that have worked in this process. Over an address's limit, all others count as guesses. */
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
+
+  const peekAddress = (context: RequestContext) =>
+    countNetworks(context, (key, share) => addresses.peek(key, share));
+  const takeAddress = (context: RequestContext, counter = addresses) =>
+    countNetworks(context, (key, share) => counter.take(key, share));
 
   function apply(context: RequestContext, policy: RateLimitKind, state: RateLimitState): void {
     context.rateLimit = { policy, ...state };
@@ -53,7 +71,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
   /** As `authenticate`, but without a query for guesses from an address over its limit. */
   async function authenticateWithin(context: RequestContext, sent: SentCredential): Promise<void> {
     const key = sent.hash.toString("latin1");
-    if (!proven.has(key)) apply(context, "address", addresses.peek(context.network));
+    if (!proven.has(key)) apply(context, "address", peekAddress(context));
     try {
       context.caller = await authenticate(sent);
       context.sentCredential = sent;
@@ -84,7 +102,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
       // Guesses count against their address, except those that were rejected for its limit.
       if (error instanceof ApiError) {
         clearCookie(context, error);
-        if (error.code !== "RATE_LIMITED") apply(context, "address", addresses.take(context.network));
+        if (error.code !== "RATE_LIMITED") apply(context, "address", takeAddress(context));
       }
       throw error;
     }
@@ -92,7 +110,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
 
   /** Counts a request outside the API, which needs no credential. Throws `RATE_LIMITED`. */
   function admitAddress(context: RequestContext): void {
-    apply(context, "page", pageAddresses.take(context.network));
+    apply(context, "page", takeAddress(context, pageAddresses));
   }
 
   return {
@@ -101,14 +119,14 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
      * there is no Authorization header, unless the route ignores it.
      */
     async admitCaller(context: RequestContext, { ignoresCookie }: { ignoresCookie: boolean }): Promise<void> {
-      const { network, request } = context;
+      const { request } = context;
       // While the caller is unknown, nothing is counted: an unavailable database must not use up anyone's requests.
-      context.rateLimit = { policy: "address", ...addresses.peek(network) };
+      context.rateLimit = { policy: "address", ...peekAddress(context) };
       const authorization = request.headers.get("authorization");
       await identify(context, { authorization, readsCookie: !ignoresCookie });
       const { caller } = context;
       if (caller) apply(context, "user", users.take(caller.userId));
-      else apply(context, "address", addresses.take(network));
+      else apply(context, "address", takeAddress(context));
     },
     /**
      * Sets the context's caller for a page from the session cookie, and from nothing else. A cookie without a valid session

@@ -103,3 +103,47 @@ describe("the limits of a /64", () => {
     expect(statuses).toEqual([401, 401, 429, 401]);
   });
 });
+
+describe("a /48, which one customer can have, has ten times the limits of a /64", () => {
+  const addresses = Array.from({ length: 11 }, (_, index) => `2001:db8:1:${index}::1`);
+  const outside = "2001:db8:2:1::1";
+  const expected = [...Array(10).fill("admitted"), 429, "admitted"];
+
+  async function askAll(ask: (address: string) => Promise<Response>) {
+    const statuses = [];
+    for (const address of [...addresses, outside]) {
+      const { status } = await ask(address);
+      statuses.push(status === 429 ? 429 : "admitted");
+    }
+    return statuses;
+  }
+
+  test("for requests and pages", async () => {
+    await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
+    expect(await askAll((address) => api.request("/api/v1/models", { address }))).toEqual(expected);
+    expect(await askAll((address) => api.request("/metrics", { address }))).toEqual(expected);
+  });
+
+  test("for guessed passwords", async () => {
+    await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 1 } });
+    const ask = (address: string) => {
+      const pair = { email: `${crypto.randomUUID()}@example.com`, password: "wrong password" };
+      return login(api, pair, { address });
+    };
+    expect(await askAll(ask)).toEqual(expected);
+  });
+
+  test("for mails", async () => {
+    await using api = await openTestApp();
+    await api.db.sql`
+      insert into account_mails (kind, email, network)
+      select 'password_reset', n || '@example.com', '2001:db8:1:' || to_hex(n % 10) || '::/64'
+      from generate_series(1, 290) n`;
+    const ask = (address: string) => {
+      const body = { email: `${crypto.randomUUID()}@example.com` };
+      return api.request("/api/v1/auth/password/reset", { method: "POST", body, address });
+    };
+    // One of each network is left.
+    expect(await askAll(ask)).toEqual(expected);
+  });
+});
