@@ -36,7 +36,7 @@ export function showOrganizations(page: SignedInPage): PageResult {
 function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }: PageOrg): Content[] {
   return [
     html`<a href="${orgPath(slug)}">${name}</a>${isPersonal && html` ${badge("personal")}`}${
-      deletesAt !== null && html` ${badge(html`will be deleted on ${renderInstant(deletesAt)}`)}`
+      deletesAt !== null && html` ${badge("will be deleted")} ${renderInstant(deletesAt)}`
     }`,
     html`<code>${slug}</code>`,
     role,

@@ -17,7 +17,9 @@ test("the page lists the user's organizations; the form creates one and leads to
   expect(await noticeAfter(api, sent, token)).toBe("Organization created. Create its first project.");
   expect(await readPage(api, PATH, token)).toContain('href="/orgs/acme"');
   await api.db.sql`update organizations set deletes_at = '2030-01-02T03:04:05Z' where slug = 'acme'`;
-  expect(await readPage(api, PATH, token)).toMatch(/deleted on <time[^>]*>2030-01-02 03:04 UTC</);
+  expect(await readPage(api, PATH, token)).toMatch(
+    /will be deleted<\/span> <time[^>]*>2030-01-02 03:04 UTC</,
+  );
 });
 
 test("what the API refuses is shown at its field, with what was typed", async () => {
