@@ -121,8 +121,6 @@ export interface QueuedJob<Name extends JobName> {
   expireSeconds?: number;
   /** When it may run; at once if unset or null. */
   startAt?: string | null;
-  /** Due entries with a higher number run first; 0 if unset. */
-  priority?: number;
 }
 
 /** Queues a job that exists only if the surrounding transaction commits. */
@@ -131,10 +129,10 @@ export async function enqueueJob<Name extends JobName>(
   boss: Boss,
   job: QueuedJob<Name>,
 ): Promise<void> {
-  const { id, name, payload, expireSeconds, startAt = null, priority = 0 } = job;
+  const { id, name, payload, expireSeconds, startAt = null } = job;
   const expiry = expireSeconds === undefined ? {} : { expireInSeconds: expireSeconds };
   const start = startAt === null ? {} : { startAfter: startAt };
-  const queued = await boss.send(name, payload, { id, priority, ...expiry, ...start, db: bossDatabase(sql) });
+  const queued = await boss.send(name, payload, { id, ...expiry, ...start, db: bossDatabase(sql) });
   if (queued === null) throw new Error(`Cannot queue ${name} "${id}": it is already queued`);
 }
 

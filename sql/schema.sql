@@ -1772,6 +1772,7 @@ $function$;
 CREATE OR REPLACE FUNCTION public.refuse_ended_credential()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (

@@ -130,11 +130,7 @@ function toPageRoute(
     async respond(request, params) {
       const page = await openPage(request, deps);
       const { session } = page;
-      if (visitors === "signedIn" && !session) {
-        const path = signInPath(page.url.pathname + page.url.search);
-        // A form had a session, so it has expired; the sign-in page says so.
-        return seeOther(method === "POST" ? `${path}&ended` : path);
-      }
+      if (visitors === "signedIn" && !session) return seeSignIn(page.url, method);
       const named = method === "GET" ? page.url.searchParams.get("org") : null;
       if (session?.org && session.org.slug === named)
         return seeOther(addressIn(session.org, page.url), {
@@ -144,6 +140,13 @@ function toPageRoute(
       return result instanceof Response ? result : respondPage(page, result);
     },
   };
+}
+
+/** Leads to the sign-in page, and from there back. A form had a session, so it has expired, and the page says so. */
+function seeSignIn({ pathname, search }: URL, method: "GET" | "POST"): Response {
+  const path = signInPath(pathname + search);
+  if (method === "GET") return seeOther(path);
+  return seeOther(`${path}${path.includes("?") ? "&" : "?"}ended`);
 }
 
 /** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */

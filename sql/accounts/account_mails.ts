@@ -63,9 +63,7 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   const startAt = isOverLimit ? await awaitTurn(tx, { ...mail, id }) : null;
   if (isOverLimit && startAt === null && policy.link === null) return id;
   const payload = { accountMailId: id, traceparent: mail.traceparent };
-  // A person waits for a link. Notices can be many.
-  const priority = policy.link === null ? 0 : 1;
-  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, startAt, priority });
+  await enqueueJob(tx, boss, { id, name: "send_account_mail", payload, startAt });
   return id;
 }
 

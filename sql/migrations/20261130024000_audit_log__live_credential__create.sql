@@ -3,6 +3,7 @@
 -- has not ended: people sign out, and members leave with a key for that organization. Notes of refused requests stay.
 create function refuse_ended_credential() returns trigger
 language plpgsql
+set search_path = pg_catalog, public, pg_temp
 as $$
 begin
   if not exists (

@@ -55,14 +55,6 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
 
   const limitOf = ({ kind }: LoginSubject) => (kind === "site" ? subjectLimit * SITE_SHARE : subjectLimit);
 
-  function networksOf({ address, network }: RequestContext): LoginSubject[] {
-    const site = siteOf(address);
-    return [
-      { kind: "address", value: network },
-      ...(site === null ? [] : [{ kind: "site", value: site } as const]),
-    ];
-  }
-
   function rejectAttempt(context: RequestContext, limit: number, resetAt: number): never {
     // This limit's numbers, and not those of requests in general, say why the response is 429.
     context.rateLimit = { policy: "sign_in", limit, remaining: 0, resetAt };
@@ -97,13 +89,17 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   return {
-    takeOfNetwork: (context) => takeOf(context, networksOf(context)),
+    takeOfNetwork: (context) => takeOf(context, [{ kind: "address", value: context.network }]),
     async take(context, email, session) {
       const network = coarseNetworkOf(context.address, 64);
       const counted = session ? `${session.type} ${session.id}` : email;
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
-      await takeOf(context, [...networksOf(context), account]);
+      await takeOf(context, [{ kind: "address", value: context.network }, account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
+      const site = siteOf(context.address);
+      // Somebody who is signed in, or has signed in from here, does not share a /48 with strangers.
+      if (!isKnownNetwork && !session && site !== null)
+        await takeOf(context, [{ kind: "site", value: site }]);
       if (!isKnownNetwork) await takeSlowly(context, counted);
       return { isKnownNetwork };
     },

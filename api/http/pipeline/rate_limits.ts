@@ -34,7 +34,7 @@ function toAuthorization([token, ...others]: readonly string[]): string | null {
   return `Bearer ${token}`;
 }
 
-/** Counts for the client's network, then for the /48 around it. Returns the state of the network, or of a /48 over its limit. */
+/** Counts for the client's network, then for the /48 around it. Returns the state of the one with less left. */
 function countNetworks(
   { address, network }: RequestContext,
   count: (key: string, share: number) => RateLimitState,
@@ -43,7 +43,7 @@ function countNetworks(
   const site = siteOf(address);
   if (!state.allowed || site === null) return state;
   const shared = count(site, SITE_SHARE);
-  return shared.allowed ? state : shared;
+  return !shared.allowed || shared.remaining < state.remaining ? shared : state;
 }
 
 export type RateLimits = ReturnType<typeof createRateLimits>;

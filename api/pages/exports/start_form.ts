@@ -1,5 +1,6 @@
 /** The form that starts an organization export, or estimates it. */
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
+import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
 import { queueExportJob } from "../../exports/queue_job.ts";
 import { EXPORTS_PATH, exportPath } from "../addresses.ts";
@@ -10,7 +11,6 @@ import { type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { countOf } from "../parts.ts";
 import { FLAG_NAMES, FLAGS, formatBytes } from "./format.ts";
-import { listProjects } from "./project_list.ts";
 import { needsRole, needsTier, tierNote } from "./requirements.ts";
 
 /** Each is counted by a query of its own. */
@@ -77,9 +77,13 @@ function toInstant(local: string, offset: string | null): string {
 }
 
 async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
-  const projects = await listProjects(page, org);
-  if (projects.length > MAX_ESTIMATED_PROJECTS) {
-    return `Estimates are for up to ${MAX_ESTIMATED_PROJECTS} projects. This organization has ${projects.length}.`;
+  const { data } = await page.call(listOrganizationProjects, {
+    params: { slug: org.slug },
+    query: { limit: MAX_ESTIMATED_PROJECTS },
+  });
+  const { projects, total } = data;
+  if (total > MAX_ESTIMATED_PROJECTS) {
+    return `Estimates are for up to ${MAX_ESTIMATED_PROJECTS} projects. This organization has ${total}.`;
   }
   const query = toOptions(page.form);
   let rows = 0;

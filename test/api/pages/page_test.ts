@@ -279,6 +279,18 @@ describe("a form", () => {
     expect(text).not.toContain("<script>alert");
   });
 
+  test("with the session ended and a very long address leads to the sign-in page alone", async () => {
+    await using probe = await openProbe();
+    const path = `/notes?text=${"x".repeat(2000)}`;
+    const response = await sendForm(
+      probe.app,
+      path,
+      { text: "x" },
+      { token: `${probe.token}x`, formToken: "x" },
+    );
+    expect(response.headers.get("location")).toBe("/dashboard/sign-in?ended");
+  });
+
   test("with the session ended leads to the sign-in page", async () => {
     await using probe = await openProbe();
     const response = await sendForm(

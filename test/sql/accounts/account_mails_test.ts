@@ -47,21 +47,23 @@ test("an address gets three mails of a kind an hour, however many are asked for 
   expect(await countWanted(app)).toBe(5);
 });
 
-test("notices over the limit stay out of the queue, and mails with links come before all notices", async () => {
+test("notices over the limit stay out of the queue", async () => {
   await using app = await openTestApp();
   const { id: userId, email } = await app.make.user();
   for (const [kind, count] of [["factor_notice", 12] as const, [KIND, 4] as const]) {
     for (let index = 0; index < count; index += 1) await queueMail(app, { kind, email, userId });
   }
-  const fetchKinds = async (batchSize: number) => {
-    const jobs = await app.deps.boss.fetch("send_account_mail", { batchSize });
-    const ids = jobs.map(({ id }) => id);
-    const rows = await app.db.sql`select kind from account_mails where id = any(${ids}::uuid[])`;
-    return rows.map(({ kind }) => kind);
-  };
-  // The fourth is over the limit too, but the time of the response must not tell.
-  expect(await fetchKinds(4)).toEqual(Array(4).fill(KIND));
-  expect(await fetchKinds(20)).toEqual(Array(10).fill("factor_notice"));
+  const queued = await app.db.sql`
+    select m.kind, count(*)::int
+    from account_mails m join pgboss.job j on j.id = m.id
+    group by m.kind
+    order by m.kind`;
+  // The fourth link is over its limit too, but the time of the response must not tell.
+  const counts = queued.map(({ kind, count }) => [kind, count]);
+  expect(counts).toEqual([
+    ["factor_notice", 10],
+    [KIND, 4],
+  ]);
 });
 
 test("mails about one user are limited together, whatever addresses they go to", async () => {

@@ -1,5 +1,6 @@
 /** Requests whose key, session or user ended after they were let in, while they waited for a lock. */
 import { expect, test } from "bun:test";
+import { insertAuditEntry } from "../../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../../sql/connection/pool.ts";
 import { lockTransaction } from "../../../../sql/locks.ts";
 import { makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
@@ -7,6 +8,7 @@ import { Clock, outcomeOf, post } from "../../../helpers/accounts/factors.ts";
 import { agentNeeding, createAgent, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
+import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
 
 async function countActions(api: TestApp, action: string): Promise<number> {
@@ -96,6 +98,20 @@ test("a session that a new password has ended adds no second factor, which would
   );
   expect(await outcomeOf(response)).toBe("401 UNAUTHORIZED");
   expect(await api.db.sql`select from second_factors`).toHaveLength(0);
+});
+
+test("the note of a refused request is kept, also if its key has ended by then", async () => {
+  await using db = await openTestDatabase();
+  const entry = {
+    actorType: "user",
+    credentialId: crypto.randomUUID(),
+    subject: { type: "route", id: "/" },
+  } as const;
+  await insertAuditEntry(db.sql, { ...entry, action: "request.refuse" });
+  const other = insertAuditEntry(db.sql, { ...entry, action: "org.create" });
+  await expect(other).rejects.toThrow("it has ended");
+  const rows = await db.sql`select action from audit_log`;
+  expect([...rows]).toEqual([{ action: "request.refuse" }]);
 });
 
 test("what a change itself revokes does not refuse it: a session signs out", async () => {
