@@ -3,7 +3,6 @@ import { listOrgSlugs } from "../sql/accounts/orgs.ts";
 import { watchArtifactStore } from "../sql/monitoring/artifact_status.ts";
 import { watchDatabase } from "../sql/monitoring/readiness.ts";
 import { createSignInResources } from "./accounts/sign_in/sign_in_resources.ts";
-import { createDefinitionTurns } from "./definitions/definition_turns.ts";
 import type { Deps } from "./deps.ts";
 import { createExportResources } from "./exports/export_resources.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
@@ -30,6 +29,7 @@ import { type PageDeps, type PageRoute, toPageRoutes } from "./pages/page.ts";
 import { createAssetOperations } from "./pages/routes.ts";
 import { SETTINGS_PAGES } from "./pages/settings/routes.ts";
 import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
+import { createTurns, createWriteInTurn } from "./turns.ts";
 
 export interface App {
   /** The whole service as a function: what a socket gets and a test calls. Never throws. */
@@ -72,11 +72,13 @@ function isPage(entry: AnyOperation | PageRoute): entry is PageRoute {
 export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App {
   const exports = createExportResources(options);
   const { registry } = options.metrics;
+  const turns = createTurns(options.config);
   const deps: OperationDeps = {
     ...options,
     exports,
     signIn: createSignInResources(options),
-    turns: createDefinitionTurns(options.config),
+    turns,
+    writeInTurn: createWriteInTurn(options.sql, turns),
     checkDatabase: watchDatabase(options.sql, { ...options.config, registry }),
     findArtifactProblem: watchArtifactStore({ ...options, store: exports.store, registry }),
   };

@@ -3,13 +3,13 @@ import type { ArtifactProblem } from "../sql/monitoring/artifact_status.ts";
 import type { DatabaseStatus } from "../sql/monitoring/readiness.ts";
 import type { OpenProcess } from "../sql/open_process.ts";
 import type { SignInResources } from "./accounts/sign_in/sign_in_resources.ts";
-import type { DefinitionTurns } from "./definitions/definition_turns.ts";
 import type { Documents } from "./documents/documents.ts";
 import type { ExportResources } from "./exports/export_resources.ts";
 import type { CredentialCache } from "./http/credential_cache.ts";
 import type { Metrics } from "./http/metrics.ts";
 import type { StreamRules } from "./http/response/stream.ts";
 import type { CatalogCache } from "./models/catalog_cache.ts";
+import type { Turns, WriteInTurn } from "./turns.ts";
 
 export interface Deps extends Omit<OpenProcess, "host" | "close"> {
   /** Where the texts of definitions are read. */
@@ -35,7 +35,8 @@ declare module "./http/operation.ts" {
   interface OperationDeps extends Deps {
     exports: ExportResources;
     signIn: SignInResources;
-    turns: DefinitionTurns;
+    turns: Turns;
+    writeInTurn: WriteInTurn;
     checkDatabase: () => Promise<DatabaseStatus>;
     /** Does not affect readiness: only new organization exports depend on the store. */
     findArtifactProblem: () => Promise<ArtifactProblem>;

@@ -13,7 +13,7 @@ import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.
 import { findMembershipBySlug, lockMemberRole } from "../../sql/accounts/organization_members.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
-import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
 import { checkTexts, labelProblem, lineProblem } from "./profile_fields.ts";
@@ -75,21 +75,20 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
 
 /**
  * Revokes a key and adds an audit entry; null if there is no such key. With `userId`, another user's key or a revoked one
- * is indistinguishable from a key that does not exist. Without it, a revoked key keeps the time of its revocation.
+ * is indistinguishable from a key that does not exist. Without it, a revoked key keeps the time of its revocation. Call
+ * inside a transaction.
  */
 export async function revokeApiKey(
-  sql: Pool,
+  tx: Sql,
   { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
 ): Promise<RevokedKeyRow | null> {
-  return sql.begin(async (tx) => {
-    const key = await markApiKeyRevoked(tx, { id, userId });
-    if (!key) return null;
-    await insertAuditEntry(tx, {
-      ...actor,
-      action: "key.revoke",
-      subject: { type: "api_key", id: key.id },
-      orgId: key.orgId,
-    });
-    return key;
+  const key = await markApiKeyRevoked(tx, { id, userId });
+  if (!key) return null;
+  await insertAuditEntry(tx, {
+    ...actor,
+    action: "key.revoke",
+    subject: { type: "api_key", id: key.id },
+    orgId: key.orgId,
   });
+  return key;
 }

@@ -125,11 +125,11 @@ export const createKey = operation(
       "SECOND_FACTOR_REQUIRED",
     ],
   },
-  async ({ caller, request, body }, { sql }) => {
+  async ({ caller, request, body }, deps) => {
     const { name = null, scope = "write", organization = null } = body;
     const expiresAt = body.expiresAt === undefined ? null : parseExpiry(body.expiresAt);
     const { userId, username } = caller;
-    const { secret, row } = await sql.begin(async (tx) => {
+    const { secret, row } = await deps.writeInTurn(request, async (tx) => {
       const memberships = await listMemberships(tx, userId);
       const isRequired = memberships
         .filter(({ slug }) => organization === null || slug === organization)
@@ -162,11 +162,11 @@ export const revokeKey = operation(
     response: { 204: null },
     fails: [["NOT_FOUND", { reason: "key" }]],
   },
-  async ({ caller, request, params: { id } }, { sql, callers }) => {
+  async ({ caller, request, params: { id } }, deps) => {
     const own = { id, userId: caller.userId, actor: auditActor(request, caller) };
-    const revoked = isUuid(id) ? await revokeApiKey(sql, own) : null;
+    const revoked = isUuid(id) ? await deps.writeInTurn(request, (tx) => revokeApiKey(tx, own)) : null;
     if (!revoked) throw notFound("key");
-    callers.forget(revoked.id);
+    deps.callers.forget(revoked.id);
     return reply(204, null);
   },
 );

@@ -14,7 +14,7 @@ import {
   markSessionsRevoked,
 } from "../../sql/accounts/sessions.ts";
 import { lockActiveUser } from "../../sql/accounts/users.ts";
-import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { mintSessionToken } from "../http/credentials.ts";
 
 /** A user's sessions that have neither ended nor expired. */
@@ -70,33 +70,29 @@ export async function beginSession(
 
 /**
  * Ends a session and adds an audit entry; false if it had already ended. With `userId`, only a session of that user ends:
- * another's is indistinguishable from one that does not exist.
+ * another's is indistinguishable from one that does not exist. Call inside a transaction.
  */
 export async function endSession(
-  sql: Pool,
+  tx: Sql,
   { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
 ): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    // Otherwise another request has just ended it and added the entry.
-    if (!(await markSessionRevoked(tx, { id, userId }))) return false;
-    await insertAuditEntry(tx, entryOf(id.toLowerCase(), actor));
-    return true;
-  });
+  // Otherwise another request has just ended it and added the entry.
+  if (!(await markSessionRevoked(tx, { id, userId }))) return false;
+  await insertAuditEntry(tx, entryOf(id.toLowerCase(), actor));
+  return true;
 }
 
-/** Ends all sessions of a user, with an audit entry for each, and returns how many were live. */
+/** Ends all sessions of a user, with an audit entry for each, and returns how many were live. Call inside a transaction. */
 export async function endSessions(
-  sql: Pool,
+  tx: Sql,
   { user, actor }: { user: { id: string }; actor: AuditActor },
 ): Promise<number> {
-  return sql.begin(async (tx) => {
-    const ids = await markSessionsRevoked(tx, { userId: user.id });
-    await insertAuditEntries(
-      tx,
-      ids.map((id) => entryOf(id, actor)),
-    );
-    return ids.length;
-  });
+  const ids = await markSessionsRevoked(tx, { userId: user.id });
+  await insertAuditEntries(
+    tx,
+    ids.map((id) => entryOf(id, actor)),
+  );
+  return ids.length;
 }
 
 function entryOf(subjectId: string, actor: AuditActor): AuditEntry {

@@ -75,13 +75,15 @@ export const revokeSession = operation(
     response: { 204: null },
     fails: [["NOT_FOUND", { reason: "session" }]],
   },
-  async ({ caller, request, params }, { sql, callers, config }) => {
+  async ({ caller, request, params }, deps) => {
     const id = params.id.toLowerCase();
     const { userId, credential } = caller;
     const actor = auditActor(request, caller);
-    if (!isUuid(id) || !(await endSession(sql, { id, userId, actor }))) throw notFound("session");
-    callers.forget(id);
-    return reply(204, null, { headers: id === credential.id ? signedOutHeaders(config) : {} });
+    if (!isUuid(id)) throw notFound("session");
+    const hasEnded = await deps.writeInTurn(request, (tx) => endSession(tx, { id, userId, actor }));
+    if (!hasEnded) throw notFound("session");
+    deps.callers.forget(id);
+    return reply(204, null, { headers: id === credential.id ? signedOutHeaders(deps.config) : {} });
   },
 );
 
@@ -100,10 +102,10 @@ export const logout = operation(
     description: "Ends the session. It stops working within one second.",
     response: { 204: null },
   },
-  async ({ caller, request }, { sql, callers, config }) => {
+  async ({ caller, request }, deps) => {
     const { id } = caller.credential;
-    await endSession(sql, { id, actor: auditActor(request, caller) });
-    callers.forget(id);
-    return reply(204, null, { headers: signedOutHeaders(config) });
+    await deps.writeInTurn(request, (tx) => endSession(tx, { id, actor: auditActor(request, caller) }));
+    deps.callers.forget(id);
+    return reply(204, null, { headers: signedOutHeaders(deps.config) });
   },
 );

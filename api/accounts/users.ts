@@ -126,11 +126,11 @@ export const updateOwnProfile = operation(
     body: ProfileUpdate,
     response: { 200: OneProfile },
   },
-  async ({ caller, request, body }, { sql }) => {
+  async ({ caller, request, body }, deps) => {
     const user = { id: caller.userId, username: caller.username };
     const actor = auditActor(request, caller);
-    await sql.begin((tx) => changeUser(tx, { user, changes: body, actor }));
-    const profile = await findUserProfile(sql, caller.userId);
+    await deps.writeInTurn(request, (tx) => changeUser(tx, { user, changes: body, actor }));
+    const profile = await findUserProfile(deps.sql, caller.userId);
     if (!profile) throw notFound("user");
     return reply(200, { data: profile });
   },

@@ -64,7 +64,7 @@ export const KEY_COMMANDS = [
     flags: { id: { placeholder: "ID", required: true, about: "id of the key (not the key itself)" } },
     async run({ sql }, { id }) {
       if (!isUuid(id)) throw new UsageError("--id must be the UUID of a key");
-      const key = await revokeApiKey(sql, { id, actor: OPERATOR });
+      const key = await sql.begin((tx) => revokeApiKey(tx, { id, actor: OPERATOR }));
       if (!key) throw new AdminError(`Key "${id}" not found`, "NOT_FOUND");
       return {
         json: { id: key.id, revokedAt: key.revokedAt },

@@ -52,8 +52,11 @@ export const SESSION_COMMANDS = [
       if (id !== undefined && !isUuid(id)) throw new UsageError("--id must be the UUID of a session");
       const ended =
         id === undefined
-          ? await endSessions(sql, { user: await requireUser(sql, username ?? ""), actor: OPERATOR })
-          : Number(await endSession(sql, { id, actor: OPERATOR }));
+          ? await sql.begin(async (tx) => {
+              const user = await requireUser(tx, username ?? "");
+              return endSessions(tx, { user, actor: OPERATOR });
+            })
+          : Number(await sql.begin((tx) => endSession(tx, { id, actor: OPERATOR })));
       if (id !== undefined && ended === 0) warn("Note: no live session has this id");
       return { json: { revoked: ended }, text: `Sessions ended: ${ended}` };
     },

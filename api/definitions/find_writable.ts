@@ -20,9 +20,8 @@ import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
 import { type DefinitionAddress, parseVersionAddress, type VersionAddress } from "./address.ts";
-import type { StepInTurn } from "./definition_turns.ts";
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_visible.ts";
-import type { Writer } from "./new_draft.ts";
+import type { StepInTurn, Writer } from "./new_draft.ts";
 
 /** What finding a writer needs. */
 type WriterDeps = Pick<OperationDeps, "sql" | "turns">;

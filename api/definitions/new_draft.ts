@@ -16,9 +16,14 @@ import {
 } from "../../sql/definitions/versions.ts";
 import type { DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import type { Caller } from "../http/caller.ts";
-import type { StepInTurn } from "./definition_turns.ts";
 import type { WrittenDocument } from "./document.ts";
 import { lineFull } from "./quotas.ts";
+
+/** Runs a step of a task when it is the task's turn. */
+export type StepInTurn = <Result>(step: () => Promise<Result>) => Promise<Result>;
+
+/** For a task that has a turn already, or needs none. */
+export const atOnce: StepInTurn = (step) => step();
 
 /** The caller of a write and its organization. */
 export interface Writer {

@@ -15,7 +15,6 @@ import type { ShownDefinitionRow } from "../../sql/definitions/versions.ts";
 import { insertDefinitionEvents } from "../../sql/events/events.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 import { operation, reply } from "../http/operation.ts";
-import { atOnce } from "./definition_turns.ts";
 import { listCycleErrors, type PublishedRow } from "./dependencies/cycle.ts";
 import { type DefinitionDeps, requireDocument, runtimeOf, type WrittenDocument } from "./document.ts";
 import {
@@ -26,7 +25,7 @@ import {
   type VersionWrite,
 } from "./find_writable.ts";
 import { groupBySize, MAX_CHARACTERS_AT_ONCE } from "./group_by_size.ts";
-import { auditOf, requireRow, type Writer } from "./new_draft.ts";
+import { atOnce, auditOf, requireRow, type Writer } from "./new_draft.ts";
 import { ExpectedUpdatedAt, requireUnchanged, writeOptimistically } from "./optimistic_write.ts";
 import {
   Definition,

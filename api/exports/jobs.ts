@@ -144,8 +144,8 @@ async function cancel(
   deps: OperationDeps,
   cancellation: { id: string; orgId: string; force: boolean; caller: Caller; request: Request },
 ): Promise<ExportJobRow> {
-  return deps.sql.begin(async (tx) => {
-    const { id, orgId, force, caller, request } = cancellation;
+  const { id, orgId, force, caller, request } = cancellation;
+  return deps.writeInTurn(request, async (tx) => {
     // First, as the deletion of an organization does: the event refers to the organization.
     await lockOrg(tx, orgId);
     // A builder that stops may be putting the job back into the queue.

@@ -193,7 +193,7 @@ async function queueOrFindActive(
   // Outside the transaction: an open transaction holds back the watermark.
   const nodes = await listNodes(deps.sql, deps.nodes);
   const asOf = await settleCutoff(deps, { asOf: requested, since, nodes });
-  return deps.sql.begin(async (tx) => {
+  return deps.writeInTurn(newJob.request, async (tx) => {
     await lockOrg(tx, newJob.orgId);
     const actor = auditActor(newJob.request, newJob.caller);
     // Settling may have taken seconds, and so may the lock.

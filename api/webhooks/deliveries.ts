@@ -32,10 +32,10 @@ export const testWebhook = operation(
     response: { 201: OneDelivery },
     fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "deliveries", limit: PENDING_MAX }]],
   },
-  async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const writer = await requireWriter(sql, { caller, request, slug });
+  async ({ params: { slug, id }, caller, request }, deps) => {
+    const writer = await requireWriter(deps.sql, { caller, request, slug });
     const { delivery } = await changeWebhook(
-      sql,
+      deps,
       { ...writer, id, action: "webhook.test" },
       async (tx, row) => {
         if (row.disabledAt !== null) {

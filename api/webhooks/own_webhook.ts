@@ -5,13 +5,14 @@ import { isUuid } from "../../shared/uuid.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { lockOrg } from "../../sql/accounts/orgs.ts";
 import type { OwnOrgRow } from "../../sql/accounts/own_orgs.ts";
-import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import type { Sql } from "../../sql/connection/pool.ts";
 import { findWebhook, lockWebhook, type WebhookRow } from "../../sql/webhooks/webhooks.ts";
 import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";
 import { requireActorRole, requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { notFound, requireVisible } from "../http/not_found.ts";
+import type { OperationDeps } from "../http/operation.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
@@ -26,10 +27,10 @@ export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"
 export async function requireWriter(
   sql: Sql,
   { caller, request, slug }: { caller: Caller; request: Request; slug: string },
-): Promise<{ org: OwnOrgRow; actor: AuditActor }> {
+): Promise<{ org: OwnOrgRow; actor: AuditActor; request: Request }> {
   const org = await requireOrgRole(sql, { caller, request, slug, role: "admin" });
   requireAllowed(isPersonalCredential(caller.credential));
-  return { org, actor: auditActor(request, caller) };
+  return { org, actor: auditActor(request, caller), request };
 }
 
 interface WebhookKey {
@@ -52,19 +53,17 @@ export async function requireWebhook(
  * afterwards. `changed` lists the changed fields; if it is empty, there is no entry. Throws NOT_FOUND.
  */
 export async function changeWebhook<Result extends { row: WebhookRow; changed?: string }>(
-  sql: Pool,
-  { actor, action, ...key }: WebhookKey & { actor: AuditActor; action: string },
+  deps: OperationDeps,
+  { actor, action, request, ...key }: WebhookKey & { actor: AuditActor; action: string; request: Request },
   change: (tx: Sql, webhook: WebhookRow) => Promise<Result>,
 ): Promise<Result> {
-  const run = async (tx: Sql): Promise<Result> => {
+  return deps.writeInTurn(request, async (tx) => {
     await lockOrg(tx, key.org.id);
     const result = await change(tx, await requireWebhook(tx, key, lockWebhook));
     const { row, changed } = result;
     if (changed !== "") await auditWebhook(tx, actor, { row, action, changed });
     return result;
-  };
-  // The driver's return type unwraps arrays of queries; these transactions return none.
-  return sql.begin(run) as Promise<Result>;
+  });
 }
 
 export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedAt }: WebhookRow) {

@@ -68,12 +68,12 @@ export const createWebhook = operation(
       PRIVATE_URL,
     ],
   },
-  async ({ params: { slug }, body, caller, request }, { sql, config }) => {
-    const { org, actor } = await requireWriter(sql, { caller, request, slug });
-    const url = parseWebhookUrl(body.url, openNetworks(config.webhookAllowedNetworks));
+  async ({ params: { slug }, body, caller, request }, deps) => {
+    const { org, actor } = await requireWriter(deps.sql, { caller, request, slug });
+    const url = parseWebhookUrl(body.url, openNetworks(deps.config.webhookAllowedNetworks));
     const types = [...new Set(body.types)];
     const secret = newSecret();
-    const row = await sql.begin(async (tx) => {
+    const row = await deps.writeInTurn(request, async (tx) => {
       await lockOrg(tx, org.id);
       if ((await listRows(tx, org.id)).length >= WEBHOOKS_MAX) {
         throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "webhooks", limit: WEBHOOKS_MAX } });
@@ -137,18 +137,18 @@ export const updateWebhook = operation(
     response: { 200: OneWebhook },
     fails: [...WEBHOOK_WRITE_FAILURES, PRIVATE_URL],
   },
-  async ({ params: { slug, id }, body, caller, request }, { sql, config }) => {
-    const writer = await requireWriter(sql, { caller, request, slug });
+  async ({ params: { slug, id }, body, caller, request }, deps) => {
+    const writer = await requireWriter(deps.sql, { caller, request, slug });
     const { url, types, enabled } = body;
     const change = {
       ...(url === undefined
         ? {}
-        : { url: parseWebhookUrl(url, openNetworks(config.webhookAllowedNetworks)) }),
+        : { url: parseWebhookUrl(url, openNetworks(deps.config.webhookAllowedNetworks)) }),
       ...(types === undefined ? {} : { types: [...new Set(types)] }),
       ...(enabled === undefined ? {} : { enabled }),
     };
     const { row } = await changeWebhook(
-      sql,
+      deps,
       { ...writer, id, action: "webhook.update" },
       async (tx, webhook) => {
         const updated = await updateRow(tx, { ...change, id: webhook.id });
@@ -171,9 +171,9 @@ export const deleteWebhook = operation(
     response: { 204: null },
     fails: WEBHOOK_WRITE_FAILURES,
   },
-  async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const writer = await requireWriter(sql, { caller, request, slug });
-    await changeWebhook(sql, { ...writer, id, action: "webhook.delete" }, async (tx, row) => {
+  async ({ params: { slug, id }, caller, request }, deps) => {
+    const writer = await requireWriter(deps.sql, { caller, request, slug });
+    await changeWebhook(deps, { ...writer, id, action: "webhook.delete" }, async (tx, row) => {
       await deleteRow(tx, row.id);
       return { row };
     });
@@ -196,11 +196,11 @@ export const rotateWebhookSecret = operation(
     response: { 200: RotatedWebhook },
     fails: [...WEBHOOK_WRITE_FAILURES, ["QUOTA_EXCEEDED", { quota: "secrets", limit: RETIRED_SECRETS_MAX }]],
   },
-  async ({ params: { slug, id }, caller, request }, { sql }) => {
-    const writer = await requireWriter(sql, { caller, request, slug });
+  async ({ params: { slug, id }, caller, request }, deps) => {
+    const writer = await requireWriter(deps.sql, { caller, request, slug });
     const secret = newSecret();
     const { row } = await changeWebhook(
-      sql,
+      deps,
       { ...writer, id, action: "webhook.rotate" },
       async (tx, webhook) => {
         const rotated = await rotateRow(tx, { id: webhook.id, secret });

@@ -8,7 +8,6 @@ import { PROJECTS_MAX } from "../../api/accounts/organizations/project_changes.t
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../../api/accounts/password_rules.ts";
 import { LIVE_SESSIONS_MAX } from "../../api/accounts/session_changes.ts";
 import { MAX_BATCH_DOCUMENTS } from "../../api/definitions/batch/schemas.ts";
-import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/definitions/definition_turns.ts";
 import { MAX_DEPENDENCY_NODES } from "../../api/definitions/dependencies/graph.ts";
 import { DEFINITION_QUOTAS, VERSIONS_MAX } from "../../api/definitions/quotas.ts";
 import { MAX_DOCUMENT_REFERENCES } from "../../api/documents/read_document.ts";
@@ -16,6 +15,7 @@ import { MAX_TASKS_PER_CALLER } from "../../api/documents/task_thread.ts";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../api/http/body/json_limits.ts";
 import { maxBodyBytes } from "../../api/http/body/request_body.ts";
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
+import { PUBLICATIONS_MAX, PUBLICATIONS_WAITING_MAX } from "../../api/turns.ts";
 import { MAX_OBJECT_BYTES } from "../../shared/artifacts/s3_upload.ts";
 import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";

@@ -168,6 +168,22 @@ test("only entry points read the environment, install signal handlers and exit",
   expect(offences).toEqual([]);
 });
 
+/** Files of operations that begin a transaction which writes. Each takes a turn, so that waiting ones leave connections. */
+const BEGIN_WRITES = [
+  "api/definitions/batch/store_batch.ts",
+  "api/definitions/find_writable.ts",
+  "api/definitions/record_execution.ts",
+  "api/turns.ts",
+];
+
+test("operations write in turns", () => {
+  const begin = sources.filter(({ path, text }) => {
+    const isOperation = path.startsWith("api/") && !path.startsWith("api/admin/");
+    return isOperation && /\.begin\((?!\)|"read only")/.test(text);
+  });
+  expect(begin.map(({ path }) => path).toSorted()).toEqual(BEGIN_WRITES);
+});
+
 /** A kept connection may be lost without notice; a request that gets it waits for many minutes. */
 const KEEPS_CONNECTIONS: readonly (readonly [what: string, keeps: (text: string) => boolean])[] = [
   ["calls fetch", (text) => /(?<!async )(?<![.\w])fetch\(/.test(text)],

@@ -71,10 +71,10 @@ export const renameFactor = operation(
     response: { 200: data({ factor: Factor }, "The factor") },
     fails: [["NOT_FOUND", { reason: "factor" }]],
   },
-  async ({ params: { id }, caller, request, body: { name } }, { sql }) => {
+  async ({ params: { id }, caller, request, body: { name } }, deps) => {
     checkTexts({ name }, { name: labelProblem });
     if (!isUuid(id)) throw notFound("factor");
-    const factor = await sql.begin(async (tx) => {
+    const factor = await deps.writeInTurn(request, async (tx) => {
       const renamed = await updateFactorName(tx, { id, userId: caller.userId, name });
       if (!renamed) throw notFound("factor");
       await insertAuditEntry(tx, {
@@ -105,7 +105,7 @@ export const removeFactor = operation(
   async ({ params: { id }, caller, request }, deps) => {
     const { userId, credential } = caller;
     if (!isUuid(id)) throw notFound("factor");
-    await deps.sql.begin(async (tx) => {
+    await deps.writeInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       const factor = await deleteSecondFactor(tx, { id, userId });
       if (!factor) throw notFound("factor");
@@ -145,7 +145,7 @@ export const renewRecoveryCodes = operation(
   },
   async ({ caller, request }, deps) => {
     const { userId } = caller;
-    const recoveryCodes = await deps.sql.begin(async (tx) => {
+    const recoveryCodes = await deps.writeInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       if (!(await existsSecondFactor(tx, userId))) throw noFactor();
       await requireRecentFactor(tx, caller);

@@ -85,10 +85,10 @@ export const acceptInvitation = operation(
     },
     fails: ["ORG_ACCESS_DENIED"],
   },
-  async ({ body: { token }, caller, request }, { sql, boss }) => {
+  async ({ body: { token }, caller, request }, deps) => {
     const { userId, username } = caller;
     const actor = auditActor(request, caller);
-    const { org, role } = await sql.begin(async (tx) => {
+    const { org, role } = await deps.writeInTurn(request, async (tx) => {
       const { orgId } = await requireOffer(tx, token);
       await lockOrg(tx, orgId);
       // Read again under the lock: it may just have been revoked, or its sender demoted.
@@ -102,7 +102,7 @@ export const acceptInvitation = operation(
       const org = await findOrgById(tx, orgId);
       if (!org) throw invalidToken();
       if (!current) {
-        await addMember(tx, { boss, actor, org, userId, username, role, invitedBy });
+        await addMember(tx, { boss: deps.boss, actor, org, userId, username, role, invitedBy });
         return { org, role };
       }
       const invitation = { id, role: current };

@@ -88,7 +88,7 @@ export const createInvitation = operation(
     checkTexts({ email }, { email: emailProblem });
     requireOneOwner(org, role);
     const { network, span } = requestContext(request);
-    const invitation = await deps.sql.begin(async (tx) => {
+    const invitation = await deps.writeInTurn(request, async (tx) => {
       const actor = auditActor(request, caller);
       await lockOrg(tx, org.id);
       const actorRole = await lockActorRole(tx, { actor, org });
@@ -135,10 +135,10 @@ export const revokeInvitation = operation(
     response: { 204: null },
     fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "invitation" }]],
   },
-  async ({ params, caller, request }, { sql }) => {
-    const org = await requireOrgRole(sql, { slug: params.slug, caller, request, role: "admin" });
+  async ({ params, caller, request }, deps) => {
+    const org = await requireOrgRole(deps.sql, { slug: params.slug, caller, request, role: "admin" });
     const actor = auditActor(request, caller);
-    await sql.begin(async (tx) => {
+    await deps.writeInTurn(request, async (tx) => {
       await lockOrg(tx, org.id);
       const actorRole = await lockActorRole(tx, { actor, org });
       const invitation = isUuid(params.id) ? await findPendingInvitation(tx, params.id) : null;

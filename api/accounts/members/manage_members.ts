@@ -36,9 +36,9 @@ export const updateMember = operation(
     response: { 200: data({ member: Member }, "The member with the new role") },
     fails: [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "member" }], "LAST_OWNER"],
   },
-  async ({ params, body, ...input }, deps) => {
-    const change = await openChange(deps, { ...input, params });
-    const member = await deps.sql.begin((tx) => changeMemberRole(tx, { ...change, role: body.role }));
+  async ({ body: { role }, ...input }, deps) => {
+    const change = await openChange(deps, input);
+    const member = await deps.writeInTurn(input.request, (tx) => changeMemberRole(tx, { ...change, role }));
     return reply(200, { data: { member } });
   },
 );
@@ -60,7 +60,7 @@ export const removeMember = operation(
   },
   async (input, deps) => {
     const change = await openChange(deps, input);
-    await deps.sql.begin((tx) => endMembership(tx, change));
+    await deps.writeInTurn(input.request, (tx) => endMembership(tx, change));
     // Their keys for the organization have ended.
     deps.callers.forget(change.userId);
     return reply(204, null);

@@ -48,15 +48,15 @@ export const createOrganization = operation(
       ["QUOTA_EXCEEDED", { quota: "organizations", limit: CREATED_ORGS_MAX }],
     ],
   },
-  async ({ body: { slug, name }, caller, request }, { sql, config }) => {
+  async ({ body: { slug, name }, caller, request }, deps) => {
     const { userId, platformRole } = caller;
-    const verdict = mayCreateOrgs({ creators: config.organizationCreation, platformRole });
+    const verdict = mayCreateOrgs({ creators: deps.config.organizationCreation, platformRole });
     if (!verdict.ok) {
       const message = TEXTS.ROLE_REQUIRED.organizations;
       throw new ApiError(verdict.code, { message, details: verdict.details });
     }
     checkTexts({ slug, name }, { slug: accountSlugProblem, name: nameProblem });
-    await sql.begin(async (tx) => {
+    await deps.writeInTurn(request, async (tx) => {
       await lockCaller(tx, caller);
       if ((await countCreatedOrgs(tx, userId)) >= CREATED_ORGS_MAX)
         throw new ApiError("QUOTA_EXCEEDED", {
@@ -66,7 +66,7 @@ export const createOrganization = operation(
       const org = await createOrg(tx, { slug, name, subscriptionTier: "free", createdBy: userId, actor });
       await upsertMember(tx, { orgId: org.id, userId, role: "owner" });
     });
-    return reply(201, { data: await requireOwnOrg(sql, { caller, slug }) });
+    return reply(201, { data: await requireOwnOrg(deps.sql, { caller, slug }) });
   },
 );
 

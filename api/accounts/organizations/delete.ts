@@ -41,11 +41,12 @@ export const deleteOrganization = operation(
     response: { 200: OrgDetail },
     fails: [...ORG_ROLE_FAILURES, "NOT_DELETABLE"],
   },
-  async ({ params: { slug }, body, caller, request }, { sql, boss }) => {
-    const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
+  async ({ params: { slug }, body, caller, request }, deps) => {
+    const org = await requireOrgRole(deps.sql, { caller, slug, request, role: "owner" });
     if (body.confirm !== slug) throw invalidField("confirm", `must be the organization's slug, ${slug}`);
-    await sql.begin((tx) => scheduleOrgDeletion(tx, { org, boss, actor: auditActor(request, caller) }));
-    return reply(200, { data: await requireOwnOrg(sql, { caller, slug }) });
+    const change = { org, boss: deps.boss, actor: auditActor(request, caller) };
+    await deps.writeInTurn(request, (tx) => scheduleOrgDeletion(tx, change));
+    return reply(200, { data: await requireOwnOrg(deps.sql, { caller, slug }) });
   },
 );
 
@@ -59,10 +60,11 @@ export const restoreOrganization = operation(
     description: "For owners, until `deletesAt`. Does nothing if it is not deleted.",
     response: { 200: OrgDetail },
   },
-  async ({ params: { slug }, caller, request }, { sql, boss }) => {
-    const org = await requireOrgRole(sql, { caller, slug, request, role: "owner" });
-    await sql.begin((tx) => cancelOrgDeletion(tx, { org, boss, actor: auditActor(request, caller) }));
-    return reply(200, { data: await requireOwnOrg(sql, { caller, slug }) });
+  async ({ params: { slug }, caller, request }, deps) => {
+    const org = await requireOrgRole(deps.sql, { caller, slug, request, role: "owner" });
+    const change = { org, boss: deps.boss, actor: auditActor(request, caller) };
+    await deps.writeInTurn(request, (tx) => cancelOrgDeletion(tx, change));
+    return reply(200, { data: await requireOwnOrg(deps.sql, { caller, slug }) });
   },
 );
 

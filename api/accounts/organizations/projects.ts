@@ -115,11 +115,11 @@ export const createProject = operation(
     response: { 201: data({ project: ManagedProject }, "The project") },
     fails: [...ORG_ROLE_FAILURES, TAKEN, ["QUOTA_EXCEEDED", { quota: "projects", limit: PROJECTS_MAX }]],
   },
-  async ({ params: { slug }, body, caller, request }, { sql }) => {
-    const org = await requireOrgRole(sql, { caller, slug, request, role: "admin" });
+  async ({ params: { slug }, body, caller, request }, deps) => {
+    const org = await requireOrgRole(deps.sql, { caller, slug, request, role: "admin" });
     checkTexts(body, { name: nameProblem, slug: projectSlugProblem });
-    const actor = auditActor(request, caller);
-    const row = await sql.begin((tx) => addProject(tx, { ...body, org, actor, ownerId: caller.userId }));
+    const project = { ...body, org, actor: auditActor(request, caller), ownerId: caller.userId };
+    const row = await deps.writeInTurn(request, (tx) => addProject(tx, project));
     return reply(201, { data: { project: presentProject(row) } });
   },
 );
@@ -182,14 +182,14 @@ export const restoreProject = operation(
 );
 
 async function changeProject(
-  { sql }: OperationDeps,
+  deps: OperationDeps,
   input: { params: { slug: string; project: string }; caller: Caller; request: Request },
   change: (tx: Sql, key: ProjectKey) => Promise<ProjectRow>,
 ) {
   const { params, caller, request } = input;
-  const org = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
+  const org = await requireOrgRole(deps.sql, { caller, slug: params.slug, request, role: "admin" });
   const key = { org, actor: auditActor(request, caller), project: params.project };
-  const row: ProjectRow = await sql.begin((tx) => change(tx, key));
+  const row: ProjectRow = await deps.writeInTurn(request, (tx) => change(tx, key));
   return reply(200, { data: { project: presentProject(row) } });
 }
 

@@ -57,19 +57,19 @@ export const updateOrganization = operation(
     response: { 200: OrgProfile },
     fails: [...ORG_ROLE_FAILURES, "KEY_KIND_FORBIDDEN", "SESSION_REQUIRED", "UNPROCESSABLE_ENTITY"],
   },
-  async ({ caller, request, params, body }, { sql }) => {
-    const org = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
+  async ({ caller, request, params, body }, deps) => {
+    const org = await requireOrgRole(deps.sql, { caller, slug: params.slug, request, role: "admin" });
     requireAllowed(isPersonalCredential(caller.credential));
     if (body.requireSecondFactor !== undefined) {
       requireAllowed(hasOrgRole(org.role, "owner"));
       requireAllowed(isSession(caller.credential));
       // Owners who have no second factor would lock themselves out.
-      if (!(await existsSecondFactor(sql, caller.userId))) throw noFactor();
-      await requireRecentFactor(sql, caller);
+      if (!(await existsSecondFactor(deps.sql, caller.userId))) throw noFactor();
+      await requireRecentFactor(deps.sql, caller);
     }
     const actor = auditActor(request, caller);
-    await sql.begin((tx) => changeOrg(tx, { org, changes: body, actor }));
-    const profile = await findOrgProfile(sql, org.slug);
+    await deps.writeInTurn(request, (tx) => changeOrg(tx, { org, changes: body, actor }));
+    const profile = await findOrgProfile(deps.sql, org.slug);
     if (!profile) throw new ApiError("ORG_NOT_FOUND");
     return reply(200, { data: profile });
   },

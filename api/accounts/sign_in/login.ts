@@ -63,7 +63,10 @@ export const login = operation(
     const user = isRight && found?.disabledAt === null ? found : null;
     if (user) await requireSecondStep(sql, user);
     const session =
-      user && (await sql.begin((tx) => finishSignIn(tx, deps, { user, request, secondFactor: null })));
+      user &&
+      (await deps.writeInTurn(request, (tx) =>
+        finishSignIn(tx, deps, { user, request, secondFactor: null }),
+      ));
     metrics.signIns.inc({ result: session ? "succeeded" : "failed" });
     if (user && session) return signedInReply(config, { session, user });
     signIn.auditFailure(context, found?.id ?? null);

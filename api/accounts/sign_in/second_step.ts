@@ -76,12 +76,12 @@ export const beginSecondStep = operation(
     reads: true,
     fails: ["UNPROCESSABLE_ENTITY"],
   },
-  async ({ body }, { sql, config }) => {
-    const { id: userId, challengeId: id } = await requirePendingUser(sql, body.loginToken);
-    const options = await sql.begin(async (tx) => {
+  async ({ body, request }, deps) => {
+    const { id: userId, challengeId: id } = await requirePendingUser(deps.sql, body.loginToken);
+    const options = await deps.writeInTurn(request, async (tx) => {
       // First the sign-in, as its second step does: otherwise the two could wait for each other.
       if (!(await lockPendingSignIn(tx, id))) throw signInExpired();
-      const { options, challengeHash } = await passkeyRequest(config, await lockPasskeys(tx, userId));
+      const { options, challengeHash } = await passkeyRequest(deps.config, await lockPasskeys(tx, userId));
       await updateChallengeHash(tx, { id, challengeHash });
       return options;
     });
@@ -114,7 +114,7 @@ export const signInWithSecondFactor = operation(
     const user = await requirePendingUser(deps.sql, body.loginToken);
     await deps.signIn.limit.takeOfNetwork(context);
     // The verdict is null if the sign-in was used or has expired meanwhile.
-    const { session, verdict } = await deps.sql.begin(async (tx) => {
+    const { session, verdict } = await deps.writeInTurn(request, async (tx) => {
       const { challengeId: id, passwordHash } = user;
       const current = await lockActiveUser(tx, { id: user.id, passwordHash });
       const challenge = current && (await lockPendingSignIn(tx, id));

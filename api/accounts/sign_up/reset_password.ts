@@ -41,7 +41,7 @@ export const requestPasswordReset = operation(
   },
   async ({ body: { email }, request }, deps) => {
     checkTexts({ email }, { email: knownEmailProblem });
-    await deps.sql.begin((tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
+    await deps.writeInTurn(request, (tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
     return reply(202, null);
   },
 );
@@ -63,7 +63,8 @@ export const resetPassword = operation(
     response: { 204: null },
     fails: ["RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  async ({ body: { token, newPassword }, request }, { sql, signIn, callers }) => {
+  async ({ body: { token, newPassword }, request }, deps) => {
+    const { sql, signIn, callers } = deps;
     const context = requestContext(request);
     await signIn.limit.takeOfNetwork(context);
     const tokenHash = hashLinkToken(token);
@@ -71,7 +72,7 @@ export const resetPassword = operation(
     if (!user) throw invalidLink();
     requireGoodPassword(newPassword, user);
     const passwordHash = await signIn.passwords.hash(newPassword);
-    const ended = await sql.begin(async (tx) => {
+    const ended = await deps.writeInTurn(request, async (tx) => {
       // First the user, as a change of the password or address does, so that the two take turns.
       if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
       if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();

@@ -68,7 +68,7 @@ export const signUp = operation(
     await deps.signIn.limit.takeOfNetwork(requestContext(request));
     const { email, username, password, name = null } = body;
     const passwordHash = await deps.signIn.passwords.hash(password, { isFirst: false });
-    await deps.sql.begin(async (tx) => {
+    await deps.writeInTurn(request, async (tx) => {
       const isAdmitted = await maySignUp(tx, deps.config, email);
       const details = { username, name, passwordHash, isAdmitted };
       await requestMail(tx, deps, { request, mail: { kind: KIND, email, details } });
@@ -133,9 +133,10 @@ async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, emai
 
 /** Creates the account of a link, and uses the link up in the same transaction. */
 async function createFromLink(
-  { sql, signIn }: OperationDeps,
+  deps: OperationDeps,
   confirmation: Static<typeof SignUpConfirmation> & { request: Request },
 ): Promise<UserRow> {
+  const { sql, signIn } = deps;
   const { password, newPassword, request } = confirmation;
   const tokenHash = hashLinkToken(confirmation.token);
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
@@ -159,7 +160,7 @@ async function createFromLink(
     throw invalidField("username", "must not be in the password: choose another");
   }
   try {
-    return await sql.begin(async (tx) => {
+    return await deps.writeInTurn(request, async (tx) => {
       if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
       await deleteAccountMailDetails(tx, mail.id);
       const id = crypto.randomUUID();

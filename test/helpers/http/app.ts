@@ -67,7 +67,8 @@ export interface TestAppOptions {
 function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Config> = {}): Config {
   const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  return { ...result.config, databasePoolMax: 4, ...overrides };
+  // A caller's writes may use a quarter of the connections: four at once show what locks are for.
+  return { ...result.config, databasePoolMax: 16, ...overrides };
 }
 
 /** The same database and role on another server. */

@@ -1,8 +1,8 @@
 /** Reads that resolve references: dependencies, dependents and `includeRefs`. */
 import { expect, test } from "bun:test";
-import { createDefinitionTurns, LISTS_WAITING_MAX } from "../../../../api/definitions/definition_turns.ts";
 import { resolveInTurn } from "../../../../api/definitions/dependencies/resolve_in_turn.ts";
 import { yieldEventLoop } from "../../../../api/http/yield_event_loop.ts";
+import { createTurns, LISTS_WAITING_MAX } from "../../../../api/turns.ts";
 import { ApiError } from "../../../../shared/errors.ts";
 import { ask, errorOf, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { makeHub } from "../../../helpers/definitions/forest.ts";
@@ -17,7 +17,7 @@ test("they take turns with lists: slow ones keep no other caller waiting, and to
   await using api = await openTestApp();
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base" });
-  const [running, waiting] = [1, LISTS_WAITING_MAX];
+  const [running, waiting] = [Math.floor(api.deps.config.databasePoolMax / 4), LISTS_WAITING_MAX];
   const reads: Promise<unknown>[] = [];
   await api.db.owner.begin(async (tx) => {
     await tx`lock table definition_references in access exclusive mode`;
@@ -58,7 +58,7 @@ test("references that take too long to resolve are 503", async () => {
 
 test("a read ends when its client leaves or has been sent a timeout", async () => {
   await using db = await openTestDatabase();
-  const deps = { sql: db.sql, turns: createDefinitionTurns({ databasePoolMax: 4 }) };
+  const deps = { sql: db.sql, turns: createTurns({ databasePoolMax: 4 }) };
   const abort = new AbortController();
   const [left, answered] = [handlerRequest("a", abort.signal), handlerRequest("b")];
   const leaving: [Request, () => void][] = [

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import {
-  createDefinitionTurns,
-  type DefinitionTurns,
+  createTurns,
   LISTS_WAITING_MAX,
   PUBLICATIONS_WAITING_MAX,
+  type Turns,
   WRITES_WAITING_MAX,
-} from "../../../api/definitions/definition_turns.ts";
-import { ApiError } from "../../../shared/errors.ts";
-import { handlerRequest } from "../../helpers/http/handler_request.ts";
+} from "../../api/turns.ts";
+import { ApiError } from "../../shared/errors.ts";
+import { handlerRequest } from "../helpers/http/handler_request.ts";
 
-const WAITING_MAX: [keyof DefinitionTurns, number][] = [
+const WAITING_MAX: [keyof Turns, number][] = [
   ["publications", PUBLICATIONS_WAITING_MAX],
   ["recordings", 200],
   ["writes", WRITES_WAITING_MAX],
@@ -19,7 +19,7 @@ const WAITING_MAX: [keyof DefinitionTurns, number][] = [
 test.each(WAITING_MAX)(
   "%s of one caller are rejected over the limit, and others are served",
   async (kind, waitingMax) => {
-    const { [kind]: inTurn } = createDefinitionTurns({ databasePoolMax: 2 });
+    const { [kind]: inTurn } = createTurns({ databasePoolMax: 2 });
     const end = Promise.withResolvers<void>();
     const run = (network: string) => inTurn(handlerRequest(network).request, () => end.promise);
     const all = Array.from({ length: 1 + waitingMax }, () => run("a"));
@@ -35,7 +35,7 @@ test.each(WAITING_MAX)(
 );
 
 test("a request that was aborted or answered leaves, and makes room for the caller's next one", async () => {
-  const { publications } = createDefinitionTurns({ databasePoolMax: 2 });
+  const { publications } = createTurns({ databasePoolMax: 2 });
   const end = Promise.withResolvers<void>();
   const ran: string[] = [];
   const first = publications(handlerRequest("a").request, () => end.promise);

@@ -1,7 +1,7 @@
 /** Writes that wait for a row take few of the connections. */
 import { expect, test } from "bun:test";
-import { WRITES_WAITING_MAX } from "../../../../api/definitions/definition_turns.ts";
-import { lockTransaction } from "../../../../sql/locks.ts";
+import { WRITES_WAITING_MAX } from "../../../api/turns.ts";
+import { lockTransaction } from "../../../sql/locks.ts";
 import {
   agentNeeding,
   agentYaml,
@@ -10,10 +10,10 @@ import {
   errorOf,
   publishAgent,
   write,
-} from "../../../helpers/definitions/definitions.ts";
-import { openTestApp } from "../../../helpers/http/app.ts";
-import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
-import { waitFor } from "../../../helpers/wait_for.ts";
+} from "../../helpers/definitions/definitions.ts";
+import { openTestApp } from "../../helpers/http/app.ts";
+import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
+import { waitFor } from "../../helpers/wait_for.ts";
 
 /** Writes of one caller that run at once: a quarter of the connections. */
 const RUNNING = 2;

@@ -1,19 +1,20 @@
-/** The limits of one process for work on definitions that holds connections for long. */
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
-import { TEXTS } from "../../shared/error_texts.ts";
-import { ApiError } from "../../shared/errors.ts";
-import type { Config } from "../../shared/process/config.ts";
-import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
-import { isRequestOver, requestContext } from "../http/request_context.ts";
+/** The limits of one process for work that may hold connections for long. */
+import { RETRY_AFTER } from "../shared/error_rows.ts";
+import { TEXTS } from "../shared/error_texts.ts";
+import { ApiError } from "../shared/errors.ts";
+import type { Config } from "../shared/process/config.ts";
+import type { Pool, Transaction } from "../sql/connection/pool.ts";
+import { FairQueue, type Refusal } from "./http/limits/fair_queue.ts";
+import { isRequestOver, requestContext } from "./http/request_context.ts";
 
 /** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
 export const PUBLICATIONS_MAX = 4;
 export const PUBLICATIONS_WAITING_MAX = 20;
 
-/** Lists of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
+/** Lists of definitions of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
 export const LISTS_WAITING_MAX = 100;
 
-/** Writes of a caller that may wait, each with its document. */
+/** Writes of a caller that may wait, some with a document. */
 export const WRITES_WAITING_MAX = 100;
 
 /**
@@ -23,36 +24,49 @@ export const WRITES_WAITING_MAX = 100;
  */
 type RunInTurn = <Result>(request: Request, task: () => Promise<Result>) => Promise<Result>;
 
-export interface DefinitionTurns {
+export interface Turns {
   /** Publications, validations and batches share them. */
   publications: RunInTurn;
   /** Those of one definition wait for each other, each with a connection: they get at most half of those. */
   recordings: RunInTurn;
-  /** Other writes. Those of one version, line or organization wait for each other too, and for its publication. */
+  /**
+   * All other writes. Those of one organization, user, line or version wait for each other, each with a connection: they get
+   * at most half of those, and a caller half of that.
+   */
   writes: RunInTurn;
   /**
-   * Lists, and reads that resolve references, get at most half of the connections, and a caller half of those, so that slow
-   * ones keep no other request waiting.
+   * Lists of definitions, and reads that resolve references, get at most half of the connections, and a caller half of those,
+   * so that slow ones keep no other request waiting.
    */
   lists: RunInTurn;
 }
 
-export function createDefinitionTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">): DefinitionTurns {
+export function createTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">): Turns {
   const half = Math.ceil(databasePoolMax / 2);
   const publications = Math.min(PUBLICATIONS_MAX, Math.max(1, Math.floor(databasePoolMax / 2)));
   return {
     publications: takeTurns("publications", { max: publications, maxWaiting: PUBLICATIONS_WAITING_MAX }),
     recordings: takeTurns("recordings of executions", { max: half, maxWaiting: 200 }),
-    writes: takeTurns("writes to definitions", { max: half, maxWaiting: WRITES_WAITING_MAX }),
+    writes: takeTurns("writes", { max: half, maxWaiting: WRITES_WAITING_MAX }),
     lists: takeTurns("lists and dependencies of definitions", { max: half, maxWaiting: LISTS_WAITING_MAX }),
   };
 }
 
-/** Runs a step of a task when it is the task's turn. */
-export type StepInTurn = <Result>(step: () => Promise<Result>) => Promise<Result>;
+/**
+ * Runs the transaction of a write in its caller's turn. Every write of an operation goes through here or `turns`, so that
+ * those that wait for a lock leave connections to other requests. Do not call it in a turn or a transaction: it might wait for
+ * itself.
+ */
+export type WriteInTurn = <Result>(
+  request: Request,
+  transaction: (tx: Transaction) => Promise<Result>,
+) => Promise<Result>;
 
-/** For a task that has a turn already, or needs none. */
-export const atOnce: StepInTurn = (step) => step();
+export function createWriteInTurn(sql: Pool, { writes }: Pick<Turns, "writes">): WriteInTurn {
+  return <Result>(request: Request, transaction: (tx: Transaction) => Promise<Result>) =>
+    // The driver's return type unwraps arrays of queries; these transactions return none.
+    writes(request, () => sql.begin(transaction) as Promise<Result>);
+}
 
 /** `what` is the plural noun for the error message. */
 function takeTurns(what: string, { max, maxWaiting }: { max: number; maxWaiting: number }): RunInTurn {
