@@ -11,8 +11,10 @@ const KEPT_MAX = 100;
 const BATCH = 100;
 /** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
-/** Webhooks that have been due for the longest, among which organizations take turns. */
+/** Webhooks that have been due for the longest, among which their owners take turns. */
 const DUE_COMPARED = 1000;
+/** Who takes turns for an organization `o`: its creator; itself if it is personal or an operator created it. */
+const OWNER = fragment`coalesce(o.created_by, o.id)`;
 
 export interface DeliveryRow {
   id: string;
@@ -171,8 +173,9 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time, and
- * organizations take turns, so slow receivers hold up their own organization.
+ * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time. The users who
+ * created the organizations take turns, and one whose requests are open goes behind others, so slow receivers hold up only
+ * their owner's organizations.
  */
 export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
   return sql<ClaimedDelivery[]>`
@@ -182,9 +185,20 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       where due_at <= now() and disabled_at is null
       order by due_at
       limit ${DUE_COMPARED}
+    ), claims as (
+      select ${OWNER} as owner_id, count(*) as count
+      from webhooks as w
+      join organizations as o on o.id = w.org_id
+      -- A claimed webhook is due when its claim ends, so the index finds it.
+      where w.due_at > now() and w.due_at <= now() + make_interval(secs => ${CLAIM_SECONDS})
+        and w.claimed_until > now()
+      group by owner_id
     ), turns as (
-      select id, due_at, row_number() over (partition by org_id order by due_at) as turn
-      from due
+      select d.id, d.due_at,
+        coalesce(c.count, 0) + row_number() over (partition by ${OWNER} order by d.due_at) as turn
+      from due as d
+      join organizations as o on o.id = d.org_id
+      left join claims as c on c.owner_id = ${OWNER}
     ), claimed as (
       update webhooks
       set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS}),

@@ -179,3 +179,35 @@ test.each([
     expect(await hook.isEnabled()).toBe(isEnabled);
   },
 );
+
+test("a user whose requests are open goes behind another one, in all organizations that the user created", async () => {
+  await using app = await openTestApp();
+  const { sql } = app.db;
+  const [busy, other] = [await app.make.user(), (await app.make.org()).id];
+  const own = async (): Promise<string> => (await app.make.org({ createdBy: busy.id })).id;
+  const [first, second] = [await own(), await own()];
+  const addDue = (orgId: string, count: number, seconds: number) => sql`
+    with added as (
+      insert into webhooks (org_id, url, types, secret, position, due_at)
+      select ${orgId}, 'https://example.com/', '{export.ready}', 's', 0, now() - make_interval(secs => ${seconds} - n)
+      from generate_series(1, ${count}::int) as n
+      returning id
+    )
+    insert into webhook_deliveries (webhook_id, event_id, type, payload)
+    select id, gen_random_uuid(), 'export.ready', '{}' from added`;
+  const claim = async () => (await claimDeliveries(sql, 1))[0];
+  await addDue(first, 4, 1000);
+  const open = [await claim(), await claim()];
+  expect(open.map((delivery) => delivery?.orgId)).toEqual([first, first]);
+  await addDue(second, 2, 900);
+  await addDue(other, 3, 800);
+  const next = [await claim(), await claim(), await claim(), await claim()];
+  expect(next.map((delivery) => delivery?.orgId)).toEqual([other, other, first, other]);
+  for (const ended of [...open, next[2]]) {
+    const { id = "", webhookId = "" } = ended ?? {};
+    await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: 200, error: null }));
+  }
+  await addDue(other, 1, 2000);
+  expect((await claim())?.orgId).toBe(first);
+  expect(await claimDeliveries(sql, 9)).toHaveLength(3);
+});
