@@ -38,6 +38,8 @@ async function openWebhook() {
       await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
       while (await settleEvents(sql));
       await queueDeliveries(sql);
+      // Times are rounded to milliseconds, also up: within the same one, the delivery is not yet due.
+      await sql`select pg_sleep(0.001)`;
     },
     sendTest: async (): Promise<string> =>
       (await dataOf<{ id: string }>(await callWebhooks(app, owner, "POST", `/${webhookId}/test`))).id,
