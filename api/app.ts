@@ -78,7 +78,8 @@ export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App
     exports,
     signIn: createSignInResources(options),
     turns,
-    writeInTurn: createWriteInTurn(options.sql, turns),
+    writeInTurn: createWriteInTurn(options.sql, turns.writes),
+    writeAccountInTurn: createWriteInTurn(options.sql, turns.accounts),
     checkDatabase: watchDatabase(options.sql, { ...options.config, registry }),
     findArtifactProblem: watchArtifactStore({ ...options, store: exports.store, registry }),
   };

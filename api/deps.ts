@@ -37,6 +37,7 @@ declare module "./http/operation.ts" {
     signIn: SignInResources;
     turns: Turns;
     writeInTurn: WriteInTurn;
+    writeAccountInTurn: WriteInTurn;
     checkDatabase: () => Promise<DatabaseStatus>;
     /** Does not affect readiness: only new organization exports depend on the store. */
     findArtifactProblem: () => Promise<ArtifactProblem>;

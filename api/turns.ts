@@ -30,10 +30,15 @@ export interface Turns {
   /** Those of one definition wait for each other, each with a connection: they get at most half of those. */
   recordings: RunInTurn;
   /**
-   * All other writes. Those of one organization, user, line or version wait for each other, each with a connection: they get
-   * at most half of those, and a caller half of that.
+   * Other writes. Those of one organization, line or version wait for each other, each with a connection: they get at most half
+   * of those, and a caller half of that.
    */
   writes: RunInTurn;
+  /**
+   * Signing in and out, and changes of one's own account. They are short, and wait for nothing of the other kinds: whoever has a
+   * stolen key cannot keep its owner from revoking it.
+   */
+  accounts: RunInTurn;
   /**
    * Lists of definitions, and reads that resolve references, get at most half of the connections, and a caller half of those,
    * so that slow ones keep no other request waiting.
@@ -48,6 +53,7 @@ export function createTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">
     publications: takeTurns("publications", { max: publications, maxWaiting: PUBLICATIONS_WAITING_MAX }),
     recordings: takeTurns("recordings of executions", { max: half, maxWaiting: 200 }),
     writes: takeTurns("writes", { max: half, maxWaiting: WRITES_WAITING_MAX }),
+    accounts: takeTurns("changes of accounts", { max: Math.ceil(half / 2), maxWaiting: WRITES_WAITING_MAX }),
     lists: takeTurns("lists and dependencies of definitions", { max: half, maxWaiting: LISTS_WAITING_MAX }),
   };
 }
@@ -62,10 +68,10 @@ export type WriteInTurn = <Result>(
   transaction: (tx: Transaction) => Promise<Result>,
 ) => Promise<Result>;
 
-export function createWriteInTurn(sql: Pool, { writes }: Pick<Turns, "writes">): WriteInTurn {
+export function createWriteInTurn(sql: Pool, runInTurn: RunInTurn): WriteInTurn {
   return <Result>(request: Request, transaction: (tx: Transaction) => Promise<Result>) =>
     // The driver's return type unwraps arrays of queries; these transactions return none.
-    writes(request, () => sql.begin(transaction) as Promise<Result>);
+    runInTurn(request, () => sql.begin(transaction) as Promise<Result>);
 }
 
 /** `what` is the plural noun for the error message. */

@@ -45,7 +45,7 @@ export const changePassword = operation(
     requireGoodPassword(newPassword, account);
     const user = await requirePassword(deps, { caller, request, password: currentPassword, wrong });
     const passwordHash = await signIn.passwords.hash(newPassword);
-    const ended = await deps.writeInTurn(request, async (tx) => {
+    const ended = await deps.writeAccountInTurn(request, async (tx) => {
       const ids = await setPassword(tx, {
         user,
         passwordHash,

@@ -129,7 +129,7 @@ export const createKey = operation(
     const { name = null, scope = "write", organization = null } = body;
     const expiresAt = body.expiresAt === undefined ? null : parseExpiry(body.expiresAt);
     const { userId, username } = caller;
-    const { secret, row } = await deps.writeInTurn(request, async (tx) => {
+    const { secret, row } = await deps.writeAccountInTurn(request, async (tx) => {
       const memberships = await listMemberships(tx, userId);
       const isRequired = memberships
         .filter(({ slug }) => organization === null || slug === organization)
@@ -164,7 +164,7 @@ export const revokeKey = operation(
   },
   async ({ caller, request, params: { id } }, deps) => {
     const own = { id, userId: caller.userId, actor: auditActor(request, caller) };
-    const revoked = isUuid(id) ? await deps.writeInTurn(request, (tx) => revokeApiKey(tx, own)) : null;
+    const revoked = isUuid(id) ? await deps.writeAccountInTurn(request, (tx) => revokeApiKey(tx, own)) : null;
     if (!revoked) throw notFound("key");
     deps.callers.forget(revoked.id);
     return reply(204, null);

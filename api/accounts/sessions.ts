@@ -80,7 +80,7 @@ export const revokeSession = operation(
     const { userId, credential } = caller;
     const actor = auditActor(request, caller);
     if (!isUuid(id)) throw notFound("session");
-    const hasEnded = await deps.writeInTurn(request, (tx) => endSession(tx, { id, userId, actor }));
+    const hasEnded = await deps.writeAccountInTurn(request, (tx) => endSession(tx, { id, userId, actor }));
     if (!hasEnded) throw notFound("session");
     deps.callers.forget(id);
     return reply(204, null, { headers: id === credential.id ? signedOutHeaders(deps.config) : {} });
@@ -104,7 +104,9 @@ export const logout = operation(
   },
   async ({ caller, request }, deps) => {
     const { id } = caller.credential;
-    await deps.writeInTurn(request, (tx) => endSession(tx, { id, actor: auditActor(request, caller) }));
+    await deps.writeAccountInTurn(request, (tx) =>
+      endSession(tx, { id, actor: auditActor(request, caller) }),
+    );
     deps.callers.forget(id);
     return reply(204, null, { headers: signedOutHeaders(deps.config) });
   },

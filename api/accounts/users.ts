@@ -129,7 +129,7 @@ export const updateOwnProfile = operation(
   async ({ caller, request, body }, deps) => {
     const user = { id: caller.userId, username: caller.username };
     const actor = auditActor(request, caller);
-    await deps.writeInTurn(request, (tx) => changeUser(tx, { user, changes: body, actor }));
+    await deps.writeAccountInTurn(request, (tx) => changeUser(tx, { user, changes: body, actor }));
     const profile = await findUserProfile(deps.sql, caller.userId);
     if (!profile) throw notFound("user");
     return reply(200, { data: profile });

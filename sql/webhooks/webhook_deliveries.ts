@@ -175,7 +175,7 @@ export interface ClaimedDelivery {
 /**
  * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time. The users who
  * created the organizations take turns, and one whose requests are open goes behind others, so slow receivers hold up only
- * their owner's organizations.
+ * their creator's organizations. Among those, the organizations take turns.
  */
 export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
   return sql<ClaimedDelivery[]>`
@@ -186,19 +186,24 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       order by due_at
       limit ${DUE_COMPARED}
     ), claims as (
-      select ${OWNER} as owner_id, count(*) as count
+      select w.org_id, ${OWNER} as owner_id, count(*) as count
       from webhooks as w
       join organizations as o on o.id = w.org_id
       -- A claimed webhook is due when its claim ends, so the index finds it.
       where w.due_at > now() and w.due_at <= now() + make_interval(secs => ${CLAIM_SECONDS})
         and w.claimed_until > now()
-      group by owner_id
-    ), turns as (
-      select d.id, d.due_at,
-        coalesce(c.count, 0) + row_number() over (partition by ${OWNER} order by d.due_at) as turn
+      group by w.org_id, owner_id
+    ), org_turns as (
+      select d.id, d.due_at, ${OWNER} as owner_id,
+        coalesce(c.count, 0) + row_number() over (partition by d.org_id order by d.due_at) as org_turn
       from due as d
       join organizations as o on o.id = d.org_id
-      left join claims as c on c.owner_id = ${OWNER}
+      left join claims as c on c.org_id = d.org_id
+    ), turns as (
+      select t.id, t.due_at,
+        coalesce(c.count, 0) + row_number() over (partition by t.owner_id order by t.org_turn, t.due_at) as turn
+      from org_turns as t
+      left join (select owner_id, sum(count) as count from claims group by owner_id) as c using (owner_id)
     ), claimed as (
       update webhooks
       set claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS}),

@@ -66,7 +66,7 @@ export const beginTotp = operation(
     await requireProof(deps, { caller, request, password: body.password });
     const secret = mintTotpSecret();
     const { userId, credential } = caller;
-    const { email, expiresAt } = await deps.writeInTurn(request, async (tx) => {
+    const { email, expiresAt } = await deps.writeAccountInTurn(request, async (tx) => {
       const { email } = await beginAddition(tx, { caller, request, kind: "totp" });
       const challenge = { userId, sessionId: credential.id, purpose: "add_totp", secret } as const;
       return { email, expiresAt: await upsertSessionChallenge(tx, challenge) };
@@ -101,7 +101,7 @@ export const confirmTotp = operation(
     const { name } = body;
     checkTexts({ name }, { name: labelProblem });
     const code = body.code.replaceAll(/\s/g, "");
-    const result = await deps.writeInTurn(request, async (tx) => {
+    const result = await deps.writeAccountInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       const key = { sessionId: caller.credential.id, purpose: "add_totp" } as const;
       const challenge = await lockSessionChallenge(tx, key);
@@ -141,7 +141,7 @@ export const beginPasskey = operation(
   async ({ caller, request, body }, deps) => {
     await requireProof(deps, { caller, request, password: body.password });
     const { userId, credential } = caller;
-    const begun = await deps.writeInTurn(request, async (tx) => {
+    const begun = await deps.writeAccountInTurn(request, async (tx) => {
       const user = await beginAddition(tx, { caller, request, kind: "passkey" });
       const passkeys = await lockPasskeys(tx, userId);
       const { options, challengeHash } = await passkeyCreation(deps.config, { ...user, passkeys });
@@ -175,7 +175,7 @@ export const addPasskey = operation(
   async ({ caller, request, body: { name, passkey } }, deps) => {
     checkTexts({ name }, { name: labelProblem });
     const { userId, credential } = caller;
-    const result = await deps.writeInTurn(request, async (tx) => {
+    const result = await deps.writeAccountInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
       if (!challenge?.challengeHash) throw notFound("options");

@@ -74,7 +74,7 @@ export const renameFactor = operation(
   async ({ params: { id }, caller, request, body: { name } }, deps) => {
     checkTexts({ name }, { name: labelProblem });
     if (!isUuid(id)) throw notFound("factor");
-    const factor = await deps.writeInTurn(request, async (tx) => {
+    const factor = await deps.writeAccountInTurn(request, async (tx) => {
       const renamed = await updateFactorName(tx, { id, userId: caller.userId, name });
       if (!renamed) throw notFound("factor");
       await insertAuditEntry(tx, {
@@ -105,7 +105,7 @@ export const removeFactor = operation(
   async ({ params: { id }, caller, request }, deps) => {
     const { userId, credential } = caller;
     if (!isUuid(id)) throw notFound("factor");
-    await deps.writeInTurn(request, async (tx) => {
+    await deps.writeAccountInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       const factor = await deleteSecondFactor(tx, { id, userId });
       if (!factor) throw notFound("factor");
@@ -145,7 +145,7 @@ export const renewRecoveryCodes = operation(
   },
   async ({ caller, request }, deps) => {
     const { userId } = caller;
-    const recoveryCodes = await deps.writeInTurn(request, async (tx) => {
+    const recoveryCodes = await deps.writeAccountInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       if (!(await existsSecondFactor(tx, userId))) throw noFactor();
       await requireRecentFactor(tx, caller);

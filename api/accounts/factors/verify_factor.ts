@@ -36,7 +36,7 @@ export const beginVerification = operation(
   },
   async ({ caller, request }, deps) => {
     const { userId, credential } = caller;
-    const begun = await deps.writeInTurn(request, async (tx) => {
+    const begun = await deps.writeAccountInTurn(request, async (tx) => {
       // Otherwise this and a verification could wait for each other.
       await lockCaller(tx, caller);
       const { options, challengeHash } = await passkeyRequest(deps.config, await lockPasskeys(tx, userId));
@@ -71,7 +71,7 @@ export const verifyFactor = operation(
     if (!account) throw unauthorized();
     if (!(await existsSecondFactor(sql, userId))) throw noFactor();
     await deps.signIn.limit.take(requestContext(request), account.email, credential);
-    const { verdict, provenAt } = await deps.writeInTurn(request, async (tx) => {
+    const { verdict, provenAt } = await deps.writeAccountInTurn(request, async (tx) => {
       const user = await lockCaller(tx, caller);
       const key = { sessionId: credential.id, purpose: "verify" } as const;
       const challenge = "passkey" in proof ? await lockSessionChallenge(tx, key) : null;

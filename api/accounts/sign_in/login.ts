@@ -64,7 +64,7 @@ export const login = operation(
     if (user) await requireSecondStep(sql, user);
     const session =
       user &&
-      (await deps.writeInTurn(request, (tx) =>
+      (await deps.writeAccountInTurn(request, (tx) =>
         finishSignIn(tx, deps, { user, request, secondFactor: null }),
       ));
     metrics.signIns.inc({ result: session ? "succeeded" : "failed" });

@@ -89,21 +89,26 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   }
 
   return {
-    takeOfNetwork: (context) => takeOf(context, [{ kind: "address", value: context.network }]),
+    takeOfNetwork: (context) =>
+      takeOf(context, [{ kind: "address", value: context.network }, ...sitesOf(context)]),
     async take(context, email, session) {
       const network = coarseNetworkOf(context.address, 64);
       const counted = session ? `${session.type} ${session.id}` : email;
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
       await takeOf(context, [{ kind: "address", value: context.network }, account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
-      const site = siteOf(context.address);
       // Somebody who is signed in, or has signed in from here, does not share a /48 with strangers.
-      if (!isKnownNetwork && !session && site !== null)
-        await takeOf(context, [{ kind: "site", value: site }]);
+      if (!isKnownNetwork && !session) await takeOf(context, sitesOf(context));
       if (!isKnownNetwork) await takeSlowly(context, counted);
       return { isKnownNetwork };
     },
   };
+}
+
+/** The /48 around the client's network; none for IPv4. */
+function sitesOf({ address }: RequestContext): LoginSubject[] {
+  const site = siteOf(address);
+  return site === null ? [] : [{ kind: "site", value: site }];
 }
 
 function keyOf({ kind, value }: LoginSubject): string {

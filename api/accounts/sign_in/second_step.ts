@@ -78,7 +78,7 @@ export const beginSecondStep = operation(
   },
   async ({ body, request }, deps) => {
     const { id: userId, challengeId: id } = await requirePendingUser(deps.sql, body.loginToken);
-    const options = await deps.writeInTurn(request, async (tx) => {
+    const options = await deps.writeAccountInTurn(request, async (tx) => {
       // First the sign-in, as its second step does: otherwise the two could wait for each other.
       if (!(await lockPendingSignIn(tx, id))) throw signInExpired();
       const { options, challengeHash } = await passkeyRequest(deps.config, await lockPasskeys(tx, userId));
@@ -114,7 +114,7 @@ export const signInWithSecondFactor = operation(
     const user = await requirePendingUser(deps.sql, body.loginToken);
     await deps.signIn.limit.takeOfNetwork(context);
     // The verdict is null if the sign-in was used or has expired meanwhile.
-    const { session, verdict } = await deps.writeInTurn(request, async (tx) => {
+    const { session, verdict } = await deps.writeAccountInTurn(request, async (tx) => {
       const { challengeId: id, passwordHash } = user;
       const current = await lockActiveUser(tx, { id: user.id, passwordHash });
       const challenge = current && (await lockPendingSignIn(tx, id));

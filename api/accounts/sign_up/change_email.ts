@@ -66,7 +66,7 @@ export const requestEmailChange = operation(
       await queueAccountMail(tx, deps.boss, { ...notice, details: { username, newEmail: email } });
     };
     // Two users who each ask for the other's address lock both addresses in different orders.
-    await retryOnDeadlock(() => deps.writeInTurn(request, queueMails));
+    await retryOnDeadlock(() => deps.writeAccountInTurn(request, queueMails));
     return reply(202, null);
   },
 );
@@ -91,7 +91,7 @@ export const confirmEmailChange = operation(
     if (mail?.userId == null) throw invalidLink();
     const { userId } = mail;
     await deps
-      .writeInTurn(request, async (tx) => {
+      .writeAccountInTurn(request, async (tx) => {
         // First the user, so that a new password and this take turns.
         const user = await lockActiveUser(tx, { id: userId });
         // A change since the request ends the link.

@@ -41,7 +41,9 @@ export const requestPasswordReset = operation(
   },
   async ({ body: { email }, request }, deps) => {
     checkTexts({ email }, { email: knownEmailProblem });
-    await deps.writeInTurn(request, (tx) => requestMail(tx, deps, { request, mail: { kind: KIND, email } }));
+    await deps.writeAccountInTurn(request, (tx) =>
+      requestMail(tx, deps, { request, mail: { kind: KIND, email } }),
+    );
     return reply(202, null);
   },
 );
@@ -72,7 +74,7 @@ export const resetPassword = operation(
     if (!user) throw invalidLink();
     requireGoodPassword(newPassword, user);
     const passwordHash = await signIn.passwords.hash(newPassword);
-    const ended = await deps.writeInTurn(request, async (tx) => {
+    const ended = await deps.writeAccountInTurn(request, async (tx) => {
       // First the user, as a change of the password or address does, so that the two take turns.
       if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
       if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();

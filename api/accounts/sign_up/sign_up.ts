@@ -68,7 +68,7 @@ export const signUp = operation(
     await deps.signIn.limit.takeOfNetwork(requestContext(request));
     const { email, username, password, name = null } = body;
     const passwordHash = await deps.signIn.passwords.hash(password, { isFirst: false });
-    await deps.writeInTurn(request, async (tx) => {
+    await deps.writeAccountInTurn(request, async (tx) => {
       const isAdmitted = await maySignUp(tx, deps.config, email);
       const details = { username, name, passwordHash, isAdmitted };
       await requestMail(tx, deps, { request, mail: { kind: KIND, email, details } });
@@ -160,7 +160,7 @@ async function createFromLink(
     throw invalidField("username", "must not be in the password: choose another");
   }
   try {
-    return await deps.writeInTurn(request, async (tx) => {
+    return await deps.writeAccountInTurn(request, async (tx) => {
       if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
       await deleteAccountMailDetails(tx, mail.id);
       const id = crypto.randomUUID();

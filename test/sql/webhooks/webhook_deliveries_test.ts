@@ -182,22 +182,43 @@ test.each([
   },
 );
 
-test("a user whose requests are open goes behind another one, in all organizations that the user created", async () => {
-  await using app = await openTestApp();
+/** Two organizations that one user created, and one of somebody else. `addDue` adds webhooks with a due delivery. */
+async function openThreeOrgs() {
+  const app = await openTestApp();
   const { sql } = app.db;
-  const [busy, other] = [await app.make.user(), (await app.make.org()).id];
-  const own = async (): Promise<string> => (await app.make.org({ createdBy: busy.id })).id;
-  const [first, second] = [await own(), await own()];
-  const addDue = (orgId: string, count: number, seconds: number) => sql`
-    with added as (
-      insert into webhooks (org_id, url, types, secret, position, due_at)
-      select ${orgId}, 'https://example.com/', '{export.ready}', 's', 0, now() - make_interval(secs => ${seconds} - n)
-      from generate_series(1, ${count}::int) as n
-      returning id
-    )
-    insert into webhook_deliveries (webhook_id, event_id, type, payload)
-    select id, gen_random_uuid(), 'export.ready', '{}' from added`;
-  const claim = async () => (await claimDeliveries(sql, 1))[0];
+  const creator = await app.make.user();
+  const own = async (): Promise<string> => (await app.make.org({ createdBy: creator.id })).id;
+  return {
+    sql,
+    first: await own(),
+    second: await own(),
+    other: (await app.make.org()).id,
+    addDue: (orgId: string, count: number, seconds: number) => sql`
+      with added as (
+        insert into webhooks (org_id, url, types, secret, position, due_at)
+        select ${orgId}, 'https://example.com/', '{export.ready}', 's', 0, now() - make_interval(secs => ${seconds} - n)
+        from generate_series(1, ${count}::int) as n
+        returning id
+      )
+      insert into webhook_deliveries (webhook_id, event_id, type, payload)
+      select id, gen_random_uuid(), 'export.ready', '{}' from added`,
+    claim: async () => (await claimDeliveries(sql, 1))[0],
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+test("organizations that one user created take turns, also while requests are open", async () => {
+  await using place = await openThreeOrgs();
+  const { first, second, addDue, claim } = place;
+  await addDue(first, 4, 1000);
+  await addDue(second, 2, 900);
+  const claimed = [await claim(), await claim(), await claim(), await claim()];
+  expect(claimed.map((delivery) => delivery?.orgId)).toEqual([first, second, first, second]);
+});
+
+test("a user whose requests are open goes behind another one, in all organizations that the user created", async () => {
+  await using place = await openThreeOrgs();
+  const { sql, first, second, other, addDue, claim } = place;
   await addDue(first, 4, 1000);
   const open = [await claim(), await claim()];
   expect(open.map((delivery) => delivery?.orgId)).toEqual([first, first]);
