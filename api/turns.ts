@@ -53,7 +53,7 @@ export function createTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">
     publications: takeTurns("publications", { max: publications, maxWaiting: PUBLICATIONS_WAITING_MAX }),
     recordings: takeTurns("recordings of executions", { max: half, maxWaiting: 200 }),
     writes: takeTurns("writes", { max: half, maxWaiting: WRITES_WAITING_MAX }),
-    accounts: takeTurns("changes of accounts", { max: Math.ceil(half / 2), maxWaiting: WRITES_WAITING_MAX }),
+    accounts: takeTurns("changes of accounts", { max: half, maxWaiting: WRITES_WAITING_MAX }),
     lists: takeTurns("lists and dependencies of definitions", { max: half, maxWaiting: LISTS_WAITING_MAX }),
   };
 }

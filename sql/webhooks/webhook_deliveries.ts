@@ -189,8 +189,8 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       select w.org_id, ${OWNER} as owner_id, count(*) as count
       from webhooks as w
       join organizations as o on o.id = w.org_id
-      -- A claimed webhook is due when its claim ends, so the index finds it.
-      where w.due_at > now() and w.due_at <= now() + make_interval(secs => ${CLAIM_SECONDS})
+      -- A claimed webhook is due when its claim ends, so the index finds it. Times are rounded to milliseconds, also up.
+      where w.due_at > now() and w.due_at <= now() + make_interval(secs => ${CLAIM_SECONDS + 1})
         and w.claimed_until > now()
       group by w.org_id, owner_id
     ), org_turns as (

@@ -225,7 +225,7 @@ test("a user whose requests are open goes behind another one, in all organizatio
   await addDue(second, 2, 900);
   await addDue(other, 3, 800);
   const next = [await claim(), await claim(), await claim(), await claim()];
-  expect(next.map((delivery) => delivery?.orgId)).toEqual([other, other, first, other]);
+  expect(next.map((delivery) => delivery?.orgId)).toEqual([other, other, second, other]);
   for (const ended of [...open, next[2]]) {
     const { id = "", webhookId = "" } = ended ?? {};
     await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: 200, error: null }));
