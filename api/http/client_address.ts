@@ -44,10 +44,7 @@ export function siteOf(address: string): string | null {
   return isIPv6(address) ? coarseNetworkOf(address, 48) : null;
 }
 
-/**
- * Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address. The host chooses what follows the
- * /64.
- */
+/** Returns the /24 of an IPv4 address, and the /64 or /48 of an IPv6 address, whose host chooses what follows the /64. */
 export function coarseNetworkOf(address: string, ipv6Bits: 64 | 48): string {
   if (isIPv4(address)) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
   const groups = groupsOf(address)?.slice(0, ipv6Bits / 16);

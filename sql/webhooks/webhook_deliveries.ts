@@ -11,7 +11,7 @@ const KEPT_MAX = 100;
 const BATCH = 100;
 /** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
 const CLAIM_SECONDS = 60;
-/** Webhooks that have been due for the longest, among which their owners take turns. */
+/** Webhooks that have been due for the longest, among which their creators take turns. */
 const DUE_COMPARED = 1000;
 /** Who takes turns for an organization `o`: its creator; itself if it is personal or an operator created it. */
 const OWNER = fragment`coalesce(o.created_by, o.id)`;

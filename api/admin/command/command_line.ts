@@ -2,9 +2,10 @@
 import { parseArgs } from "node:util";
 import { type Command, type Flag, type GivenFlags, UsageError } from "./command.ts";
 
+/** In `help`, `topic` is the noun, or noun and verb, to explain; empty for all commands. */
 export type CommandLine =
-  /** `topic` is the noun, or noun and verb, to explain; empty for all commands. */
-  { type: "help"; topic: string } | { type: "command"; command: Command; values: GivenFlags; json: boolean };
+  | { type: "help"; topic: string }
+  | { type: "command"; command: Command; values: GivenFlags; json: boolean };
 
 export function isSwitch(flag: Flag): boolean {
   return flag.placeholder === undefined && flag.words === undefined;

@@ -1,4 +1,7 @@
-/** What this tab keeps until it is closed, such as the fields of a form. Where the browser denies that or has no room, pages work without it. */
+/**
+ * What this tab keeps until it is closed, such as the fields of a form. Where the browser denies that or has no room, pages
+ * work without it.
+ */
 
 /**
  * Returns null if nothing is kept.
