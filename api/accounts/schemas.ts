@@ -14,14 +14,10 @@ export const USERS_TAG = "Users";
 
 /** Of a signed-in user's own account. */
 export const OWN_ACCOUNT = { access: "session", tag: AUTH_TAG } as const;
-/** For visitors: a password or a token is in the body, and browsers may send an expired cookie. */
-export const SIGNED_OUT = {
-  method: "POST",
-  access: "public",
-  tag: AUTH_TAG,
-  ignoresCookie: true,
-  secret: true,
-} as const;
+/** For visitors, whose browsers may send an expired cookie. A repeated request gets its response again. */
+export const FOR_VISITORS = { method: "POST", access: "public", tag: AUTH_TAG, ignoresCookie: true } as const;
+/** For visitors, with a password or a token in the body. */
+export const SIGNED_OUT = { ...FOR_VISITORS, secret: true } as const;
 
 export const KeyKindSchema = oneOf(KEY_KINDS);
 export const KeyScopeSchema = oneOf(KEY_SCOPES);

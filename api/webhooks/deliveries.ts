@@ -34,27 +34,24 @@ export const testWebhook = operation(
   },
   async ({ params: { slug, id }, caller, request }, deps) => {
     const writer = await requireWriter(deps.sql, { caller, request, slug });
-    const { delivery } = await changeWebhook(
-      deps,
-      { ...writer, id, action: "webhook.test" },
-      async (tx, row) => {
-        if (row.disabledAt !== null) {
-          throw new ApiError("VALIDATION_ERROR", { message: TEXTS.VALIDATION_ERROR.disabledWebhook });
-        }
-        if ((await countPendingDeliveries(tx, row.id)) >= PENDING_MAX) {
-          throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
-        }
-        const type = "webhook.test";
-        const event = { id: crypto.randomUUID(), type, createdAt: new Date().toISOString() };
-        const payload = JSON.stringify({
-          ...event,
-          organization: writer.org.slug,
-          data: { webhookId: row.id },
-        });
-        const queued = { webhookId: row.id, eventId: event.id, type, payload };
-        return { row, delivery: await insertDelivery(tx, queued) };
-      },
-    );
+    const write = { ...writer, id, action: "webhook.test" };
+    const { delivery } = await changeWebhook(deps, write, async (tx, row) => {
+      if (row.disabledAt !== null) {
+        throw new ApiError("VALIDATION_ERROR", { message: TEXTS.VALIDATION_ERROR.disabledWebhook });
+      }
+      if ((await countPendingDeliveries(tx, row.id)) >= PENDING_MAX) {
+        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "deliveries", limit: PENDING_MAX } });
+      }
+      const type = "webhook.test";
+      const event = { id: crypto.randomUUID(), type, createdAt: new Date().toISOString() };
+      const payload = JSON.stringify({
+        ...event,
+        organization: writer.org.slug,
+        data: { webhookId: row.id },
+      });
+      const queued = { webhookId: row.id, eventId: event.id, type, payload };
+      return { row, delivery: await insertDelivery(tx, queued) };
+    });
     return reply(201, { data: delivery });
   },
 );

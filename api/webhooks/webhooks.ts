@@ -147,14 +147,11 @@ export const updateWebhook = operation(
       ...(types === undefined ? {} : { types: [...new Set(types)] }),
       ...(enabled === undefined ? {} : { enabled }),
     };
-    const { row } = await changeWebhook(
-      deps,
-      { ...writer, id, action: "webhook.update" },
-      async (tx, webhook) => {
-        const updated = await updateRow(tx, { ...change, id: webhook.id });
-        return { row: updated, changed: Object.keys(change).join(", ") };
-      },
-    );
+    const write = { ...writer, id, action: "webhook.update" };
+    const { row } = await changeWebhook(deps, write, async (tx, webhook) => {
+      const updated = await updateRow(tx, { ...change, id: webhook.id });
+      return { row: updated, changed: Object.keys(change).join(", ") };
+    });
     return reply(200, { data: presentWebhook(row) });
   },
 );
@@ -199,15 +196,12 @@ export const rotateWebhookSecret = operation(
   async ({ params: { slug, id }, caller, request }, deps) => {
     const writer = await requireWriter(deps.sql, { caller, request, slug });
     const secret = newSecret();
-    const { row } = await changeWebhook(
-      deps,
-      { ...writer, id, action: "webhook.rotate" },
-      async (tx, webhook) => {
-        const rotated = await rotateRow(tx, { id: webhook.id, secret });
-        if (rotated) return { row: rotated };
-        throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
-      },
-    );
+    const write = { ...writer, id, action: "webhook.rotate" };
+    const { row } = await changeWebhook(deps, write, async (tx, webhook) => {
+      const rotated = await rotateRow(tx, { id: webhook.id, secret });
+      if (rotated) return { row: rotated };
+      throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "secrets", limit: RETIRED_SECRETS_MAX } });
+    });
     const data = { ...presentWebhook(row), secret, previousSecretExpiresAt: row.retiredUntil };
     return reply(200, { data });
   },

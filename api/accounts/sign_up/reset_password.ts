@@ -12,7 +12,7 @@ import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { PasswordField, requireGoodPassword } from "../password_rules.ts";
 import { checkTexts, knownEmailProblem } from "../profile_fields.ts";
-import { AUTH_TAG, EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
+import { EXAMPLE_USER, FOR_VISITORS, SIGNED_OUT } from "../schemas.ts";
 import { setPassword } from "../set_password.ts";
 import { EXAMPLE_TOKEN, invalidLink, LinkToken, requestMail } from "./request_mail.ts";
 
@@ -20,11 +20,7 @@ const KIND = "password_reset";
 
 export const requestPasswordReset = operation(
   {
-    // As SIGNED_OUT, without a secret: a repeated request gets its 202 again.
-    method: "POST",
-    access: "public",
-    tag: AUTH_TAG,
-    ignoresCookie: true,
+    ...FOR_VISITORS,
     id: "requestPasswordReset",
     path: "/api/v1/auth/password/reset",
     summary: "Request a password reset",
