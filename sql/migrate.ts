@@ -33,8 +33,9 @@ const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.m
 /** Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block its `create index concurrently`. */
 const TURN_POLL_MS = 500;
 
-/** How a file waits for its table locks. While it waits, all writes to the tables queue behind it. */
+/** How a file waits for its table locks. While it waits, all sessions that need the tables it has locked queue behind it. */
 export interface LockPatience {
+  /** For all locks of the file together. */
   timeoutMs: number;
   /** Pause for the queued writes. */
   pauseMs: number;
@@ -45,7 +46,7 @@ export interface LockPatience {
 const BUSY = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, SERIALIZATION_FAILURE];
 const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost; run it again to go on";
 
-/** Two and a half minutes in total; other sessions wait at most 2 s at a time. */
+/** Two and a half minutes in total; other sessions wait a little over 2 s at most, reads give up after 3 s. */
 const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 
 export interface MigrateOptions {
@@ -163,13 +164,15 @@ async function plan(connection: Sql, known: readonly Migration[]): Promise<Schem
 async function applyPatiently(migrator: Migrator, migration: Migration): Promise<void> {
   const { connection, pool, pid, patience, onNotice } = migrator;
   if ((await findPid(connection)) !== pid) throw new MigrationError(CONNECTION_LOST);
-  await using watch = watchLockHolders(pool, pid);
+  // No session queues behind `create index concurrently`, so it may wait long.
+  const limitMs = migration.hasTransaction ? patience.timeoutMs : Number.POSITIVE_INFINITY;
   for (let attempt = 1; ; attempt += 1) {
+    await using watch = watchLockWaits(pool, pid, limitMs);
     try {
       await (migration.hasTransaction ? applyWhole : applyAlone)(migrator, migration);
       return;
     } catch (error) {
-      if (!hasSqlState(error, ...BUSY)) {
+      if (!watch.hasCanceled && !hasSqlState(error, ...BUSY)) {
         throw await toMigrationError(connection, `apply "${migration.name}"`, error);
       }
       if (attempt === patience.attempts) throw lockError(migration, patience, watch);
@@ -212,7 +215,7 @@ async function applyWhole(
 
 /**
  * Applies a file outside of a transaction. Its statement must be repeatable, because it may have succeeded without being
- * recorded. It may wait long: no session queues behind `create index concurrently`.
+ * recorded.
  */
 async function applyAlone({ connection }: Migrator, migration: Migration): Promise<void> {
   await dropInvalidIndex(connection, migration);
@@ -235,6 +238,8 @@ const CHECK_INTERVAL_MS = 250;
 interface LockWatch extends AsyncDisposable {
   /** Describes the sessions that were last seen blocking; empty if there were none. */
   readonly holders: string;
+  /** Whether it has ended the statement because its waits together were too long. */
+  readonly hasCanceled: boolean;
 }
 
 interface HolderRow {
@@ -247,27 +252,48 @@ interface HolderRow {
 
 /**
  * Watches, on another connection than that of `pid`, which sessions block it: after the wait, the server no longer knows.
- * Dispose it to stop.
+ * `lock_timeout` limits each wait; this cancels the statement when its waits together take longer than `limitMs`. Dispose
+ * it to stop.
  */
-function watchLockHolders(sql: Sql, pid: number): LockWatch {
+function watchLockWaits(sql: Sql, pid: number, limitMs: number): LockWatch {
   const stopped = new AbortController();
   let holders = "";
+  let hasCanceled = false;
   const watching = (async () => {
-    while (!stopped.signal.aborted) {
-      const rows = await listHolders(sql, pid).catch(() => []);
-      if (rows.length > 0) holders = rows.map(describeHolder).join(" and ");
+    let waitedMs = 0;
+    let seenAt = performance.now();
+    for (;;) {
       await pause(CHECK_INTERVAL_MS, stopped.signal);
+      if (stopped.signal.aborted) return;
+      const rows = await listHolders(sql, pid).catch(() => []);
+      const now = performance.now();
+      if (rows.length > 0) {
+        holders = rows.map(describeHolder).join(" and ");
+        waitedMs += now - seenAt;
+      }
+      seenAt = now;
+      if (waitedMs > limitMs) hasCanceled ||= await cancelWait(sql, pid).catch(() => false);
     }
   })();
   return {
     get holders() {
       return holders;
     },
+    get hasCanceled() {
+      return hasCanceled;
+    },
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await watching;
     },
   };
+}
+
+/** Cancels the statement of `pid` if it still waits for a lock. Returns whether it did. */
+async function cancelWait(sql: Sql, pid: number): Promise<boolean> {
+  const [row] = await sql<[{ isCanceled: boolean }]>`
+    select case when pg_blocking_pids(${pid}) <> '{}' then pg_cancel_backend(${pid}) else false end as is_canceled`;
+  return row.isCanceled;
 }
 
 async function listHolders(sql: Sql, pid: number): Promise<HolderRow[]> {

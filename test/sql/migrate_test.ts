@@ -3,6 +3,7 @@
  * patiently for locks, and explains failures.
  */
 import { expect, test } from "bun:test";
+import { pause } from "../../shared/process/with_timeout.ts";
 import { openPool, type Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { type Migration, readMigrations, toMigration } from "../../sql/migration_files.ts";
@@ -35,6 +36,19 @@ async function listPending(db: TestDatabase, migrations?: readonly Migration[]):
 /** The migrations of this checkout and one more. */
 async function withOneMore(text: string): Promise<Migration[]> {
   return [...(await readMigrations()), toMigration(LATER, text)];
+}
+
+/** Reads a table in a transaction that stays open until `release`. */
+async function holdTable(db: TestDatabase, table: string): Promise<{ release(): Promise<void> }> {
+  const reader = await db.sql.reserve();
+  await reader`begin`;
+  await reader`select count(*) from ${reader(table)}`;
+  return {
+    async release() {
+      await reader`commit`;
+      reader.release();
+    },
+  };
 }
 
 /** The error of `migrate`, on one line. */
@@ -161,6 +175,26 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   await waitFor(() => waits.some((message) => named.test(message)));
   await reader`commit`;
   reader.release();
+  expect((await migrating).applied).toEqual([LATER]);
+});
+
+test("migrate() gives up when the locks of one file together take too long, so that no read behind it does", async () => {
+  await using db = await openTestDatabase();
+  const migrations = await withOneMore(
+    "alter table api_keys add later int; alter table runs add later int; alter table issues add later int",
+  );
+  const [first, second] = [await holdTable(db, "runs"), await holdTable(db, "issues")];
+  const migrating = migrate(db.owner, { migrations });
+  await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
+  // As long as a read waits in the API.
+  const reading = db.sql.begin(async (tx) => {
+    await tx`set local lock_timeout = '3s'`;
+    return tx`select count(*) from api_keys`;
+  });
+  await pause(1500);
+  await first.release();
+  expect(await reading).toHaveLength(1);
+  await second.release();
   expect((await migrating).applied).toEqual([LATER]);
 });
 
