@@ -149,8 +149,8 @@ export const updateWebhook = operation(
     };
     const write = { ...writer, id, action: "webhook.update" };
     const { row } = await changeWebhook(deps, write, async (tx, webhook) => {
-      const updated = await updateRow(tx, { ...change, id: webhook.id });
-      return { row: updated, changed: Object.keys(change).join(", ") };
+      const changed = Object.keys(change).join(", ");
+      return { row: changed === "" ? webhook : await updateRow(tx, { ...change, id: webhook.id }), changed };
     });
     return reply(200, { data: presentWebhook(row) });
   },

@@ -17,6 +17,9 @@ test("a webhook is created, read, listed, changed and deleted; its secret is sho
   } as never);
   expect(await dataOf<object>(await callWebhooks(api, owner, "GET"))).toEqual({ webhooks: [webhook] });
   expect(await dataOf<object>(await callWebhooks(api, owner, "GET", `/${webhook.id}`))).toEqual(webhook);
+  expect(await dataOf<object>(await callWebhooks(api, owner, "PATCH", `/${webhook.id}`, {}))).toEqual(
+    webhook,
+  );
   const change = { types: ["model.gone", "model.gone"], enabled: false };
   expect(
     await dataOf<object>(await callWebhooks(api, owner, "PATCH", `/${webhook.id}`, change)),
