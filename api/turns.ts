@@ -3,6 +3,7 @@ import { RETRY_AFTER } from "../shared/error_rows.ts";
 import { TEXTS } from "../shared/error_texts.ts";
 import { ApiError } from "../shared/errors.ts";
 import type { Config } from "../shared/process/config.ts";
+import { beginAndRetry } from "../sql/connection/database_fault.ts";
 import type { Pool, Transaction } from "../sql/connection/pool.ts";
 import { FairQueue, type Refusal } from "./http/limits/fair_queue.ts";
 import { isRequestOver, requestContext } from "./http/request_context.ts";
@@ -59,7 +60,7 @@ export function createTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">
 }
 
 /**
- * Runs the transaction of a write in its caller's turn. Every write of an operation goes through here or `turns`, so that
+ * Runs the transaction of a write in its caller's turn, and again after a deadlock. Every write of an operation goes through here or `turns`, so that
  * those that wait for a lock leave connections to other requests. Do not call it in a turn or a transaction: it might wait for
  * itself.
  */
@@ -70,8 +71,7 @@ export type WriteInTurn = <Result>(
 
 export function createWriteInTurn(sql: Pool, runInTurn: RunInTurn): WriteInTurn {
   return <Result>(request: Request, transaction: (tx: Transaction) => Promise<Result>) =>
-    // The driver's return type unwraps arrays of queries; these transactions return none.
-    runInTurn(request, () => sql.begin(transaction) as Promise<Result>);
+    runInTurn(request, () => beginAndRetry(sql, transaction));
 }
 
 /** `what` is the plural noun for the error message. */

@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg, mayWriteDefinitions } from "../../shared/policy.ts";
 import type { DefinitionStatus } from "../../shared/vocabulary.ts";
 import { listMembershipsByName, type MembershipRow } from "../../sql/accounts/organization_members.ts";
-import { retryOnDeadlock } from "../../sql/connection/database_fault.ts";
+import { beginAndRetry } from "../../sql/connection/database_fault.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { findLineId } from "../../sql/definitions/lines.ts";
@@ -164,8 +164,7 @@ export function runWrite<Result>(
   { inTurn }: Pick<Writer, "inTurn">,
   transaction: (tx: Sql) => Promise<Result>,
 ): Promise<Result> {
-  // The driver's return type unwraps arrays of queries; these transactions return none.
-  return inTurn(() => retryOnDeadlock(() => sql.begin(transaction) as Promise<Result>));
+  return inTurn(() => beginAndRetry(sql, transaction));
 }
 
 /**

@@ -1,7 +1,14 @@
 /** Which errors of the database pass, what to run again after them, and how a process describes them. */
 import { pause } from "../../shared/process/with_timeout.ts";
 import { NodeUnavailable } from "./nodes.ts";
-import { DEADLOCK_DETECTED, hasSqlState, isConnectionError, LOCK_NOT_AVAILABLE } from "./pool.ts";
+import {
+  DEADLOCK_DETECTED,
+  hasSqlState,
+  isConnectionError,
+  LOCK_NOT_AVAILABLE,
+  type Pool,
+  type Transaction,
+} from "./pool.ts";
 
 const PAUSE_MS = 1000;
 
@@ -51,13 +58,17 @@ export function describeConnectionFailure(error: unknown): string | null {
 const MAX_TRIES = 3;
 
 /**
- * Runs `transaction`, again after a deadlock, which has rolled it back. Throws the third deadlock in a row, and every other
+ * Runs a transaction, again after a deadlock, which has rolled it back. Throws the third deadlock in a row, and every other
  * error at once.
  */
-export async function retryOnDeadlock<Result>(transaction: () => Promise<Result>): Promise<Result> {
+export async function beginAndRetry<Result>(
+  sql: Pool,
+  transaction: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transaction();
+      // The driver's return type unwraps arrays of queries; these transactions return none.
+      return (await sql.begin(transaction)) as Result;
     } catch (error) {
       if (!hasSqlState(error, DEADLOCK_DETECTED) || tries === MAX_TRIES) throw error;
     }

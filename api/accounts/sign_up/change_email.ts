@@ -10,8 +10,7 @@ import {
 } from "../../../sql/accounts/account_mails.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import { lockActiveUser, updateUser } from "../../../sql/accounts/users.ts";
-import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
-import { type Sql, violates } from "../../../sql/connection/pool.ts";
+import { violates } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { unauthorized } from "../../http/authenticate.ts";
 import { operation, reply } from "../../http/operation.ts";
@@ -55,7 +54,7 @@ export const requestEmailChange = operation(
     checkTexts({ email }, { email: emailProblem });
     const user = await requirePassword(deps, { caller, request, password });
     if (isLike(password, email)) throw invalidField("email", IN_PASSWORD);
-    const queueMails = async (tx: Sql): Promise<void> => {
+    await deps.writeAccountInTurn(request, async (tx) => {
       // A new password, or the link of an earlier request, could come between the check and the mail.
       const account = await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash });
       if (!account) throw unauthorized();
@@ -64,9 +63,7 @@ export const requestEmailChange = operation(
       await requestMail(tx, deps, { request, mail: { kind: KIND, email, userId, details } });
       const notice = { kind: "email_change_requested", email: oldEmail, userId } as const;
       await queueAccountMail(tx, deps.boss, { ...notice, details: { username, newEmail: email } });
-    };
-    // Two users who each ask for the other's address lock both addresses in different orders.
-    await retryOnDeadlock(() => deps.writeAccountInTurn(request, queueMails));
+    });
     return reply(202, null);
   },
 );

@@ -2,7 +2,7 @@
 import { nextPatch } from "../../../shared/definitions/versions.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
-import { retryOnDeadlock } from "../../../sql/connection/database_fault.ts";
+import { beginAndRetry } from "../../../sql/connection/database_fault.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { limitStatements, undoTransaction } from "../../../sql/connection/snapshot.ts";
 import { withinTimeout } from "../../http/error_handler.ts";
@@ -96,7 +96,7 @@ async function runBatch(
     else requireNoErrors(applied);
     return applied;
   };
-  const run = () => retryOnDeadlock(() => sql.begin(apply));
+  const run = () => beginAndRetry(sql, apply);
   return turns.publications(request, () => withinTimeout(TOO_LONG, run));
 }
 

@@ -1,7 +1,9 @@
 /** Writes that PostgreSQL ends because of a deadlock, as when their organization is deleted at the same time. */
 import { expect, test } from "bun:test";
+import { openOrgScene } from "../../helpers/accounts/organization.ts";
 import { agentYaml, ask, write } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
+import { callWebhooks, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
 /** Makes the first transaction of each write fail, as a deadlock does. A sequence is not rolled back. */
 async function failFirstTries({ db }: TestApp): Promise<void> {
@@ -17,7 +19,7 @@ async function failFirstTries({ db }: TestApp): Promise<void> {
     create trigger fail_first_try before insert on audit_log for each row execute function fail_first_try()`);
 }
 
-test("a write that ends in a deadlock is repeated, and done once", async () => {
+test("a write to a definition that ends in a deadlock is repeated, and done once", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await failFirstTries(api);
@@ -37,4 +39,27 @@ test("a write that ends in a deadlock is repeated, and done once", async () => {
     select action from audit_log where action like 'definition.%' order by id`;
   const actions = ["create", "update", "publish", "deprecate", "archive", "create", "delete"];
   expect(entries.map(({ action }) => action)).toEqual(actions.map((verb) => `definition.${verb}`));
+});
+
+test("a write to an organization or an account that ends in a deadlock is repeated, and done once", async () => {
+  await using scene = await openOrgScene();
+  const { api, owner } = scene;
+  await failFirstTries(api);
+  const path = `/api/v1/orgs/${owner.org.slug}`;
+  const key = owner.token;
+  const responses = [
+    await callWebhooks(api, owner, "POST", "", WEBHOOK_BODY),
+    await api.request(`${path}/projects`, { key, method: "POST", body: { name: "Shop" } }),
+    await api.request(path, { key, method: "PATCH", body: { description: "We sell." } }),
+    await api.request("/api/v1/users/me", { key, method: "PATCH", body: { name: "Ann" } }),
+  ];
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 200, 200]);
+  const entries = await api.db.sql<{ action: string }[]>`
+    select action
+    from audit_log
+    where action in ('webhook.create', 'project.create', 'org.update', 'user.update')
+    order by id`;
+  expect(entries.map(({ action }) => action)).toEqual([
+    ...["webhook.create", "project.create", "org.update", "user.update"],
+  ]);
 });
