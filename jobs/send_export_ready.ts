@@ -1,5 +1,6 @@
 /** Job `send_export_ready`: mails the requester of an organization export that it is ready. */
 import type { JobPayloads } from "../shared/background_jobs.ts";
+import { formatBytes } from "../shared/format_bytes.ts";
 import { FORMAT_NAMES } from "../shared/vocabulary.ts";
 import { findMemberRole } from "../sql/accounts/organization_members.ts";
 import { findOrgById } from "../sql/accounts/orgs.ts";
@@ -88,7 +89,7 @@ async function compose(
     facts: [
       ["Contents", `${counted(job.rowsWritten, "row")} of ${counted(job.projectsDone, "project")}`],
       ["Format", `${FORMAT_NAMES[job.format]}, in a ZIP file`],
-      ["Size", byteSize(artifactBytes)],
+      ["Size", `${formatBytes(artifactBytes)} (${counted(artifactBytes, "byte")})`],
       ...(since === null ? [] : [["Only changes since", inWords(since)] as const]),
       ["As of", inWords(job.asOf)],
       ["Available until", inWords(expiresAt)],
@@ -98,17 +99,8 @@ async function compose(
   return { id, to: user.email, ...content };
 }
 
-const BYTE_UNITS = ["bytes", "kB", "MB", "GB", "TB"];
-
 const number = new Intl.NumberFormat("en-US");
 
 function counted(count: number, noun: string): string {
   return `${number.format(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** `12.3 MB (12,345,678 bytes)`, in powers of 1000. */
-function byteSize(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
-  const exact = counted(bytes, "byte");
-  return power === 0 ? exact : `${(bytes / 1000 ** power).toFixed(1)} ${BYTE_UNITS[power]} (${exact})`;
 }

@@ -31,7 +31,7 @@ const TEXTS: Readonly<Record<number, { title: string; text: string }>> = {
 /** Of a form about something that is gone, or that the visitor may not see: a second click comes here too. */
 const GONE = {
   title: "No longer there",
-  text: "What this form is about does not exist. It may have been removed already, also by your own first click. Go to:",
+  text: "What this form is about does not exist. It may already have been removed, perhaps by your first click. Go to:",
 };
 
 const OTHER_TITLES: Readonly<Record<number, string>> = {

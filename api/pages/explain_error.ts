@@ -24,10 +24,12 @@ const PAGE_TEXTS: Partial<Record<ErrorCode, string>> = {
 /** In place of OTHER_ORG_ADVICE, which names a header. */
 export const PAGE_ORG_ADVICE = "You can choose another organization at the top of the page.";
 
-export function explainError({ code, message, headers }: ApiError): string {
+export function explainError({ code, message, headers, details }: ApiError): string {
   const text = (PAGE_TEXTS[code] ?? message)
     .replace(OTHER_ORG_ADVICE, PAGE_ORG_ADVICE)
     .replace(WAIT_ADVICE, describeWait(Number(headers["Retry-After"])));
+  // A problem with a document quotes it, endpoints and all.
+  if (details?.["errors"] !== undefined) return text;
   const sentences = text.split(BETWEEN_SENTENCES);
   const shown = sentences.filter((sentence) => !ENDPOINT.test(sentence));
   const advice = shown.length < sentences.length ? (PAGE_ADVICE[code] ?? []) : [];

@@ -161,7 +161,7 @@ class Copy implements RunningStatement {
   discard(): void {
     this.#isDiscarding = true;
     // If the stream ends without an error all the same, the rows read so far must not pass for the complete result.
-    this.#failure ??= { error: new Error("Cannot read on: the rows that follow were thrown away") };
+    this.#failure ??= { error: new Error("Cannot continue: the rows that follow were discarded") };
     this.#lines.full.length = 0;
     this.#source?.resume();
   }

@@ -13,6 +13,7 @@ const WAITING_MAX: [keyof Turns, number][] = [
   ["publications", PUBLICATIONS_WAITING_MAX],
   ["recordings", 200],
   ["writes", WRITES_WAITING_MAX],
+  ["accounts", WRITES_WAITING_MAX],
   ["lists", LISTS_WAITING_MAX],
 ];
 

@@ -106,7 +106,7 @@ async function readBytes(request: Request, { maxBytes, claim }: BodyLimits): Pro
   } catch (error) {
     if (error instanceof ApiError) throw error;
     // The client disconnected or was cut off for being slow. This is not our failure, and no client reads the response.
-    throw invalidBody("the body did not come whole");
+    throw invalidBody("the body is incomplete");
   }
   return Buffer.concat(chunks, size);
 }

@@ -132,7 +132,7 @@ function renderSections({ sectionsAdded, sectionsRemoved, sectionsModified, hasP
         html`<dt>${label}</dt><dd>${names.slice(0, MAX_FIELDS).map((name) => html`<code>${name}</code> `)}</dd>`,
     );
   return html`<section aria-labelledby="sections"><h2 id="sections">Sections</h2>
-${items.length === 0 ? html`<p>No section differs.</p>` : html`<dl class="facts">${items}</dl>`}
+${items.length === 0 ? html`<p>No sections differ.</p>` : html`<dl class="facts">${items}</dl>`}
 <p class="quiet">${hasPromptChanges ? "The Markdown that agents load changes." : "The Markdown that agents load stays the same."}</p></section>`;
 }
 

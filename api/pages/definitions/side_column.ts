@@ -79,7 +79,7 @@ ${total > 1 && html`<p><a href="${definitionPath(line, "compare")}">Compare vers
 function renderSafety({ riskProfile, publishedAt }: ShownDefinition): Content {
   const scan = (riskProfile as { sync: SafetyScan } | null)?.sync ?? null;
   if (scan === null) {
-    const reason = publishedAt === null ? "Runs when this version is published." : "The scan failed.";
+    const reason = publishedAt === null ? "The scan runs when you publish this version." : "The scan failed.";
     return section("Safety scan", html`<p class="quiet">${reason}</p>`);
   }
   const { tools } = scan.capabilities;

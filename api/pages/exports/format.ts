@@ -1,10 +1,9 @@
-/** Numbers and times as the exports pages show them. Scripts turn times into the reader's own zone. */
+/** Flags and times as the exports pages show them. Scripts turn times into the reader's own zone. */
 import type { VisibilityFlag } from "../../../shared/exports/datasets.ts";
 import { type Html, html } from "../html.ts";
 import { formatInstant } from "../parts.ts";
 
 const DISTANCE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const BYTE_UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
 /** Units with their length, and from how many of them on they say enough. */
 const TIME_UNITS = [
@@ -22,18 +21,6 @@ export const FLAG_NAMES: Readonly<Record<VisibilityFlag, string>> = {
 };
 
 export const FLAGS = Object.keys(FLAG_NAMES) as readonly VisibilityFlag[];
-
-/** Returns `512 bytes`, `2.5 MB`. */
-export function formatBytes(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1);
-  const value = bytes / 1000 ** power;
-  return new Intl.NumberFormat("en-US", {
-    style: "unit",
-    unit: BYTE_UNITS[power] ?? "byte",
-    unitDisplay: power === 0 ? "long" : "short",
-    maximumFractionDigits: value < 10 && power > 0 ? 1 : 0,
-  }).format(value);
-}
 
 /** Returns `in 3 days`, `5 minutes ago`, `just now`. */
 export function formatDistance(iso: string): string {

@@ -1,5 +1,6 @@
 /** One export job as a row of the list. Scripts replace whole rows. */
 import type { VisibilityFlag } from "../../../shared/exports/datasets.ts";
+import { formatBytes } from "../../../shared/format_bytes.ts";
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import type { ExportJob } from "../../exports/export_job.ts";
 import { EXPORTS_PATH } from "../addresses.ts";
@@ -7,7 +8,7 @@ import { hiddenField, tokenField } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageSession } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
-import { FLAG_NAMES, FLAGS, formatBytes, formatDistance, timeTag } from "./format.ts";
+import { FLAG_NAMES, FLAGS, formatDistance, timeTag } from "./format.ts";
 
 const LOOKS: Readonly<Record<string, string>> = {
   queued: "busy",

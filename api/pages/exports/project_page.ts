@@ -8,6 +8,7 @@ import {
   findExportDataset,
   type VisibilityFlag,
 } from "../../../shared/exports/datasets.ts";
+import { formatBytes } from "../../../shared/format_bytes.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
@@ -21,7 +22,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { capitalized, countOf } from "../parts.ts";
-import { FLAG_NAMES, formatBytes } from "./format.ts";
+import { FLAG_NAMES } from "./format.ts";
 import type { Project } from "./project_list.ts";
 
 type Estimate = ResponseOf<typeof estimateBundle>["data"];

@@ -1,4 +1,6 @@
 /** The form that starts an organization export, or estimates it. */
+
+import { formatBytes } from "../../../shared/format_bytes.ts";
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
@@ -10,7 +12,7 @@ import { type Html, html } from "../html.ts";
 import { type SignedInPage, seeOther } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { countOf } from "../parts.ts";
-import { FLAG_NAMES, FLAGS, formatBytes } from "./format.ts";
+import { FLAG_NAMES, FLAGS } from "./format.ts";
 import { needsRole, needsTier, tierNote } from "./requirements.ts";
 
 /** Each is counted by a query of its own. */

@@ -24,6 +24,14 @@ test.each<[ErrorCode, ApiErrorOptions, string]>([
     "You have no second factor. Add one under Settings, Second factor.",
   ],
   [
+    "UNPROCESSABLE_ENTITY",
+    {
+      message: TEXTS.UNPROCESSABLE_ENTITY.definition('"POST /reviews" is not allowed. Use one of: a, b.'),
+      details: { errors: [{ path: "agent.domain", message: "is not allowed" }] },
+    },
+    'The definition has errors. "POST /reviews" is not allowed. Use one of: a, b.',
+  ],
+  [
     "EXPORT_TOO_LARGE",
     { details: { rows: 300_001, limit: 250_000, asyncEndpoint: "/api/v1/export/jobs" } },
     "The export has at least 300,001 rows; up to 250,000 can be streamed. Start an organization export instead.",

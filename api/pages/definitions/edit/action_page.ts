@@ -29,7 +29,7 @@ export function actionPage({ session, notice, problems }: SignedInPage, form: Ac
     head,
     status,
     main: html`${renderBreadcrumb(target)}${renderNotice(notice, NOTICES)}<h1>${title}</h1>
-${problemSummary(problems)}
+${problemSummary(problems, (path) => !path.includes("."))}
 ${renderForm(session, form)}`,
   };
 }
