@@ -7,7 +7,6 @@ import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import { lockDueOrg, markOrgDeleted, queueDeletionNotices } from "../sql/accounts/organization_deletion.ts";
 import { listOwners } from "../sql/accounts/organization_members.ts";
 import type { Sql } from "../sql/connection/pool.ts";
-import { deleteOldExecutions } from "../sql/definitions/executions.ts";
 import { deleteOldRows, listKeptRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
@@ -43,9 +42,6 @@ export async function deleteOldRecords(
   Object.assign(deleted, {
     auditEntries: await all((limit) =>
       deleteOldAuditEntries(sql, { days: config.auditRetentionDays, limit }),
-    ),
-    executions: await all((limit) =>
-      deleteOldExecutions(sql, { days: config.executionRetentionDays, limit }),
     ),
     events: await all((limit) => deleteOldEvents(sql, { days: config.eventRetentionDays, limit })),
     trackerChanges: await all((limit) => deleteOldTrackerChanges(sql, limit)),

@@ -58,8 +58,16 @@ export const OLD_ROWS = {
 } as const satisfies Readonly<Record<string, OldRows>>;
 
 /** Tables whose rows an operator keeps for a number of days, by their names in the log. */
-export function listKeptRows(config: Pick<Config, "sessionRetentionDays" | "exportJobRetentionDays">) {
+export function listKeptRows(
+  config: Pick<Config, "sessionRetentionDays" | "exportJobRetentionDays" | "executionRetentionDays">,
+) {
   return {
+    /** The counters of their lines keep counting them. */
+    executions: {
+      table: "definition_executions",
+      time: "recorded_at",
+      age: `${config.executionRetentionDays} days`,
+    },
     sessions: {
       table: "sessions",
       time: "least(expires_at, revoked_at)",

@@ -1,6 +1,5 @@
 /** `migrate`: applies pending migrations, or reports their state. */
 import type { Pool } from "../../sql/connection/pool.ts";
-import { removeInventedPrices } from "../../sql/demo/remove_invented_prices.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { listMigrationProblems } from "../../sql/migration_check.ts";
 import { addBundledHistory } from "../../sql/models/bundled_history.ts";
@@ -65,26 +64,15 @@ async function apply({ sql, progress, tick, warn }: CommandContext): Promise<Com
   };
 }
 
-/** Brings the catalog of an older installation to what a new one has. */
+/** Adds the bundled history of prices to the catalog of an older installation, which a new one has. */
 async function completeCatalog(sql: Pool) {
-  const invented = await removeInventedPrices(sql);
   const past = await addBundledHistory(sql);
-  const lines: string[] = [];
-  if (invented > 0) {
-    const changes = `${withThousands(invented)} price change${invented === 1 ? "" : "s"}`;
-    lines.push(`Removed ${changes} that an earlier demo had invented.`);
-  }
-  if (past) {
-    const { changes, models, gone, since } = past;
-    lines.push(
-      `Added the known past of prices: ${withThousands(changes)} changes of ${withThousands(models)} models since ${since.slice(0, 10)}. ` +
-        `${withThousands(gone)} of the models were gone before the first sync. Recorded prices stay as they were.`,
-    );
-  }
-  return {
-    lines,
-    json: { ...(invented > 0 ? { inventedPrices: invented } : {}), ...(past ? { past } : {}) },
-  };
+  if (!past) return { lines: [], json: {} };
+  const { changes, models, gone, since } = past;
+  const line =
+    `Added the known past of prices: ${withThousands(changes)} changes of ${withThousands(models)} models since ${since.slice(0, 10)}. ` +
+    `${withThousands(gone)} of the models were gone before the first sync. Recorded prices stay as they were.`;
+  return { lines: [line], json: { past } };
 }
 
 async function check({ sql }: CommandContext): Promise<CommandResult> {

@@ -61,27 +61,6 @@ export async function insertExecutions(
   return firstValue(counts.execute());
 }
 
-/**
- * Deletes up to `limit` executions that are older than `days`, and says how many. The counters of their lines keep counting
- * them.
- */
-export async function deleteOldExecutions(
-  sql: Sql,
-  { days, limit }: { days: number; limit: number },
-): Promise<number> {
-  const { count } = await sql`
-    delete from definition_executions
-    where id in (
-      select id
-      from definition_executions
-      where recorded_at < now() - make_interval(days => ${days})
-      order by recorded_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
-}
-
 export const TIME_BUCKETS = ["hour", "day"] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];
 

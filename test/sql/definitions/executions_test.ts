@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
   countExecutions,
-  deleteOldExecutions,
   type ExecutionCounts,
   insertExecutions,
 } from "../../../sql/definitions/executions.ts";
+import { deleteOldRows, listKeptRows } from "../../../sql/delete_old_rows.ts";
 import { makeVersion } from "../../helpers/definitions/definition_list.ts";
 import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
@@ -151,7 +151,9 @@ test("the sweep reads only the executions that it deletes, even if old and new o
   await db.owner`analyze definition_executions`;
   const sweep = () =>
     db.sql.begin(async (tx) => {
-      const sweeping = () => deleteOldExecutions(tx, { days: 91, limit: 20 });
+      const days = { sessionRetentionDays: 1, exportJobRetentionDays: 1, executionRetentionDays: 91 };
+      const { executions } = listKeptRows(days);
+      const sweeping = () => deleteOldRows(tx, { ...executions, limit: 20 });
       const { result: deleted, rows } = await countReads(tx, ["definition_executions"], sweeping);
       return { deleted, readFew: rows < 200 };
     });
