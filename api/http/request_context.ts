@@ -42,8 +42,6 @@ export interface ApiCall {
   org?: string | undefined;
   /** Sent as JSON. */
   body?: unknown;
-  /** What the caller accepts, where the response depends on it. */
-  accept?: string;
   /** Sent as `Idempotency-Key`, so that a form sent twice writes once. */
   idempotencyKey?: string;
 }

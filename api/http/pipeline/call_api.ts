@@ -42,10 +42,9 @@ async function readable(
 }
 
 function toRequest(url: URL, call: ApiCall, signal: AbortSignal): Request {
-  const { method = "GET", org, body, accept, idempotencyKey } = call;
+  const { method = "GET", org, body, idempotencyKey } = call;
   const headers = new Headers();
   if (org !== undefined) headers.set("X-Org-Slug", org);
-  if (accept !== undefined) headers.set("Accept", accept);
   if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
   if (body === undefined) return new Request(url.href, { method, headers, signal });
   headers.set("Content-Type", "application/json");
