@@ -1,6 +1,6 @@
 /**
  * Job `expire_org_exports`: deletes the files of expired exports and of dead builds. Sweeps can run concurrently, and a
- * sweep can be killed at any line: the next one continues. What has expired is in sql/exports/export_retention.ts.
+ * sweep can be killed at any line: the next one continues. What has expired is in sql/exports/export_expiry.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { StoredFile } from "../shared/artifacts/store.ts";
@@ -13,7 +13,7 @@ import {
   listArtifactOwners,
   listPastExpiry,
   markExportJobExpired,
-} from "../sql/exports/export_retention.ts";
+} from "../sql/exports/export_expiry.ts";
 import { type BuildKey, parseArtifactName } from "./artifact_key.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 

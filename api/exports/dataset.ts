@@ -28,7 +28,7 @@ import {
   type QueryValues,
 } from "../http/query.ts";
 import { invalidInput } from "../http/validation_problems.ts";
-import { DELETED_FORMS, sendDeleted } from "./deleted.ts";
+import { DELETED_FORMS, sendDeleted } from "./deleted_rows.ts";
 import {
   COMMON_QUERY,
   FILE_HEADERS,

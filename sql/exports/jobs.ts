@@ -10,7 +10,7 @@ import type {
 import { columnList, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 import { UNLIMITED_TRANSACTION } from "../connection/snapshot.ts";
 import { tryLockTransaction } from "../locks.ts";
-import { isPastExpiry } from "./export_retention.ts";
+import { isPastExpiry } from "./export_expiry.ts";
 
 /** The columns of every returned row, here and in the other files of this folder. */
 export const EXPORT_JOB_COLUMNS = columnList(`

@@ -18,7 +18,7 @@ import { OWN_APPLICATION_NAMES } from "../connection/application_names.ts";
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, trackerRelations, trackerTables } from "../tracker/tracker_tables.ts";
-import { type AbandonedWrite, listAbandonedWrites } from "./abandoned_writes.ts";
+import { type AbandonedCitusWrite, listAbandonedCitusWrites } from "./abandoned_citus_writes.ts";
 import { listHarmlessSessions } from "./harmless_sessions.ts";
 import { isChangeLogKept, SINCE_DAYS } from "./tracker_changes.ts";
 
@@ -257,7 +257,7 @@ async function examine(
     if (session.isWaiting) trusted.add(key);
   }
   // Read after the sessions: whatever an ended session has left behind is visible by then.
-  const abandoned = await listAbandonedWrites(scope.sql, scope.nodes);
+  const abandoned = await listAbandonedCitusWrites(scope.sql, scope.nodes);
   const harmful = await excludeHarmless(scope, blocking);
   return { blockers: [...harmful.map(describeBlocker), ...abandoned.map(describeWrite)], isKnown };
 }
@@ -267,7 +267,7 @@ function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionR
 }
 
 /** The start of its transaction is unknown; what PostgreSQL knows is the later time of PREPARE. */
-function describeWrite({ pid, what }: AbandonedWrite): WatermarkBlocker {
+function describeWrite({ pid, what }: AbandonedCitusWrite): WatermarkBlocker {
   return { pid: pid ?? NO_SESSION, applicationName: what, transactionStart: null };
 }
 
@@ -293,8 +293,8 @@ function isClear(session: SessionRow, watermark: string, wasWaiting: boolean): b
 /**
  * Reads every other session that could write to this database. PostgreSQL's own workers write no rows, nor does Citus's
  * maintenance daemon, whose transaction stays open while a node is silent. What it commits on a node was prepared there
- * before, which `listAbandonedWrites` sees. A prepared transaction that has written tracker rows has no session and no known
- * start: while there is one, nothing settles. `observedAt` is the time before, truncated to milliseconds.
+ * before, which `listAbandonedCitusWrites` sees. A prepared transaction that has written tracker rows has no session and no
+ * known start: while there is one, nothing settles. `observedAt` is the time before, truncated to milliseconds.
  */
 async function observe({ sql, ignoredApplications, tables }: Scope) {
   const rows = await sql<({ observedAt: string } & (SessionRow | { pid: null }))[]>`

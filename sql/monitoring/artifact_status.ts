@@ -6,7 +6,7 @@ import { registerGauge, shareFor } from "../../shared/monitoring/measured_gauge.
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Sql } from "../connection/pool.ts";
-import { existsKeptExport } from "../exports/export_retention.ts";
+import { existsKeptExport } from "../exports/export_expiry.ts";
 import { ensureInstallation, isCopy } from "../installation.ts";
 
 /** How long a result is reused. */

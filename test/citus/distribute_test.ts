@@ -286,7 +286,7 @@ const SUITES = {
     "filters are repeatable",
   ],
   // The log of changes, which triggers of nodes write.
-  "test/api/exports/deleted_test.ts": [
+  "test/api/exports/deleted_rows_test.ts": [
     "deletions, then changed rows",
     "an increment that cannot be exact",
     "a bundle of what changed",

@@ -2,7 +2,7 @@
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 
-export interface AbandonedWrite {
+export interface AbandonedCitusWrite {
   /** Process id of the session on the node; null for prepared transactions, which have no session. */
   pid: number | null;
   /** What the write is and which node it is on, for the log. */
@@ -21,7 +21,10 @@ interface LiveWork {
  * a crash of the coordinator, and statements that still run after their session ended. The start of their transactions is
  * unknown; the caller decides what follows from that. Throws NodeUnavailable if a node cannot be reached.
  */
-export async function listAbandonedWrites(sql: Sql, nodes: readonly Node[]): Promise<AbandonedWrite[]> {
+export async function listAbandonedCitusWrites(
+  sql: Sql,
+  nodes: readonly Node[],
+): Promise<AbandonedCitusWrite[]> {
   if (nodes.length === 0) return [];
   const [live] = await sql<[LiveWork]>`
     select
@@ -31,9 +34,9 @@ export async function listAbandonedWrites(sql: Sql, nodes: readonly Node[]): Pro
   return found.flat();
 }
 
-async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise<AbandonedWrite[]> {
+async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise<AbandonedCitusWrite[]> {
   const rows = await node.ask(
-    (sql) => sql<AbandonedWrite[]>`
+    (sql) => sql<AbandonedCitusWrite[]>`
       select null::int as pid, 'prepared transaction ' || x.gid as what
       from pg_prepared_xacts as x
       where x.database = current_database()
