@@ -12,8 +12,8 @@ import {
 import type { Pool } from "../sql/connection/pool.ts";
 import { countExportConnections, EXPORT_LANES_MAX } from "../sql/connection/snapshot.ts";
 import { maySeeSessions } from "../sql/exports/harmless_sessions.ts";
+import { openQueue } from "../sql/job_queue.ts";
 import { openProcess, type ProcessNeeds } from "../sql/open_process.ts";
-import { openQueue } from "../sql/queue.ts";
 import { buildApp } from "./app.ts";
 import type { Deps } from "./deps.ts";
 import { openDocuments } from "./documents/documents.ts";

@@ -5,7 +5,7 @@ import { findOrgById, type OrgRow } from "../sql/accounts/orgs.ts";
 import { takeOverBuild } from "../sql/exports/build_attempts.ts";
 import { WrongTimeError } from "../sql/exports/select_rows.ts";
 import { ChangeLogDeletedError } from "../sql/exports/tracker_changes.ts";
-import type { QueueClaim } from "../sql/queue.ts";
+import type { QueueClaim } from "../sql/job_queue.ts";
 import { artifactKeyOf } from "./artifact_key.ts";
 import {
   type Build,

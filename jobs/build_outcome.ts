@@ -19,7 +19,7 @@ import {
   markExportJobWaiting,
 } from "../sql/exports/build_attempts.ts";
 import type { ExportJobProgress, ExportJobRow } from "../sql/exports/jobs.ts";
-import { completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/queue.ts";
+import { completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/job_queue.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 import { ForeignStoreError } from "./store_owner.ts";
 

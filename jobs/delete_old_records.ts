@@ -7,11 +7,11 @@ import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
 import { lockDueOrg, markOrgDeleted, queueDeletionNotices } from "../sql/accounts/organization_deletion.ts";
 import { listOwners } from "../sql/accounts/organization_members.ts";
 import type { Sql } from "../sql/connection/pool.ts";
+import { isDatabaseCopy } from "../sql/database_copy.ts";
 import { deleteOldRows, listKeptRows, OLD_ROWS } from "../sql/delete_old_rows.ts";
 import { deleteOldEvents } from "../sql/events/event_feed.ts";
 import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
-import { isCopy } from "../sql/installation.ts";
-import { cancelJob } from "../sql/queue.ts";
+import { cancelJob } from "../sql/job_queue.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
 /** Rows per statement, which locks them for some milliseconds. */
@@ -61,7 +61,7 @@ export async function deleteOrganizations(
   signal: AbortSignal,
 ): Promise<number> {
   // Owners may have restored theirs in the original.
-  if (await isCopy(sql)) return 0;
+  if (await isDatabaseCopy(sql)) return 0;
   let count = 0;
   while (true) {
     signal.throwIfAborted();

@@ -7,7 +7,7 @@ import type { Log } from "../shared/process/log.ts";
 import { pause } from "../shared/process/with_timeout.ts";
 import type { TraceSpan, Tracing } from "../shared/tracing/tracing.ts";
 import type { Sql } from "../sql/connection/pool.ts";
-import { type Boss, correctQueueTimes, type QueueClaim, scheduleJob } from "../sql/queue.ts";
+import { type Boss, correctQueueTimes, type QueueClaim, scheduleJob } from "../sql/job_queue.ts";
 import { sendAccountMail } from "./account_mail/send_account_mail.ts";
 import { buildOrgExport } from "./build_org_export.ts";
 import { deleteExpiredExports } from "./delete_expired_exports.ts";

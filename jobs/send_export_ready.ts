@@ -13,7 +13,7 @@ import {
   lockExportMail,
   markExportJobMailed,
 } from "../sql/exports/jobs.ts";
-import { completeJob } from "../sql/queue.ts";
+import { completeJob } from "../sql/job_queue.ts";
 import { composeMail, inWords, subjectName } from "./compose_mail.ts";
 import { type MailMessage, sendMail } from "./mailer.ts";
 import type { RunnerDeps } from "./runner_deps.ts";

@@ -4,8 +4,8 @@ import { type ArtifactStore, storageError } from "../shared/artifacts/store.ts";
 import type { Log } from "../shared/process/log.ts";
 import { DeadlineExceeded, pause, withTimeout } from "../shared/process/with_timeout.ts";
 import type { Sql } from "../sql/connection/pool.ts";
+import { currentDatabase, ensureInstallation } from "../sql/database_copy.ts";
 import { listArtifactOwners } from "../sql/exports/export_expiry.ts";
-import { currentDatabase, ensureInstallation } from "../sql/installation.ts";
 import { requireNewStore } from "../sql/monitoring/artifact_status.ts";
 import { parseArtifactName } from "./artifact_key.ts";
 

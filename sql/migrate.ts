@@ -13,10 +13,10 @@ import {
   type Sql,
 } from "./connection/pool.ts";
 import { rehashDefinitions } from "./definitions/rehash.ts";
+import { installQueues } from "./job_queue.ts";
 import { tryLockSession } from "./locks.ts";
 import { MigrationError, toMigrationError } from "./migration_failure.ts";
 import { type Migration, readMigrations } from "./migration_files.ts";
-import { installQueues } from "./queue.ts";
 import {
   createHistory,
   describeUnknown,

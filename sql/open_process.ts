@@ -15,7 +15,7 @@ import {
 import type { Nodes } from "./connection/nodes.ts";
 import { isConnectionError, openPool, type Pool, type PoolOptions } from "./connection/pool.ts";
 import { Replica } from "./connection/replica.ts";
-import type { Boss } from "./queue.ts";
+import type { Boss } from "./job_queue.ts";
 import { requireCompatibleSchema } from "./schema_state.ts";
 import { requireTracker } from "./tracker/tracker_differences.ts";
 import { openNodes } from "./tracker/tracker_shards.ts";

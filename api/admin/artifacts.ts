@@ -2,7 +2,7 @@
 import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
 import { adoptArtifactStore, readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
-import { currentDatabase, ensureInstallation, markOriginal } from "../../sql/installation.ts";
+import { currentDatabase, ensureInstallation, markOriginal } from "../../sql/database_copy.ts";
 import { defineCommand } from "./command/command.ts";
 import { fields } from "./command/format_output.ts";
 

@@ -1,6 +1,6 @@
 /** Runs a change that queues mails. */
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { type Boss, openQueue } from "../../sql/queue.ts";
+import { type Boss, openQueue } from "../../sql/job_queue.ts";
 
 /** Runs `change` in a transaction. The job runner sends the mails that it queues. */
 export async function changeWithMails<Result>(

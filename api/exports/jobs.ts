@@ -13,7 +13,7 @@ import {
   lockExportJobStatus,
   markExportJobCanceled,
 } from "../../sql/exports/jobs.ts";
-import { cancelJob } from "../../sql/queue.ts";
+import { cancelJob } from "../../sql/job_queue.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
 import { type OperationDeps, operation, reply } from "../http/operation.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../sql/exports/jobs.ts";
 import { listNodes } from "../../sql/exports/open_source.ts";
 import { settleCutoff } from "../../sql/exports/settle_as_of.ts";
-import { enqueueJob } from "../../sql/queue.ts";
+import { enqueueJob } from "../../sql/job_queue.ts";
 import { requireActorRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";

@@ -3,7 +3,7 @@ import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { inWords, type MailContent, orgUrl, subjectName } from "../compose_mail.ts";
-import { requireOriginal } from "../require_original.ts";
+import { holdMailOfDatabaseCopy } from "../hold_mail_of_database_copy.ts";
 import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope.ts";
 
 /** The details of the mail. All of it is in the row: the organization may be gone when the mail is sent. */
@@ -62,7 +62,7 @@ async function isStillTrue(sql: Sql, { orgId }: AccountMailRow, notice: Notice):
 }
 
 export const writeDeletionNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
-  await requireOriginal(sql);
+  await holdMailOfDatabaseCopy(sql);
   // When it is gone, it has no owners.
   const user = await findNoticeRecipient(sql, mail);
   const notice = mail.details as unknown as Notice;

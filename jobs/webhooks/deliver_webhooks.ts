@@ -2,9 +2,9 @@
 import { openNetworks } from "../../shared/network/networks.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault, retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
+import { isDatabaseCopy } from "../../sql/database_copy.ts";
 import { settleEvents } from "../../sql/events/event_feed.ts";
-import { isCopy } from "../../sql/installation.ts";
-import { enqueueJob } from "../../sql/queue.ts";
+import { enqueueJob } from "../../sql/job_queue.ts";
 import { noteAttempt } from "../../sql/webhooks/delivery_retries.ts";
 import {
   type ClaimedDelivery,
@@ -79,7 +79,7 @@ function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean>
       const asked = askOwner();
       if (isOurs === null) await asked;
       const wasHeld = isHeld;
-      isHeld = await isCopy(sql);
+      isHeld = await isDatabaseCopy(sql);
       if (isHeld && !wasHeld) log.warn({ event: "webhook.held" }, HELD);
       checkedAt = performance.now();
     }

@@ -4,8 +4,8 @@ import { listOwners } from "../../sql/accounts/organization_members.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { findAnyWebhook } from "../../sql/webhooks/webhooks.ts";
 import { composeMail, inWords, orgUrl, subjectName } from "../compose_mail.ts";
+import { holdMailOfDatabaseCopy } from "../hold_mail_of_database_copy.ts";
 import { type MailMessage, sendMail } from "../mailer.ts";
-import { requireOriginal } from "../require_original.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function sendWebhookDisabled(
   payload: JobPayloads["send_webhook_disabled"],
 ): Promise<void> {
   await deps.owner.require();
-  await requireOriginal(deps.sql);
+  await holdMailOfDatabaseCopy(deps.sql);
   const message = await compose(deps, payload);
   const log = deps.log.child({ webhookId: payload.webhookId });
   if (message)

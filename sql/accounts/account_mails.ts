@@ -5,8 +5,8 @@ import {
   type AccountMailPolicy,
 } from "../../shared/account_mail_kinds.ts";
 import { anyRow, columnList, firstRow, firstValue, fragment, onlyRow, type Sql } from "../connection/pool.ts";
+import { type Boss, enqueueJob } from "../job_queue.ts";
 import { lockTransaction } from "../locks.ts";
-import { type Boss, enqueueJob } from "../queue.ts";
 
 /** What a mail says and its link does, by kind. */
 export type AccountMailDetails = Readonly<Record<string, string | number | boolean | null>>;

@@ -1,7 +1,7 @@
 /** The deletion of an organization: an owner schedules it and can cancel it until then; the sweep carries it out. */
 import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
-import type { Boss } from "../queue.ts";
+import type { Boss } from "../job_queue.ts";
 import { type AccountMailDetails, queueAccountMails } from "./account_mails.ts";
 import type { OrgRow } from "./orgs.ts";
 import { findUser } from "./users.ts";

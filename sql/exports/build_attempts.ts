@@ -1,4 +1,7 @@
-/** Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. */
+/**
+ * Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. The queue
+ * notices a dead runner, whose heartbeat stops, and gives the job to another (sql/job_queue.ts).
+ */
 import type { ContentDigest } from "../../shared/artifacts/store.ts";
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";

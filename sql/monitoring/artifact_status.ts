@@ -6,8 +6,8 @@ import { registerGauge, shareFor } from "../../shared/monitoring/measured_gauge.
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import type { Sql } from "../connection/pool.ts";
+import { ensureInstallation, isDatabaseCopy } from "../database_copy.ts";
 import { existsKeptExport } from "../exports/export_expiry.ts";
-import { ensureInstallation, isCopy } from "../installation.ts";
 
 /** How long a result is reused. */
 const FRESH_MS = 5_000;
@@ -66,7 +66,7 @@ export function watchArtifactStore(deps: {
  * mounted. A copy's exports are in the store of its original.
  */
 export async function requireNewStore(sql: Sql): Promise<void> {
-  if (!(await isCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);
+  if (!(await isDatabaseCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);
 }
 
 async function findStatus({ sql, store }: { sql: Sql; store: ArtifactStore }): Promise<ArtifactStatus> {

@@ -20,7 +20,7 @@ import { lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/own_orgs.ts";
 import { findUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { Boss } from "../../../sql/queue.ts";
+import type { Boss } from "../../../sql/job_queue.ts";
 import { notFound } from "../../http/not_found.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
 import { lockActorRole } from "../require_own_org.ts";

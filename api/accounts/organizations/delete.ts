@@ -14,7 +14,7 @@ import {
 import { listOwners } from "../../../sql/accounts/organization_members.ts";
 import { findOrgById, lockOrg, type OrgRow } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import type { Boss } from "../../../sql/queue.ts";
+import type { Boss } from "../../../sql/job_queue.ts";
 import { auditActor } from "../../http/audit_actor.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { invalidField } from "../../http/validation_problems.ts";

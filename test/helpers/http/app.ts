@@ -15,7 +15,7 @@ import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION, EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { Replica } from "../../../sql/connection/replica.ts";
 import { countExportConnections, EXPORT_LANES_MAX } from "../../../sql/connection/snapshot.ts";
-import { openQueue } from "../../../sql/queue.ts";
+import { openQueue } from "../../../sql/job_queue.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { openTestDatabase, type TestDatabase } from "../postgres/database.ts";
 import { createFactory, type Factory } from "../postgres/factory.ts";

@@ -14,7 +14,7 @@ import type { JobName, JobPayloads } from "../../../shared/background_jobs.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { Replica } from "../../../sql/connection/replica.ts";
-import { type Boss, openQueue, openWorkerQueue, type QueueClaim } from "../../../sql/queue.ts";
+import { type Boss, openQueue, openWorkerQueue, type QueueClaim } from "../../../sql/job_queue.ts";
 import { openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import type { TestApp } from "../http/app.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { markExportJobWaiting } from "../../../sql/exports/build_attempts.ts";
-import { postponeJob } from "../../../sql/queue.ts";
+import { postponeJob } from "../../../sql/job_queue.ts";
 import {
   cancelJob,
   getJob,

@@ -3,7 +3,7 @@ import { deleteExpiredExports } from "../../../jobs/delete_expired_exports.ts";
 import { deleteOldRecords, deleteOrganizations } from "../../../jobs/delete_old_records.ts";
 import { BuildSuperseded } from "../../../jobs/org_export_file.ts";
 import { lockDueOrg, markOrgDeleted } from "../../../sql/accounts/organization_deletion.ts";
-import { ensureInstallation, markOriginal } from "../../../sql/installation.ts";
+import { ensureInstallation, markOriginal } from "../../../sql/database_copy.ts";
 import { queueMail, storedMails } from "../../helpers/accounts/account_mail.ts";
 import { agentYaml, makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../../helpers/exports/export_job.ts";

@@ -10,7 +10,7 @@ import {
   openWorkerQueue,
   postponeJob,
   scheduleJob,
-} from "../../sql/queue.ts";
+} from "../../sql/job_queue.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { listOpenTransactions, takeEveryConnection } from "../helpers/postgres/open_transactions.ts";
 import { waitFor } from "../helpers/wait_for.ts";

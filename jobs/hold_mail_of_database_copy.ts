@@ -1,10 +1,10 @@
-/** Keeps a copy of the database from telling people what has happened in the original only. */
+/** Keeps a restored copy of the database from mailing people what has happened in the original only. */
 import type { Sql } from "../sql/connection/pool.ts";
-import { isCopy } from "../sql/installation.ts";
+import { isDatabaseCopy } from "../sql/database_copy.ts";
 
 /** Throws if the database is a copy that has not replaced its original. The mail then stays in the queue for most of a day. */
-export async function requireOriginal(sql: Sql): Promise<void> {
-  if (!(await isCopy(sql))) return;
+export async function holdMailOfDatabaseCopy(sql: Sql): Promise<void> {
+  if (!(await isDatabaseCopy(sql))) return;
   throw new Error(
     "Cannot send this mail from a copy of the database; run `bun run admin artifacts adopt` if it replaces the original",
   );

@@ -1,4 +1,4 @@
-/** Table `installation`: tells a database from its copies. */
+/** Table `installation`: tells a database from its restored copies. */
 import { firstValue, onlyValue, type Sql } from "./connection/pool.ts";
 
 /**
@@ -54,7 +54,7 @@ async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: P
 }
 
 /** Returns true for a copy of another database that has not replaced it. */
-export async function isCopy(sql: Sql): Promise<boolean> {
+export async function isDatabaseCopy(sql: Sql): Promise<boolean> {
   // It notices a copy.
   await ensureInstallation(sql);
   return (await firstValue(sql<{ isCopy: boolean }[]>`select is_copy from installation`)) ?? false;

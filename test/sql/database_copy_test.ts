@@ -1,6 +1,6 @@
 /** Distinguishes several copies of a database. */
 import { expect, test } from "bun:test";
-import { ensureInstallation } from "../../sql/installation.ts";
+import { ensureInstallation } from "../../sql/database_copy.ts";
 import { copyTestDatabase, openTestDatabase } from "../helpers/postgres/database.ts";
 
 test("a database has one id for all processes, and keeps it", async () => {
