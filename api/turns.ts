@@ -1,5 +1,5 @@
 /** The limits of one process for work that may hold connections for long. */
-import { RETRY_AFTER } from "../shared/error_rows.ts";
+import { RETRY_AFTER } from "../shared/error_details.ts";
 import { TEXTS } from "../shared/error_texts.ts";
 import { ApiError } from "../shared/errors.ts";
 import type { Config } from "../shared/process/config.ts";

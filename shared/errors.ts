@@ -1,6 +1,6 @@
 /** Every error code of the API: its status, what its details hold, and its text. More texts are in error_texts.ts. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
-import { InputProblem, RETRY_AFTER, row } from "./error_rows.ts";
+import { InputProblem, RETRY_AFTER, row } from "./error_details.ts";
 import { MISSING, QUOTAS } from "./error_texts.ts";
 import { Instant, listOf, Natural, Nullable, oneOf, Text, Uuid } from "./schemas.ts";
 import {

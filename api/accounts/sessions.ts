@@ -5,8 +5,8 @@ import { data, Instant, listOf, Nullable, Text, Uuid } from "../../shared/schema
 import { isUuid } from "../../shared/uuid.ts";
 import { listSessions as listRows } from "../../sql/accounts/sessions.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { clearedSessionCookie } from "../http/session_cookie.ts";
 import { EXAMPLE_SESSION, OWN_ACCOUNT } from "./schemas.ts";
 import { endSession } from "./session_changes.ts";

@@ -8,8 +8,8 @@ import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.
 import { findUserProfile, listUserProfiles, type UserChanges, updateUser } from "../../sql/accounts/users.ts";
 import { type Sql, violates } from "../../sql/connection/pool.ts";
 import { auditActor } from "../http/audit_actor.ts";
-import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { findUnknownFields, invalidField, invalidInput, type Problem } from "../http/validation_problems.ts";
 import {
   AboutField,

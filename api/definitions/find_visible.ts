@@ -15,7 +15,7 @@ import {
 import { ANONYMOUS, type DefinitionViewer } from "../../sql/definitions/visibility.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
-import { requireVisible } from "../http/not_found.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/resolve_org.ts";
 import type { DefinitionAddress, VersionId } from "./address.ts";
 

@@ -16,8 +16,8 @@ import {
   DEFINITION_TYPES,
   type DefinitionType,
 } from "../../shared/vocabulary.ts";
-import { notFound } from "../http/not_found.ts";
 import { operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 
 const DESCRIPTIONS: Readonly<Record<DefinitionType, string>> = {
   agent: "Describes an agent: what it is for, what it knows, and how it works and reports.",

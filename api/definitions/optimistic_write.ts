@@ -4,7 +4,7 @@
  */
 
 import { Type } from "@sinclair/typebox";
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { RETRY_AFTER } from "../../shared/error_details.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";

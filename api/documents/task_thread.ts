@@ -1,6 +1,6 @@
 /** A worker thread that runs one task at a time, so that long tasks do not block the process. */
 import { Worker } from "node:worker_threads";
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { RETRY_AFTER } from "../../shared/error_details.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";

@@ -1,7 +1,7 @@
 /** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { RETRY_AFTER } from "../../shared/error_details.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { contentDisposition } from "../../shared/exports/file_names.ts";

@@ -15,9 +15,9 @@ import {
 import type { Sql } from "../../sql/connection/pool.ts";
 import { type ExportJobRow, findVisibleExportJob, type VisibleExportJobRow } from "../../sql/exports/jobs.ts";
 import type { Caller } from "../http/caller.ts";
-import { requireVisible } from "../http/not_found.ts";
 import { requestContext } from "../http/request_context.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import { EXAMPLE_AS_OF } from "./export_request.ts";
 import { Visibility } from "./manifest_schema.ts";
 

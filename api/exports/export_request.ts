@@ -24,10 +24,10 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { FORMATS } from "../../sql/exports/dataset_file.ts";
 import { unauthorized } from "../http/authenticate.ts";
 import type { Caller } from "../http/caller.ts";
-import { requireVisible } from "../http/not_found.ts";
 import type { DocumentedForm } from "../http/operation.ts";
 import { flag, instant, parseQuery, type Query, type QueryParameter, queryOf, word } from "../http/query.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { requireVisible } from "../http/require_visible.ts";
 import { boundOrgOf, resolveOrg } from "../http/resolve_org.ts";
 import { invalidInput } from "../http/validation_problems.ts";
 

@@ -1,7 +1,7 @@
 /** GET /swagger and what it loads: Swagger UI, served entirely by this process, and /swagger/json. */
 import { Type } from "@sinclair/typebox";
-import { notFound } from "../http/not_found.ts";
 import { type AnyOperation, operation } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 import { buildOpenApi, type DocumentOptions } from "./document.ts";

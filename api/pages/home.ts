@@ -1,7 +1,7 @@
 /** GET /: what this service is, search, links to everything. */
 import { listDefinitions } from "../definitions/list.ts";
 import { bytesResponse } from "../http/bytes_response.ts";
-import { notFound } from "../http/not_found.ts";
+import { notFound } from "../http/require_visible.ts";
 import { listModels } from "../models/list/list.ts";
 import { acceptsHtml } from "./error_page.ts";
 import { type Html, html } from "./html.ts";

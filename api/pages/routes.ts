@@ -1,7 +1,7 @@
 /** What pages load, the icon, and /dashboard, which leads to the exports. */
 import { Type } from "@sinclair/typebox";
-import { notFound } from "../http/not_found.ts";
 import { type AnyOperation, operation, reply } from "../http/operation.ts";
+import { notFound } from "../http/require_visible.ts";
 import { ASSET_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 

@@ -11,9 +11,9 @@ import { ORG_ROLE_FAILURES } from "../accounts/organizations/schemas.ts";
 import { requireActorRole, requireOrgRole } from "../accounts/require_own_org.ts";
 import { auditActor } from "../http/audit_actor.ts";
 import type { Caller } from "../http/caller.ts";
-import { notFound, requireVisible } from "../http/not_found.ts";
 import type { OperationDeps } from "../http/operation.ts";
 import { requireAllowed } from "../http/require_allowed.ts";
+import { notFound, requireVisible } from "../http/require_visible.ts";
 
 export const WEBHOOK_OPERATION = { access: "caller", tag: "Events" } as const;
 

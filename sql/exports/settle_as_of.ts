@@ -8,7 +8,7 @@
  * therefore trusted only after it was seen waiting for its client at a time after the cutoff: any later transaction of
  * it starts after the cutoff. Sleeping "long enough" would be simpler, and wrong on a busy machine.
  */
-import { RETRY_AFTER } from "../../shared/error_rows.ts";
+import { RETRY_AFTER } from "../../shared/error_details.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { addMilliseconds } from "../../shared/instant.ts";

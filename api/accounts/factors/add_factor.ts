@@ -8,8 +8,8 @@ import {
   upsertSessionChallenge,
 } from "../../../sql/accounts/factor_challenges.ts";
 import { insertPasskey, insertTotpFactor, lockPasskeys } from "../../../sql/accounts/second_factors.ts";
-import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 import { checkTexts, labelProblem } from "../profile_fields.ts";
 import { lockCaller, requireProof } from "../require_proof.ts";

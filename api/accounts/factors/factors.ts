@@ -17,8 +17,8 @@ import {
   updateSessionFactorAt,
 } from "../../../sql/accounts/sessions.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { checkTexts, labelProblem } from "../profile_fields.ts";
 import { lockCaller, noFactor, requireRecentFactor } from "../require_proof.ts";
 import { OWN_ACCOUNT } from "../schemas.ts";

@@ -20,10 +20,10 @@ import {
 import { lockOrg } from "../../../sql/accounts/orgs.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { auditActor } from "../../http/audit_actor.ts";
-import { notFound } from "../../http/not_found.ts";
 import { operation, reply } from "../../http/operation.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { ORG_ROLE_FAILURES, OrgParams, ROLE_READ, ROLE_WRITE } from "../organizations/schemas.ts";
 import { checkTexts, emailProblem } from "../profile_fields.ts";
 import { lockActorRole, requireOrgRole } from "../require_own_org.ts";

@@ -21,8 +21,8 @@ import { findOrgMember, type OrgMemberRow } from "../../../sql/accounts/own_orgs
 import { findUser } from "../../../sql/accounts/users.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Boss } from "../../../sql/job_queue.ts";
-import { notFound } from "../../http/not_found.ts";
 import { requireAllowed } from "../../http/require_allowed.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { lockActorRole } from "../require_own_org.ts";
 
 export interface MemberChange {

@@ -1,5 +1,5 @@
 /** Reads that resolve references: in turns, for some seconds at most, and no longer than the client waits. */
-import { RETRY_AFTER } from "../../../shared/error_rows.ts";
+import { RETRY_AFTER } from "../../../shared/error_details.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";

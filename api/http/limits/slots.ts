@@ -2,7 +2,7 @@
  * Slots of work that takes long, or bytes of large bodies: how many a holder, a group of holders, and all together may have at
  * once, and the error response for a caller who gets none.
  */
-import { RETRY_AFTER } from "../../../shared/error_rows.ts";
+import { RETRY_AFTER } from "../../../shared/error_details.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
 export interface SlotLimits {

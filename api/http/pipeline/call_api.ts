@@ -1,6 +1,6 @@
 /** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
-import { notFound } from "../not_found.ts";
 import { type ApiCall, type CallApi, callContext, type RequestContext } from "../request_context.ts";
+import { notFound } from "../require_visible.ts";
 import { API_PREFIX, canonicalPath } from "../route.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 

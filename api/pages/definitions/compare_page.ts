@@ -1,7 +1,7 @@
 /** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
 import { diffVersions, listVersions } from "../../definitions/versions.ts";
 import { bytesResponse } from "../../http/bytes_response.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { definitionPath, signInPath, withQuery } from "../addresses.ts";
 import { nullIf, type ResponseOf } from "../api_client.ts";
 import { renderOptions } from "../forms.ts";

@@ -2,7 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parseAddress } from "../../definitions/address.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import type { LinkedDefinition } from "../addresses.ts";
 import type { Page, PageResult } from "../page.ts";
 

@@ -2,7 +2,7 @@
 import { ApiError } from "../../../shared/errors.ts";
 import { parseReadAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Page, type PageRoute, seeOther } from "../page.ts";
 import { downloadPatch, showCompare } from "./compare_page.ts";

@@ -14,7 +14,7 @@ import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
 import { exportDataset } from "../../exports/dataset.ts";
 import { estimateBundle } from "../../exports/estimate.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { EXPORTS_PATH, projectPath } from "../addresses.ts";
 import { apiPath, type ResponseOf } from "../api_client.ts";
 import { attempt, choice, renderOptions } from "../forms.ts";

@@ -2,7 +2,7 @@
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { removeMember, updateMember } from "../../accounts/members/manage_members.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { orgPath } from "../addresses.ts";
 import { confirmPage } from "../confirm.ts";
 import { tokenField } from "../forms.ts";

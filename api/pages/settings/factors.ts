@@ -9,7 +9,7 @@ import {
 } from "../../accounts/factors/factors.ts";
 import { verifyFactor } from "../../accounts/factors/verify_factor.ts";
 import { PASSWORD_MAX_LENGTH } from "../../accounts/password_rules.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import { codeLabel, PASSKEY_MISSING, PASSKEY_SCRIPT, passkeyForm } from "../factor_forms.ts";

@@ -1,7 +1,7 @@
 /** /settings/keys: the API keys of a user. A new key is shown once, in the response to its form. */
 import { KEY_SCOPES } from "../../../shared/vocabulary.ts";
 import * as keyOperations from "../../accounts/keys.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import type { ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";
 import {

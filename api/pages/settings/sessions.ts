@@ -1,6 +1,6 @@
 /** /settings/sessions: where a user is signed in, and ending those sessions. */
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
-import { notFound } from "../../http/not_found.ts";
+import { notFound } from "../../http/require_visible.ts";
 import { SIGN_IN_PATH } from "../addresses.ts";
 import { nullIf, type ResponseOf } from "../api_client.ts";
 import { confirmPage } from "../confirm.ts";

@@ -1,5 +1,5 @@
 /** Pages on which publishers create, edit, publish, deprecate, archive, delete and fork definitions. */
-import { notFound } from "../../../http/not_found.ts";
+import { notFound } from "../../../http/require_visible.ts";
 import type { FormViews, PageResult, PageRoute, PageRouteOptions, SignedInPage } from "../../page.ts";
 import { about, type PageAddress, type VersionPageAddress } from "../page_address.ts";
 import { showEdit, submitEdit } from "./edit_page.ts";
