@@ -7,7 +7,7 @@ import { requestContext } from "../http/request_context.ts";
 import { isKnownTag } from "../http/response/content_encoding.ts";
 import { PAGE_HEADERS, PAGE_POLICY } from "../http/response/security_headers.ts";
 import type { Route, RouteOptions } from "../http/route.ts";
-import { changed, orgPath, signInPath, withQuery } from "./addresses.ts";
+import { changed, orgPath, withQuery } from "./addresses.ts";
 import { type ApiClient, createApiClient } from "./api_client.ts";
 import { attempt, type FormProblems } from "./forms.ts";
 import { type PageContent, renderPage } from "./layout.ts";
@@ -20,6 +20,7 @@ import {
   type PageOrg,
   type PageSession,
   requireFormToken,
+  sessionEndedPath,
 } from "./page_session.ts";
 
 /** What a page knows of its request. */
@@ -130,7 +131,7 @@ function toPageRoute(
     async respond(request, params) {
       const page = await openPage(request, deps);
       const { session } = page;
-      if (visitors === "signedIn" && !session) return seeSignIn(page.url, method);
+      if (visitors === "signedIn" && !session) return seeOther(sessionEndedPath(page.url, method));
       const named = method === "GET" ? page.url.searchParams.get("org") : null;
       if (session?.org && session.org.slug === named)
         return seeOther(addressIn(session.org, page.url), {
@@ -140,13 +141,6 @@ function toPageRoute(
       return result instanceof Response ? result : respondPage(page, result);
     },
   };
-}
-
-/** Leads to the sign-in page, and from there back. A form had a session, so it has expired, and the page says so. */
-function seeSignIn({ pathname, search }: URL, method: "GET" | "POST"): Response {
-  const path = signInPath(pathname + search);
-  if (method === "GET") return seeOther(path);
-  return seeOther(`${path}${path.includes("?") ? "&" : "?"}ended`);
 }
 
 /** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */

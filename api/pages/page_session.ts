@@ -1,6 +1,6 @@
 /**
- * The session of a page: who is signed in, and for which organization. A cookie whose session is over was deleted before, and
- * its visitor is anonymous (http/pipeline/rate_limits.ts).
+ * The session of a page: who is signed in, for which organization, and where a page leads when the session has ended. A cookie
+ * whose session is over was deleted before, and its visitor is anonymous (http/pipeline/rate_limits.ts).
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -11,6 +11,7 @@ import { getMe } from "../accounts/me.ts";
 import { readCookie, setCookie } from "../http/cookies.ts";
 import type { RequestContext } from "../http/request_context.ts";
 import { readSessionTokens } from "../http/session_cookie.ts";
+import { signInPath } from "./addresses.ts";
 import { createApiClient, type ResponseOf } from "./api_client.ts";
 
 export interface PageSession {
@@ -43,6 +44,16 @@ export async function findSession(
     if (error instanceof ApiError && error.code === "UNAUTHORIZED") return null;
     throw error;
   }
+}
+
+/** The parameter with which the sign-in page says that the session has expired. */
+export const SESSION_ENDED = "ended";
+
+/** Returns the sign-in page, which leads back. A form had a session, so it has expired, and the page says so. */
+export function sessionEndedPath({ pathname, search }: URL, method: "GET" | "POST"): string {
+  const path = signInPath(pathname + search);
+  if (method === "GET") return path;
+  return `${path}${path.includes("?") ? "&" : "?"}${SESSION_ENDED}`;
 }
 
 /** Returns the fields of a POST; empty otherwise. */

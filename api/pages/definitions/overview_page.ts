@@ -12,7 +12,7 @@ import { nullIf } from "../api_client.ts";
 import { type Content, Html, html } from "../html.ts";
 import { renderNotice } from "../notice.ts";
 import type { Page, PageDeps, PageResult } from "../page.ts";
-import { COPY_SCRIPT } from "../secret.ts";
+import { COPY_SCRIPT } from "../secret_shown_once.ts";
 import {
   frameTab,
   loadDefinition,

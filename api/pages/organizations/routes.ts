@@ -1,8 +1,8 @@
 /** /orgs/{slug}: the public profile of an organization, and what its members and admins see. */
 import type { PageRoute } from "../page.ts";
 import { showAudit } from "./audit.ts";
+import { changeDeletion, showDeletion } from "./deletion.ts";
 import { saveEdit, showEdit } from "./edit.ts";
-import { changeEnd, showEnd } from "./end.ts";
 import { changeMember, confirmRemoval, removeMemberOf, showMember } from "./member.ts";
 import { changeInvitations, showMembers } from "./members.ts";
 import { showProfile } from "./profile.ts";
@@ -25,5 +25,5 @@ export const ORGANIZATION_PAGES: readonly PageRoute[] = [
   ["GET", "/orgs/:slug/webhooks/:id/delete", "signedIn", confirmDelete],
   ["POST", "/orgs/:slug/webhooks/:id/delete", "signedIn", deleteWebhook],
   ["FORM", "/orgs/:slug/edit", "signedIn", [showEdit, saveEdit]],
-  ["FORM", "/orgs/:slug/end", "signedIn", [showEnd, changeEnd]],
+  ["FORM", "/orgs/:slug/end", "signedIn", [showDeletion, changeDeletion]],
 ];

@@ -13,7 +13,7 @@ import { explainUsed, idempotencyKeyOf, onceField, tokenField } from "../forms.t
 import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { badge, emptyState, recordTable, renderInstant } from "../parts.ts";
-import { COPY_SCRIPT, renderSecret } from "../secret.ts";
+import { COPY_SCRIPT, renderSecret } from "../secret_shown_once.ts";
 import { orgPage } from "./org_page.ts";
 import { readWebhookForm, renderState, webhookForm } from "./webhooks.ts";
 

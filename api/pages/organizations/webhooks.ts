@@ -7,7 +7,7 @@ import { choiceGroup, explainUsed, idempotencyKeyOf, inputField, onceField, toke
 import { type Content, type Html, html } from "../html.ts";
 import type { PageResult, SignedInPage } from "../page.ts";
 import { badge, emptyState, recordTable, renderDay, renderInstant } from "../parts.ts";
-import { COPY_SCRIPT, renderSecret } from "../secret.ts";
+import { COPY_SCRIPT, renderSecret } from "../secret_shown_once.ts";
 import { orgPage } from "./org_page.ts";
 
 type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];

@@ -17,7 +17,7 @@ import { type Content, type Html, html } from "../html.ts";
 import { type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import type { PageOrg } from "../page_session.ts";
 import { badge, emptyState, recordTable, renderDay, renderInstant } from "../parts.ts";
-import { COPY_SCRIPT, renderSecret } from "../secret.ts";
+import { COPY_SCRIPT, renderSecret } from "../secret_shown_once.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/keys";

@@ -5,7 +5,7 @@ import { login } from "../../accounts/sign_in/login.ts";
 import { SIGN_IN_PATH, signInPath, withQuery } from "../addresses.ts";
 import { html } from "../html.ts";
 import { type Page, type PageResult, seeOther } from "../page.ts";
-import { CLEARED_ORG } from "../page_session.ts";
+import { CLEARED_ORG, SESSION_ENDED } from "../page_session.ts";
 import { cardPage, describeRefusal } from "./card_page.ts";
 import { nextPath } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
@@ -60,7 +60,7 @@ function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): Page
   const email = (form.get("email") ?? "").trim();
   const next = url.searchParams.get("next");
   const action = signInPath(next);
-  const hasEnded = url.searchParams.has("ended") && !problem;
+  const hasEnded = url.searchParams.has(SESSION_ENDED) && !problem;
   const isNew = url.searchParams.has("signed-up") && !problem;
   const isReset = url.searchParams.has("reset") && !problem;
   const invalid = problem?.status === 401 && html` aria-invalid="true"`;

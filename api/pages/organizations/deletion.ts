@@ -13,7 +13,7 @@ const NOTICES = {
 };
 
 /** Does what the hidden field `action` says. */
-export async function changeEnd(
+export async function changeDeletion(
   { form, call }: SignedInPage,
   { slug }: { slug: string },
 ): Promise<PageResult> {
@@ -25,7 +25,7 @@ export async function changeEnd(
 }
 
 /** Shows the form to owners. Throws the error that the API has for all others. */
-export async function showEnd(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
+export async function showDeletion(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const org = await requireOrgWithRole(page, { slug, role: "owner" });
   const body = renderForm(page, org);
   return orgPage(page, { slug, tab: "edit", subject: "Delete", notices: NOTICES, body });
