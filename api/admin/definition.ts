@@ -1,11 +1,11 @@
 /** `definition quarantine` and `definition release`: removes a definition from the registry, and restores it. */
 import { isDefinitionName } from "../../shared/definitions/name.ts";
-import { isVersion } from "../../shared/definitions/versions.ts";
+import { isVersion } from "../../shared/definitions/version_numbers.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../shared/vocabulary.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
-import { findLineId } from "../../sql/definitions/lines.ts";
+import { findLineId } from "../../sql/definitions/definition_lines.ts";
 import { lockLineQuarantine, updateQuarantine } from "../../sql/definitions/quarantine.ts";
 import { listVersionNumbers } from "../../sql/definitions/versions.ts";
 import {

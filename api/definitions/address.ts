@@ -1,6 +1,6 @@
 /** Addresses of definitions in paths: `name`, `@org/name`, both with or without `@version`, or the id of a version. */
 import { type DefinitionName, isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
-import { isVersion } from "../../shared/definitions/versions.ts";
+import { isVersion } from "../../shared/definitions/version_numbers.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { isUuid } from "../../shared/uuid.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";

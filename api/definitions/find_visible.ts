@@ -5,8 +5,8 @@ import { isUnproven } from "../../shared/policy.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import { findVisibleLine } from "../../sql/definitions/definition_lines.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { findVisibleLine } from "../../sql/definitions/lines.ts";
 import {
   findVisibleVersion,
   type ResolvedDefinition,

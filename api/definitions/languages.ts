@@ -5,7 +5,7 @@ import { MAX_LENGTHS, MAX_TAGS, titleCase } from "../../shared/definitions/inter
 import { exampleOfKey, type Key } from "../../shared/definitions/language/keys.ts";
 import { LANGUAGE_VERSION, LANGUAGES } from "../../shared/definitions/language/language.ts";
 import { MAX_DEFINITION_NAME_LENGTH, NAME } from "../../shared/definitions/name.ts";
-import { MAX_VERSION_LENGTH, VERSION } from "../../shared/definitions/versions.ts";
+import { MAX_VERSION_LENGTH, VERSION } from "../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import type { Config } from "../../shared/process/config.ts";
 import type { JsonSchema } from "../../shared/schemas.ts";

@@ -1,5 +1,5 @@
 /** Adds a version to a line: a draft, with its references and an audit entry. */
-import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definitions/versions.ts";
+import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { DefinitionTier, DefinitionType, DefinitionVisibility } from "../../shared/vocabulary.ts";

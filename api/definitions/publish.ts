@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { requestBody } from "../../shared/schemas.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
+import { markLinesPublished } from "../../sql/definitions/definition_lines.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { markLinesPublished } from "../../sql/definitions/lines.ts";
 import {
   markReferencesForMembers,
   replaceDefinitionReferences,

@@ -1,15 +1,15 @@
 /** POST …/deprecate, POST …/archive and DELETE: how versions end. */
 import { type Static, Type } from "@sinclair/typebox";
 import { isLetterFirstName } from "../../shared/definitions/name.ts";
-import { isVersion } from "../../shared/definitions/versions.ts";
+import { isVersion } from "../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { data, dataOf, requestBody } from "../../shared/schemas.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
+import { deleteEmptyLine, lockLine } from "../../sql/definitions/definition_lines.ts";
 import type { DefinitionRow } from "../../sql/definitions/fields.ts";
-import { deleteEmptyLine, lockLine } from "../../sql/definitions/lines.ts";
 import {
   deleteDraft,
   markDefinitionArchived,

@@ -4,7 +4,7 @@ import { KEY_WARNING_CODES } from "../../shared/definitions/language/check_keys.
 import type { ErrorCode } from "../../shared/errors.ts";
 import { Line, listOf, Nullable, NullableText, oneOf, Text } from "../../shared/schemas.ts";
 import { DEFINITION_TYPES } from "../../shared/vocabulary.ts";
-import type { FieldMap } from "../../sql/definitions/field_type.ts";
+import type { FieldMap } from "../../sql/definitions/definition_field.ts";
 import {
   DEFINITION_FIELDS,
   type Definition as DefinitionJson,

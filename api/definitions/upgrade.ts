@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
-import { nextMajor } from "../../shared/definitions/versions.ts";
+import { nextMajor } from "../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { requestBody, Text } from "../../shared/schemas.ts";
+import { lockLine } from "../../sql/definitions/definition_lines.ts";
 import { type DefinitionRow, EXAMPLE_YAML } from "../../sql/definitions/fields.ts";
-import { lockLine } from "../../sql/definitions/lines.ts";
 import { findLatestDefinition, listVersionNumbers } from "../../sql/definitions/versions.ts";
 import { operation, reply } from "../http/operation.ts";
 import { type DefinitionAddress, parseAddress } from "./address.ts";

@@ -4,7 +4,7 @@ import { CHANGES } from "../../shared/definitions/diff.ts";
 import { digest } from "../../shared/definitions/hash_definition.ts";
 import { SIGNIFICANCES } from "../../shared/definitions/significance.ts";
 import { withoutVersion } from "../../shared/definitions/translate/markdown_file.ts";
-import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
+import { isVersion, MAX_VERSION_LENGTH } from "../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { mayCompareContent } from "../../shared/policy.ts";
 import { Count, data, each, listOf, Natural, Nullable, oneOf, PAGE, Text } from "../../shared/schemas.ts";

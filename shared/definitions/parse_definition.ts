@@ -14,7 +14,7 @@ import {
 import { scalarNumber } from "../yaml/scalars.ts";
 import { type DefinitionFields, readFields } from "./interface_fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
-import { isVersion, MAX_VERSION_LENGTH } from "./versions.ts";
+import { isVersion, MAX_VERSION_LENGTH } from "./version_numbers.ts";
 
 /** Maximum size of a document in bytes of UTF-8. Check a client's text before parsing it. */
 export const MAX_DEFINITION_BYTES = 153_600;

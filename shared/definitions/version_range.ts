@@ -1,7 +1,7 @@
 /** The version that a range resolves to. */
 import semver from "semver";
 import type { DefinitionStatus } from "../vocabulary.ts";
-import { MAX_VERSION_DIGITS } from "./versions.ts";
+import { MAX_VERSION_DIGITS } from "./version_numbers.ts";
 
 /** Maximum characters of a range; longer texts match no version. */
 export const MAX_RANGE_LENGTH = 60;

@@ -1,6 +1,6 @@
 /** Makes the JSON of definitions in PostgreSQL; the API passes the text on. */
 import { type Fragment, fragment, rawFragment } from "../connection/pool.ts";
-import { selectFields } from "./field_type.ts";
+import { selectFields } from "./definition_field.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 

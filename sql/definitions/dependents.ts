@@ -1,8 +1,8 @@
 /** Lists the dependents of a definition: the versions whose documents refer to it. */
 import { MAX_RANGE_LENGTH } from "../../shared/definitions/version_range.ts";
 import type { Sql } from "../connection/pool.ts";
+import type { DefinitionLineKey } from "./definition_lines.ts";
 import type { DefinitionRow } from "./fields.ts";
-import type { DefinitionLineKey } from "./lines.ts";
 import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 

@@ -28,7 +28,7 @@ import {
   textsField,
   uuidField,
   wordField,
-} from "./field_type.ts";
+} from "./definition_field.ts";
 
 const AT = "2026-11-20T10:00:00.000Z";
 

@@ -1,7 +1,7 @@
 /** Table `definition_forks`: the source version of each forked line. */
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { onlyRow, type Sql } from "../connection/pool.ts";
-import { buildJson, type FieldValues } from "./field_type.ts";
+import { buildJson, type FieldValues } from "./definition_field.ts";
 import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS, type NamedVersion } from "./fields.ts";
 import { type DefinitionViewer, isListed, isVisible, memberOrgIds } from "./visibility.ts";
 

@@ -1,7 +1,7 @@
 /** Resolves references to a line and its versions (docs/contract.md, Definitions). */
 import type { VersionInterval } from "../../shared/definitions/version_range.ts";
 import { type Fragment, fragment, type Sql } from "../connection/pool.ts";
-import { chosenLine, type DefinitionLineKey, lineOfKey } from "./lines.ts";
+import { chosenLine, type DefinitionLineKey, lineOfKey } from "./definition_lines.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /**

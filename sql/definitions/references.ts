@@ -2,7 +2,7 @@
 import type { QualifiedName } from "../../shared/definitions/edit.ts";
 import type { DefinitionReference } from "../../shared/definitions/references.ts";
 import { fragment, type Sql, tableRows } from "../connection/pool.ts";
-import { lineOfKey } from "./lines.ts";
+import { lineOfKey } from "./definition_lines.ts";
 import { liveTarget, targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 

@@ -2,10 +2,10 @@
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { type Fragment, firstRow, firstValue, fragment, rawFragment, type Sql } from "../connection/pool.ts";
+import { selectFields } from "./definition_field.ts";
 import { joinDefinition, type ShownTexts } from "./definition_json.ts";
-import { selectFields } from "./field_type.ts";
+import { type DefinitionLineQuery, namesTable, visibleLine } from "./definition_lines.ts";
 import { type Definition, type DefinitionRow, ROW_FIELDS, VERSION_FIELDS, type Version } from "./fields.ts";
-import { type DefinitionLineQuery, namesTable, visibleLine } from "./lines.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 const COLUMNS = rawFragment(selectFields(ROW_FIELDS, "sql"));

@@ -20,7 +20,7 @@ import { MAX_OBJECT_BYTES } from "../../shared/artifacts/s3_upload.ts";
 import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_NAME_LENGTH } from "../../shared/definitions/name.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
-import { MAX_VERSION_DIGITS, MAX_VERSION_LENGTH } from "../../shared/definitions/versions.ts";
+import { MAX_VERSION_DIGITS, MAX_VERSION_LENGTH } from "../../shared/definitions/version_numbers.ts";
 import { ERRORS } from "../../shared/errors.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { Environment } from "../../shared/process/config_variables.ts";

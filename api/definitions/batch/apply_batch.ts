@@ -1,11 +1,11 @@
 /** Creates and publishes documents in one transaction, or tries to and rolls back. */
 import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
-import { countBelow, nextPatch } from "../../../shared/definitions/versions.ts";
+import { countBelow, nextPatch } from "../../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
-import { upsertLines } from "../../../sql/definitions/lines.ts";
+import { upsertLines } from "../../../sql/definitions/definition_lines.ts";
 import { listVersionNumbersOf } from "../../../sql/definitions/versions.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { splitAddress } from "../address.ts";

@@ -1,5 +1,5 @@
 /** Submits documents: all of them are stored, or none. Or none is, and the report says what would have happened. */
-import { nextPatch } from "../../../shared/definitions/versions.ts";
+import { nextPatch } from "../../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { beginAndRetry } from "../../../sql/connection/database_fault.ts";

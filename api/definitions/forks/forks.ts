@@ -7,9 +7,9 @@ import { Count, data, dataOf, Instant, listOf, Nullable, oneOf, Uuid } from "../
 import { FORK_DENIALS } from "../../../shared/vocabulary.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
+import { findLineCounts } from "../../../sql/definitions/definition_lines.ts";
 import { DEFINITION_FIELDS, type DefinitionRow, NAMED_FIELDS } from "../../../sql/definitions/fields.ts";
 import { listForks as listForkRows, listLineage } from "../../../sql/definitions/forks.ts";
-import { findLineCounts } from "../../../sql/definitions/lines.ts";
 import { resolveDefinition } from "../../../sql/definitions/versions.ts";
 import { type DefinitionViewer, isMemberOrg } from "../../../sql/definitions/visibility.ts";
 import { unauthorized } from "../../http/authenticate.ts";

@@ -5,7 +5,7 @@ import {
   nextMajor,
   nextPatch,
   versionBefore,
-} from "../../../shared/definitions/versions.ts";
+} from "../../../shared/definitions/version_numbers.ts";
 
 test("isVersion() takes three plain numbers, of at most 15 digits each and 20 characters together", () => {
   for (const text of ["0.0.0", "1.10.0", "999999999999999.0.0"])

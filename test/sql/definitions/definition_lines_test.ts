@@ -5,7 +5,7 @@ import {
   findLineId,
   findVisibleLine,
   visibleLine,
-} from "../../../sql/definitions/lines.ts";
+} from "../../../sql/definitions/definition_lines.ts";
 import { makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { createTestDatabase } from "../../helpers/postgres/database.ts";

@@ -1,4 +1,4 @@
-/** The fields of a definition, as declared in `fields.ts`: SQL, JSON Schema and example of each. */
+/** A field of a definition: its SQL, JSON Schema and example, and what is made from them. `fields.ts` declares all. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Instant, Natural, Nullable, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isoText } from "../iso_text.ts";
