@@ -1,7 +1,7 @@
 /** Generates aliases from the catalog: bare ids of the labs' own models, and names of families. Pure. */
 import type { ModelAlias } from "../sql/models/model_aliases.ts";
 import type { Model } from "../sql/models/models.ts";
-import { chooseForFamily } from "./family_rule.ts";
+import { chooseFamilyModel } from "./choose_family_model.ts";
 
 interface FirstParty {
   provider: string;
@@ -97,13 +97,13 @@ export function generateAliases(models: readonly Model[], today: string): ModelA
   for (const { bareId, model } of own) add(bareId, model);
   for (const { aliases, provider, ids } of FAMILY_NAMES) {
     const family = (byProvider.get(provider) ?? []).filter((model) => ids.test(model.modelId));
-    for (const alias of aliases) add(alias, chooseForFamily(aliases, family, today));
+    for (const alias of aliases) add(alias, chooseFamilyModel(aliases, family, today));
   }
   const families = Map.groupBy(
     own.map(({ model }) => model).filter((model) => model.family !== null),
     (model) => model.family ?? "",
   );
-  for (const [family, members] of families) add(family, chooseForFamily([family], members, today));
+  for (const [family, members] of families) add(family, chooseFamilyModel([family], members, today));
   return [...targets]
     .map(([alias, { provider, modelId, status }]) => ({
       alias,

@@ -7,7 +7,7 @@ import { isLoopbackHost } from "../shared/network/public_address.ts";
 import type { ModelCapability, ModelStatus } from "../shared/vocabulary.ts";
 import type { ModelProvider } from "../sql/models/model_providers.ts";
 import type { Model } from "../sql/models/models.ts";
-import type { SourceDocument, SourceModel, SourceProvider } from "./document.ts";
+import type { SourceDocument, SourceModel, SourceProvider } from "./source_document.ts";
 
 /** Limits from here on mean "unknown", as 0 does. */
 const UNKNOWN_TOKENS_FROM = 50_000_000;

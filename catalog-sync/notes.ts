@@ -1,6 +1,6 @@
 /** What people read about a sync: which rows could not be read, and which catalog is served. */
 import type { GoodSync } from "../sql/models/catalog_syncs.ts";
-import type { RowProblem, SourceDocument } from "./document.ts";
+import type { RowProblem, SourceDocument } from "./source_document.ts";
 
 /** Bounds a row of `catalog_syncs`. */
 const MAX_NOTES = 100;

@@ -7,8 +7,8 @@ import { comparePrices, type PriceChange } from "../sql/models/model_price_chang
 import type { ModelProvider } from "../sql/models/model_providers.ts";
 import { type Model, type ModelKey, type ModelRow, modelKeyText, type Prices } from "../sql/models/models.ts";
 import { generateAliases } from "./aliases.ts";
-import type { RowProblem } from "./document.ts";
 import type { MappedCatalog } from "./map_catalog.ts";
+import type { RowProblem } from "./source_document.ts";
 
 export interface StoredCatalog extends CatalogRows {
   held: readonly HeldPricesRow[];

@@ -18,12 +18,12 @@ import {
 import { upsertGeneratedAliases } from "../sql/models/model_aliases.ts";
 import { markModelProvidersGone, upsertModelProviders } from "../sql/models/model_providers.ts";
 import { markModelsGone, markModelsStale, modelKeyText, upsertModels } from "../sql/models/models.ts";
-import { readDocument } from "./document.ts";
 import { type DocumentHold, type Doubt, describeHold, findDoubts } from "./document_doubts.ts";
 import { mapCatalog } from "./map_catalog.ts";
 import { toNotes } from "./notes.ts";
 import { isEmptyPlan, planAliases, planSync, type StoredCatalog, type SyncPlan } from "./plan.ts";
 import type { LoadedSource } from "./source.ts";
+import { readDocument } from "./source_document.ts";
 
 export const NO_COUNTS: SyncCounts = { inserted: 0, updated: 0, gone: 0, unchanged: 0, skipped: 0, held: 0 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { generateAliases } from "../../catalog-sync/aliases.ts";
-import { readDocument } from "../../catalog-sync/document.ts";
 import { mapCatalog } from "../../catalog-sync/map_catalog.ts";
+import { readDocument } from "../../catalog-sync/source_document.ts";
 import { type DocumentModels, makeDocument, readSnapshot, SNAPSHOTS } from "../helpers/models/catalog.ts";
 
 const TODAY = "2026-07-01";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readDocument, type SourceDocument } from "../../catalog-sync/document.ts";
 import { mapCatalog, toDate } from "../../catalog-sync/map_catalog.ts";
+import { readDocument, type SourceDocument } from "../../catalog-sync/source_document.ts";
 import { normalizeModelId } from "../../shared/models/model_id.ts";
 import type { Model } from "../../sql/models/models.ts";
 import { type DocumentModels, type DocumentRow, makeDocument } from "../helpers/models/catalog.ts";

@@ -1,7 +1,7 @@
 /** Catalog documents for tests in the format of models.dev's api.json, and syncs of them. */
 import { join } from "node:path";
-import { readDocument } from "../../../catalog-sync/document.ts";
 import { bundledSource, type CatalogSource } from "../../../catalog-sync/source.ts";
+import { readDocument } from "../../../catalog-sync/source_document.ts";
 import { type SyncReport, syncCatalog } from "../../../catalog-sync/sync.ts";
 import { createLog } from "../../../shared/process/log.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SourceModel } from "../../../catalog-sync/document.ts";
+import type { SourceModel } from "../../../catalog-sync/source_document.ts";
 import { createTiering } from "../../../shared/models/tiers.ts";
 import { sourceRow } from "../../helpers/models/catalog.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readDocument } from "../../catalog-sync/document.ts";
+import { readDocument } from "../../catalog-sync/source_document.ts";
 import { makeDocument, sourceRow } from "../helpers/models/catalog.ts";
 
 for (const [what, value, reason] of [

@@ -35,7 +35,7 @@ interface Candidate extends IdParts {
  *
  * A model of the future is none of them. Of equal ones the shorter id wins, because dated snapshots have longer ids.
  */
-export function chooseForFamily(
+export function chooseFamilyModel(
   names: readonly string[],
   members: readonly Model[],
   today: string,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readDocument } from "../../catalog-sync/document.ts";
-import { chooseForFamily, readId } from "../../catalog-sync/family_rule.ts";
+import { chooseFamilyModel, readId } from "../../catalog-sync/choose_family_model.ts";
 import { mapCatalog } from "../../catalog-sync/map_catalog.ts";
+import { readDocument } from "../../catalog-sync/source_document.ts";
 import { type DocumentRow, makeDocument } from "../helpers/models/catalog.ts";
 
 const TODAY = "2026-07-01";
@@ -14,7 +14,7 @@ function choose(name: string, rows: Readonly<Record<string, string | DocumentRow
   ]);
   const read = readDocument(makeDocument({ acme: Object.fromEntries(fields) }));
   if (!read.ok) throw new Error(read.reason);
-  return chooseForFamily([name], mapCatalog(read.document).models, TODAY)?.modelId;
+  return chooseFamilyModel([name], mapCatalog(read.document).models, TODAY)?.modelId;
 }
 
 for (const [what, name, rows, expected] of [
