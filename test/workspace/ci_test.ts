@@ -1,14 +1,14 @@
-/** The script in docs/ci.md does what the page says. */
+/** The scripts in docs/ci.md do what the page says. */
 import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentNeeding, agentYaml, publishAgent } from "../helpers/definitions/definitions.ts";
+import { agentNeeding, agentYaml, createAgent, publishAgent } from "../helpers/definitions/definitions.ts";
 import { type ListeningApp, openListeningApp } from "../helpers/http/listening_app.ts";
 
-async function readScript(): Promise<string> {
+async function readScript(language: "bash" | "sh"): Promise<string> {
   const page = await Bun.file(new URL("../../docs/ci.md", import.meta.url)).text();
-  const script = /^```bash\n(.*?)^```$/ms.exec(page)?.[1];
+  const script = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "ms").exec(page)?.[1];
   if (!script) throw new Error("Cannot find the script in docs/ci.md");
   return script;
 }
@@ -16,13 +16,21 @@ async function readScript(): Promise<string> {
 async function openRepository(files: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), "ulr-ci-"));
   await mkdir(join(folder, "agents"));
-  await writeFile(join(folder, "check.sh"), await readScript());
+  await mkdir(join(folder, ".github"));
+  await writeFile(join(folder, ".github/check-definitions.sh"), await readScript("bash"));
+  await writeFile(join(folder, "publish.sh"), await readScript("sh"));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, "agents", name), text);
   return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }
 
-async function check({ origin }: Pick<ListeningApp, "origin">, folder: string, env: Record<string, string>) {
-  const child = Bun.spawn(["bash", "check.sh"], {
+type Server = Pick<ListeningApp, "origin">;
+
+function check(server: Server, folder: string, env: Record<string, string>) {
+  return run(".github/check-definitions.sh", server, folder, env);
+}
+
+async function run(script: string, { origin }: Server, folder: string, env: Record<string, string>) {
+  const child = Bun.spawn(["bash", script], {
     cwd: folder,
     env: { PATH: process.env["PATH"] ?? "", ULR_API: `${origin}/api/v1`, ...env },
     stdout: "pipe",
@@ -83,4 +91,33 @@ test("the CI script fails if it cannot check, and does not print its key", async
   expect(wrong.lines.join() + wrong.err).not.toContain("ulr_wrong");
   const unset = await check(server, repository.folder, { ULR_ORG: person.org.slug });
   expect([unset.code, unset.lines]).toEqual([1, []]);
+});
+
+test("the CI script does not take a draft for the published version", async () => {
+  await using server = await openListeningApp();
+  const person = await server.app.make.person();
+  await createAgent(server.app, person, { name: "waiting" });
+  await using repository = await openRepository({ "waiting.agent.yaml": agentYaml("waiting") });
+  const checked = await check(server, repository.folder, { ULR_ORG: person.org.slug, ULR_KEY: person.key });
+  expect([checked.code, checked.lines]).toEqual([1, [expect.stringContaining("title=VERSION_EXISTS::")]]);
+});
+
+test("the publish script publishes every version that is not published yet, and only these", async () => {
+  await using server = await openListeningApp();
+  const { app } = server;
+  const person = await app.make.person();
+  await publishAgent(app, person, { name: "same" });
+  await using repository = await openRepository({
+    "same.agent.yaml": `${agentYaml("same")}# Only a comment is new.\n`,
+    "a=no line end.agent.yaml": agentNeeding("first", ["last@^1.0.0"]).trimEnd(),
+    "prüfer.agent.yaml": `---\n${agentYaml("last").replaceAll("\n", "\r\n")}`,
+  });
+  const env = { ULR_ORG: person.org.slug, ULR_KEY: person.key };
+  const first = await run("publish.sh", server, repository.folder, env);
+  expect(first.code).toBe(0);
+  const names = JSON.parse(first.lines.at(-1) ?? "").data.definitions.map(
+    ({ name }: { name: string }) => name,
+  );
+  expect(names.toSorted()).toEqual(["first", "last"]);
+  expect(await run("publish.sh", server, repository.folder, env)).toMatchObject({ code: 0, lines: [] });
 });

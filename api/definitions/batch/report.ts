@@ -76,8 +76,8 @@ export async function reportDiff(
   const {
     suggestedBump,
     classified,
-  }: Omit<NonNullable<Report["diff"]>, "against"> = JSON.parse(compared.json);
-  return { against: predecessor.version, suggestedBump, classified };
+  }: Pick<NonNullable<Report["diff"]>, "suggestedBump" | "classified"> = JSON.parse(compared.json);
+  return { against: predecessor.version, isPublished: predecessor.isPublished, suggestedBump, classified };
 }
 
 /** Further broken dependents are left out. */

@@ -127,6 +127,7 @@ test("an existing version is an error, and the rest of the report is about the d
     version: { given: "1.0.0", exists: true, nextAvailable: "1.0.2" },
     diff: {
       against: "1.0.0",
+      isPublished: true,
       suggestedBump: "patch",
       classified: [{ path: "agent.interface.description", type: "modified" }],
     },
