@@ -93,6 +93,36 @@ test("the CI script fails if it cannot check, and does not print its key", async
   expect([unset.code, unset.lines]).toEqual([1, []]);
 });
 
+test("the CI script repeats a request that is refused for its rate, and says so if that does not help", async () => {
+  await using server = await openListeningApp();
+  const person = await server.app.make.person();
+  const { folder, ...repository } = await openRepository({ "a.agent.yaml": agentYaml("a") });
+  await using _ = repository;
+  let refusals = 1;
+  const body = { error: { code: "RATE_LIMITED", message: "Too many requests." } };
+  await using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => {
+      if (refusals-- > 0) return Response.json(body, { status: 429, headers: { "retry-after": "1" } });
+      const { pathname, search } = new URL(request.url);
+      return fetch(`${server.origin}${pathname}${search}`, request);
+    },
+  });
+  const env = { ULR_ORG: person.org.slug, ULR_KEY: person.key };
+  const origin = proxy.url.origin;
+  expect(await check({ origin }, folder, env)).toMatchObject({
+    code: 0,
+    lines: [],
+    err: expect.not.stringContaining("jq"),
+  });
+  refusals = 6;
+  expect(await check({ origin }, folder, env)).toMatchObject({
+    code: 1,
+    lines: [expect.stringMatching(/title=NOT_CHECKED::Too many requests\.$/)],
+  });
+});
+
 test("the CI script does not take a draft for the published version", async () => {
   await using server = await openListeningApp();
   const person = await server.app.make.person();
