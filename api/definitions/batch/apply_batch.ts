@@ -65,7 +65,6 @@ export async function applyBatch(
   });
   const { sorted, cycles } = await sortBatch(batch);
   if (rejectsCycles) noteDraftCycles(read, cycles);
-  if (isDryRun) await noteLines(tx, writer, read);
   await addDrafts(tx, writer, { read, isDryRun });
   const written = read.filter(isWritten);
   if (!isDryRun) await requireStillWriter(tx, writer);
@@ -117,6 +116,7 @@ async function placeDrafts(
   const names = distinctNames(read.map(({ document }) => document));
   const lines = await upsertLines(tx, writer.org.orgId, names);
   const lineIds = new Map(lines.map((line) => [nameKey(line), line.id]));
+  if (isDryRun) await noteLines(tx, writer, read);
   const stored = await listVersionNumbersOf(tx, [...lineIds.values()]);
   const placed: (PlacedDraft & { item: ReadItem })[] = [];
   for (const item of read) {

@@ -1,7 +1,7 @@
 /** Definitions as clients handle them, and rows inserted directly in SQL. */
 
 import type { DefinitionStatus, DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
-import type { Pool } from "../../../sql/connection/pool.ts";
+import type { Sql } from "../../../sql/connection/pool.ts";
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import type { TestApp, TestRequest } from "../http/app.ts";
 import type { OrgRow, Person } from "../postgres/factory.ts";
@@ -121,7 +121,7 @@ export interface MadeDefinition {
 
 /** Creates a version in any state, and its line if there is none. */
 export async function makeDefinition(
-  sql: Pool,
+  sql: Sql,
   owner: Pick<Person, "user" | "org">,
   columns: DefinitionColumns,
 ): Promise<MadeDefinition> {

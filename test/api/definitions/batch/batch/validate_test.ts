@@ -8,11 +8,13 @@ import {
   type Caller,
   createAgent,
   errorOf,
+  makeDefinition,
   publishAgent,
   write,
 } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 import { loadBundledCatalog } from "../../../../helpers/models/catalog.ts";
+import { commitDuring } from "../../../../helpers/postgres/waiting_sessions.ts";
 
 async function validate(api: TestApp, caller: Caller, body: object) {
   const response = await write(api, "/validate", caller, { body: { type: "agent", ...body } });
@@ -133,6 +135,23 @@ test("an existing version is an error, and the rest of the report is about the d
     },
   });
   expect(report["runtimeMd"]).toStartWith("---");
+});
+
+test("a report counts a version that another request publishes meanwhile", async () => {
+  await using api = await openTestApp();
+  const person = await api.make.person();
+  await publishAgent(api, person, { name: "reviewer", version: "1.0.0" });
+  const columns = { name: "reviewer", version: "1.1.0", status: "published" } as const;
+  const report = await commitDuring(
+    api.db,
+    (tx) => makeDefinition(tx, person, columns),
+    () => validate(api, person, { yaml: agentYaml("reviewer", "1.1.0"), publish: true }),
+  );
+  expect(report).toMatchObject({
+    errors: [{ code: "VERSION_EXISTS", details: { nextAvailable: "1.1.1" } }],
+    version: { given: "1.1.0", exists: true, nextAvailable: "1.1.1" },
+    diff: { against: "1.1.0", isPublished: true },
+  });
 });
 
 test("problems of the YAML have lines and columns", async () => {
