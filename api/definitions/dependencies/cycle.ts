@@ -6,6 +6,7 @@ import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
+import { listNeededBefore } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { limitTime } from "./resolve_in_turn.ts";
@@ -45,7 +46,7 @@ export async function listCycleErrors(
   for (const root of roots) {
     // One walk has room for one large tree. Several of them are walked one by one.
     const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
-    const cycle = findCycle(own, root.id);
+    const cycle = await findOwnCycle(tx, own, root);
     if (cycle) {
       const message = TEXTS.DEPENDENCY_CYCLE(root, cycle);
       errors.set(root.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
@@ -55,14 +56,29 @@ export async function listCycleErrors(
   return errors;
 }
 
-/** Returns the shortest path from a definition back to itself, or null. */
-function findCycle({ nodes, edges }: DependencyWalk, id: string): string[] | null {
+/** Returns the shortest cycle, or null; not one that another organization has closed over references that the line had before. */
+async function findOwnCycle(tx: Sql, walk: DependencyWalk, root: PublishedRow): Promise<string[] | null> {
+  if (!findCycle(walk, root.id)) return null;
+  const before = await listNeededBefore(tx, root.id, [...(walk.edges.get(root.id)?.keys() ?? [])]);
+  return (
+    findCycle(walk, root.id, (from, to) => from !== root.id || !before.has(to)) ??
+    findCycle(walk, root.id, (_, to) => walk.nodes.get(to)?.organization === root.orgSlug)
+  );
+}
+
+/** Returns the shortest path from a definition back to itself over edges that count, or null. */
+function findCycle(
+  walk: DependencyWalk,
+  id: string,
+  counts = (_from: string, _to: string) => true,
+): string[] | null {
   const steps: Step[] = [{ id, from: null }];
   const seen = new Set<string>();
   // Steps are added while they are visited, the nearest first.
   for (const step of steps) {
-    for (const to of edges.get(step.id)?.keys() ?? []) {
-      if (to === id) return formatPath(nodes, { id: to, from: step });
+    for (const to of walk.edges.get(step.id)?.keys() ?? []) {
+      if (!counts(step.id, to)) continue;
+      if (to === id) return formatPath(walk.nodes, { id: to, from: step });
       if (!seen.has(to)) steps.push({ id: to, from: step });
       seen.add(to);
     }

@@ -93,6 +93,61 @@ test("neither does one who names a version that does not exist yet, with or with
   expect((await publishNeeding(api, victim, { name: "tool", version: "2.0.0", requires })).status).toBe(200);
 });
 
+test("neither does one whose reference meant a version without dependencies until now", async () => {
+  await using api = await openTestApp();
+  const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
+  const attacks = [
+    { name: "hidden", visibility: "private", reference: "", next: ["1.0.1", "1.0.2"] },
+    { name: "ranged", visibility: "public", reference: "@0.1.0 || >=2.0.0", next: ["2.0.0", "2.0.1"] },
+    { name: "retired", visibility: "public", reference: "", next: ["1.0.1", "1.0.2"] },
+  ] as const;
+  for (const { name, visibility, reference, next } of attacks) {
+    const [mine, theirs] = [`@${victim.org.slug}/${name}`, `@${mallory.org.slug}/${name}-helper`];
+    await publishAgent(api, victim, { name, version: "0.1.0", visibility: "public" });
+    await publishAgent(api, mallory, { name: `${name}-helper`, visibility: "public" });
+    const mid = { name: `${name}-mid`, requires: [theirs], visibility };
+    expect((await publishNeeding(api, victim, mid)).status).toBe(200);
+    for (const [version, needed] of [
+      ["0.9.0", theirs],
+      ["1.0.0", `${name}-mid`],
+    ] as const) {
+      const tool = { name, version, requires: [needed], visibility };
+      expect((await publishNeeding(api, victim, tool)).status).toBe(200);
+      const isRetired = name === "retired";
+      if (isRetired)
+        await write(api, `/agent/${name}@${version}/deprecate`, victim, { body: { reason: "Old" } });
+    }
+    const attack = { name: `${name}-helper`, version: "1.1.0", requires: [`${mine}${reference}`] };
+    expect((await publishNeeding(api, mallory, attack)).status).toBe(200);
+
+    for (const [index, version] of next.entries()) {
+      const requires = [index === 0 ? theirs : `${name}-mid`];
+      expect((await publishNeeding(api, victim, { name, version, requires, visibility })).status).toBe(200);
+    }
+    // A cycle within the organization is still its own.
+    const own = { name: `${name}-mid`, version: "1.1.0", requires: [name], visibility };
+    expect((await errorOf(await publishNeeding(api, victim, own)))[1]).toBe("DEPENDENCY_CYCLE");
+  }
+});
+
+test("an organization that closes a cycle of its own by a new reference is refused, however often", async () => {
+  await using api = await openTestApp();
+  const [one, two] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, one, { name: "tool", visibility: "public" });
+  await publishNeeding(api, two, { name: "helper", requires: [`@${one.org.slug}/tool`] });
+  const requires = [`@${two.org.slug}/helper`];
+  for (const version of ["1.1.0", "1.2.0"]) {
+    const refused = await publishNeeding(api, one, { name: "tool", version, requires });
+    expect((await errorOf(refused))[1]).toBe("DEPENDENCY_CYCLE");
+  }
+  const definitions = ["1.3.0", "1.4.0"].map((version) => ({
+    yaml: agentNeeding("tool", requires, version),
+    visibility: "public",
+  }));
+  const batch = await write(api, "/batch", one, { body: { definitions, publish: true } });
+  expect(batch.status).toBe(422);
+});
+
 test("a batch that refers to a hidden definition blocks nothing either", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
