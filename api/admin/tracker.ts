@@ -37,7 +37,7 @@ export const TRACKER_COMMANDS = [
     name: "tracker distribute",
     about:
       "Distributes the tracker tables over the nodes of a Citus cluster by their project, with the rows they hold, in one " +
-      "transaction. Tables that are distributed already stay as they are (docs/scaling.md).",
+      "transaction. Run it as their owner. Tables that are distributed already stay as they are (docs/scaling.md).",
     flags: {},
     async run({ sql, config, progress }) {
       requireOwnTracker(config, "tracker distribute");
