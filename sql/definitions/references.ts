@@ -115,28 +115,25 @@ export async function listTreeReferences(
     limit ${options.limit}`;
 }
 
-/** Returns those of `targetIds` whose lines one of the last ten earlier publications of a version's line needed in its tree. */
-export async function listNeededBefore(
-  sql: Sql,
-  definitionId: string,
-  targetIds: readonly string[],
-): Promise<Set<string>> {
-  const rows = await sql<{ id: string }[]>`
-    select t.id
-    from definitions as t
-    where t.id = any(${[...targetIds]}::uuid[]) and (t.org_id, t.type, t.name) in (
-      select r.target_org_id, r.type, r.name
-      from (
-        select v.id
-        from definitions as d
-        join definitions as v on v.line_id = d.line_id and v.published_at < d.published_at
-        where d.id = ${definitionId}
-        order by v.published_at desc
-        limit 10
-      ) as earlier
-      join definition_references as r on r.definition_id = earlier.id and r.in_tree
-    )`;
-  return new Set(rows.map(({ id }) => id));
+/**
+ * Returns the lines that the trees of the last ten earlier publications of each version's line needed: the version's id,
+ * organization id, type and name. A bounded number of them: other publications wait.
+ */
+export async function listNeededBefore(sql: Sql, definitionIds: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ needed: string }[]>`
+    select concat_ws(' ', d.id, r.target_org_id, r.type, r.name) as needed
+    from definitions as d
+    cross join lateral (
+      select v.id
+      from definitions as v
+      where v.line_id = d.line_id and v.published_at < d.published_at
+      order by v.published_at desc
+      limit 10
+    ) as earlier
+    join definition_references as r on r.definition_id = earlier.id and r.in_tree
+    where d.id = any(${[...definitionIds]}::uuid[])
+    limit 50000`;
+  return new Set(rows.map(({ needed }) => needed));
 }
 
 /** Replaces the stored references of a version with unsettled ones. Call inside a transaction. */

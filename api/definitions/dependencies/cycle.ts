@@ -10,7 +10,7 @@ import { listNeededBefore } from "../../../sql/definitions/references.ts";
 import type { DefinitionViewer } from "../../../sql/definitions/visibility.ts";
 import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { limitTime } from "./resolve_in_turn.ts";
-import { type DependencyWalk, walkDependencies } from "./walk.ts";
+import { type DependencyWalk, type Follows, walkDependencies } from "./walk.ts";
 
 /** A definition on a path, and the one before it. */
 interface Step {
@@ -26,12 +26,13 @@ const MAX_SEARCH_MS = 1_000;
 
 /**
  * Returns a DEPENDENCY_CYCLE with the shortest cycle of each version, which this transaction has published, by the version's
- * id. Versions without a cycle are left out; cycles that a version only leads to are not its own. Throws SERVICE_UNAVAILABLE
- * if their trees cannot be searched in a second.
+ * id. Versions without a cycle are left out; cycles that a version only leads to are not its own. What a line needed before is
+ * followed within its organization only: others could close cycles over it later, or let it grow, and block every version.
+ * Throws SERVICE_UNAVAILABLE if the trees cannot be searched in a second.
  */
 export async function listCycleErrors(
   tx: Sql,
-  { viewer }: { viewer: DefinitionViewer },
+  { viewer, org }: { viewer: DefinitionViewer; org: { orgId: string } },
   published: readonly { row: PublishedRow; document: { references: readonly { inTree: boolean }[] } }[],
 ): Promise<Map<string, ApiError>> {
   const roots = published
@@ -41,44 +42,40 @@ export async function listCycleErrors(
   if (roots.length === 0) return errors;
   const isBatch = roots.length > 1;
   const onStep = limitTime(MAX_SEARCH_MS, TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000));
-  const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep };
-  const walk = await walkDependencies(tx, { roots, ...given });
-  for (const root of roots) {
-    // One walk has room for one large tree. Several of them are walked one by one.
-    const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
-    const cycle = await findOwnCycle(tx, own, root);
-    if (cycle) {
-      const message = TEXTS.DEPENDENCY_CYCLE(root, cycle);
-      errors.set(root.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
+  const before = await listNeededBefore(
+    tx,
+    roots.map(({ id }) => id),
+  );
+  const isNew: Follows = (to) => !before.has(`${to.definitionId} ${to.targetOrgId} ${to.type} ${to.name}`);
+  const isOwn: Follows = (to) => to.targetOrgId === org.orgId;
+  for (const follows of before.size > 0 ? [isNew, isOwn] : [isNew]) {
+    const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep, follows };
+    const walk = await walkDependencies(tx, { roots, ...given });
+    for (const root of roots) {
+      // One walk has room for one large tree. Several of them are walked one by one.
+      const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
+      noteCycle(errors, own, root);
+      await yieldEventLoop();
     }
-    await yieldEventLoop();
   }
   return errors;
 }
 
-/** Returns the shortest cycle, or null; not one that another organization has closed over references that the line had before. */
-async function findOwnCycle(tx: Sql, walk: DependencyWalk, root: PublishedRow): Promise<string[] | null> {
-  if (!findCycle(walk, root.id)) return null;
-  const before = await listNeededBefore(tx, root.id, [...(walk.edges.get(root.id)?.keys() ?? [])]);
-  return (
-    findCycle(walk, root.id, (from, to) => from !== root.id || !before.has(to)) ??
-    findCycle(walk, root.id, (_, to) => walk.nodes.get(to)?.organization === root.orgSlug)
-  );
+function noteCycle(errors: Map<string, ApiError>, walk: DependencyWalk, root: PublishedRow): void {
+  const cycle = findCycle(walk, root.id);
+  if (!cycle) return;
+  const message = TEXTS.DEPENDENCY_CYCLE(root, cycle);
+  errors.set(root.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
 }
 
-/** Returns the shortest path from a definition back to itself over edges that count, or null. */
-function findCycle(
-  walk: DependencyWalk,
-  id: string,
-  counts = (_from: string, _to: string) => true,
-): string[] | null {
+/** Returns the shortest path from a definition back to itself, or null. */
+function findCycle({ nodes, edges }: DependencyWalk, id: string): string[] | null {
   const steps: Step[] = [{ id, from: null }];
   const seen = new Set<string>();
   // Steps are added while they are visited, the nearest first.
   for (const step of steps) {
-    for (const to of walk.edges.get(step.id)?.keys() ?? []) {
-      if (!counts(step.id, to)) continue;
-      if (to === id) return formatPath(walk.nodes, { id: to, from: step });
+    for (const to of edges.get(step.id)?.keys() ?? []) {
+      if (to === id) return formatPath(nodes, { id: to, from: step });
       if (!seen.has(to)) steps.push({ id: to, from: step });
       seen.add(to);
     }

@@ -25,6 +25,9 @@ export interface DependencyWalk extends DependencyMap {
   truncated: boolean;
 }
 
+/** Whether a walk goes on over a reference. */
+export type Follows = (reference: TreeReferenceRow) => boolean;
+
 /**
  * Walks from versions to what they need, as far as the viewer may see, `maxDepth` levels down. Opens each definition once, so
  * loops end. Stops early at more definitions than a tree may show.
@@ -37,9 +40,10 @@ export async function walkDependencies(
     maxDepth: number;
     /** What it throws ends the walk. */
     onStep: OnStep;
+    follows?: Follows;
   },
 ): Promise<DependencyWalk> {
-  const { roots, viewer, maxDepth, onStep } = options;
+  const { roots, viewer, maxDepth, onStep, follows = () => true } = options;
   const nodes = new Map(roots.map((root) => [root.id, nodeOf(root)]));
   const edges = new Map<string, Map<string, string>>();
   const unresolved = new Map<string, UnresolvedReference>();
@@ -48,7 +52,7 @@ export async function walkDependencies(
   let isBatch = roots.length > 1;
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {
-    const references = await listLevel(sql, { level, viewer, limit, isBatch, onStep });
+    const references = (await listLevel(sql, { level, viewer, limit, isBatch, onStep })).filter(follows);
     if (!isBatch) limit -= references.length;
     isBatch = false;
     const next: string[] = [];

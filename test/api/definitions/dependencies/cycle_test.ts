@@ -9,6 +9,7 @@ import {
   publishAgent,
   write,
 } from "../../../helpers/definitions/definitions.ts";
+import { makeHub } from "../../../helpers/definitions/forest.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 interface Needing {
@@ -128,6 +129,21 @@ test("neither does one whose reference meant a version without dependencies unti
     const own = { name: `${name}-mid`, version: "1.1.0", requires: [name], visibility };
     expect((await errorOf(await publishNeeding(api, victim, own)))[1]).toBe("DEPENDENCY_CYCLE");
   }
+});
+
+test("neither does one whose tree has grown too large to search; who begins to need it is refused", async () => {
+  await using api = await openTestApp();
+  const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
+  await publishNeeding(api, mallory, { name: "helper", requires: ["hub"] });
+  const requires = [`@${mallory.org.slug}/helper`];
+  await publishNeeding(api, victim, { name: "tool", requires });
+  await makeHub(api.db, mallory, "hub");
+  await api.db.owner`alter table definitions disable trigger user`;
+  await api.db.owner`update definitions set visibility = 'public' where org_id = ${mallory.org.id}`;
+  await api.db.owner`alter table definitions enable trigger user`;
+  expect((await publishNeeding(api, victim, { name: "tool", version: "1.0.1", requires })).status).toBe(200);
+  const refused = await publishNeeding(api, victim, { name: "other", requires });
+  expect((await errorOf(refused)).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
 test("an organization that closes a cycle of its own by a new reference is refused, however often", async () => {
