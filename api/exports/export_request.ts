@@ -98,7 +98,8 @@ export async function requireExportProject(
   const project = await findProject(sql, access);
   const { credential } = access.caller;
   requireAllowed(maySeeOrg(credential, { ...project, slug: project.orgSlug }));
-  requireAllowed(access.policy({ credential, role: project.role, tier: project.subscriptionTier }));
+  const { role, subscriptionTier: tier, orgSlug: slug } = project;
+  requireAllowed(access.policy({ credential, role, tier }), { slug });
   return project;
 }
 

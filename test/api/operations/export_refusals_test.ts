@@ -139,10 +139,14 @@ test("bundle and estimate need publisher or above and a personal credential; a d
 test("an organization on the free tier exports nothing; 402 comes before 400", async () => {
   await using app = await openTestApp();
   const person = await app.make.person({ tier: "free" });
+  const paid = await app.make.org({ subscriptionTier: "pro" });
+  await app.make.member({ orgId: paid.id, userId: person.user.id });
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
   const details = { requiredTier: "hobbyist", currentTier: "free", feature: "export" };
   for (const path of PATHS) {
     const response = await exportDataset(app, { person, project }, path, "?nonsense=1");
+    const { error } = (await response.clone().json()) as Refusal;
+    expect(error.message).toContain(`Organization "${person.org.slug}" is on the free tier.`);
     expect(await refusal(response)).toEqual([402, "SUBSCRIPTION_REQUIRED", details]);
   }
 });
