@@ -16,15 +16,16 @@ const CONTENTS: Readonly<Record<ExportDatasetName, string>> = {
   "analysis-records": "Records behind the summaries",
 };
 
-const JOINS = `## How the files join
+/** What has not changed is only in the copy. */
+const describeJoins = ({ since }: ManifestHead): string => `## How the files join
 
 Ids are unique within a project, so key rows of several projects by project and id. The project's id is in \`manifest.json\`.
 
 - \`issueId\` of issue-notes, status-history and occurrences is \`id\` of issues.
 - \`runId\` of occurrences, agent-snapshots, analysis-summaries and analysis-records is \`id\` of runs.
 
-These always find their row. Other references, such as \`firstSeenRunId\` and \`runId\` of status-history, may name a row that is
-not in this export.`;
+These always find their row${since === null ? "" : " in the copy"}. Other references, such as \`firstSeenRunId\` and \`runId\` of status-history, may name
+a row that is excluded.`;
 
 /** Of Excel. */
 const MAX_CELL_LENGTH = 32_767;
@@ -78,7 +79,7 @@ export function projectReadme(bundle: Omit<BundleContents, "deleted">): string {
     `## Files\n\n| File | Rows | Contents |\n|---|---|---|\n${rows.join("\n")}`,
     OTHER_FILES,
     ...describeIncrement(bundle, ""),
-    JOINS,
+    describeJoins(bundle),
     HOW_TO_OPEN,
     OPEN[bundle.format],
   ].join("\n\n");
@@ -99,7 +100,7 @@ export function organizationReadme(contents: ManifestHead & { projects: number }
     `## Files of a project\n\n| File | Contents |\n|---|---|\n${rows.join("\n")}`,
     OTHER_FILES,
     ...describeIncrement(contents, GONE_PROJECTS),
-    JOINS,
+    describeJoins(contents),
     HOW_TO_OPEN,
     "Run the commands in the directory of a project.",
     OPEN[contents.format],

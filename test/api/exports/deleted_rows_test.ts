@@ -147,6 +147,10 @@ test("a bundle of what changed lists what left, and explains both", async () => 
   const made = await makeExportProject(app);
   const since = await takeCutoff(app, made);
   await app.db.sql`update runs set archived_at = now() where id = ${made.ids["live run"] ?? ""}`;
+  await app.db.sql`
+    insert into issue_notes (project_id, issue_id, content, note_type)
+    values (${made.project.id}, ${made.ids["open issue"] ?? ""}, 'new', 'context')`;
+  const joins = "These always find their row";
   for (const format of ["ndjson", "csv"]) {
     const response = await exportDataset(app, made, "bundle", `?since=${since}&format=${format}`);
     const files = await unzip(await response.arrayBuffer());
@@ -158,13 +162,16 @@ test("a bundle of what changed lists what left, and explains both", async () => 
     expect(deleted).toContainEqual(
       expect.objectContaining({ dataset: "agent-snapshots", id: made.ids["live snapshot"] }),
     );
-    expect(manifest.rowCounts.issues).toBe(0);
+    // The note's issue has not changed.
+    expect(manifest.rowCounts).toMatchObject({ issues: 0, "issue-notes": 1 });
     const readme = files.get("README.md") ?? "";
+    expect(readme).toContain(`${joins} in the copy. `);
     expect(readme).toContain("Delete the rows that `deleted.ndjson` lists, by project, dataset and id.");
     expect(readme).not.toContain("projects that `manifest.json`");
   }
   const full = await unzip(await (await exportDataset(app, made, "bundle")).arrayBuffer());
   expect(full.has("deleted.ndjson")).toBe(false);
+  expect(full.get("README.md")).toContain(`${joins}. `);
   expect(JSON.parse(full.get("manifest.json") ?? "")).toMatchObject({ since: null });
 });
 
