@@ -47,12 +47,13 @@ export async function readBody(
     const yaml = await readYamlText(request, limits);
     return { ...fieldsOf(yamlQuery, given), ...(yaml === "" ? {} : { yaml }) };
   }
+  const body = await readJsonObject(request, limits, { takesYaml: true });
   const misplaced = Object.keys(yamlQuery).filter((name) => given.has(name));
   if (misplaced.length > 0) {
     const message = "is a query parameter of YAML bodies only. Put it into the JSON body";
     throw invalidInput(misplaced.map((path) => ({ path, message })));
   }
-  return readJsonObject(request, limits, { takesYaml: true });
+  return body;
 }
 
 /** Returns the given parameters; omitted ones are left out, as in JSON. */

@@ -61,11 +61,16 @@ test("YAML bodies that are not text, or too large, and parameters in the wrong p
   expect((await post("?yaml=x", { ...YAML, body: yaml })).status).toBe(400);
   expect((await post("", { ...YAML, body: "" })).status).toBe(400);
   expect((await post("?visibility=public", { body: { yaml } })).status).toBe(400);
-  const plain = await post("", { headers: { "content-type": "text/plain" }, body: yaml });
-  expect([plain.status, await plain.json()]).toMatchObject([
-    415,
-    { error: { message: "Unsupported content type. Send application/json or application/yaml." } },
-  ]);
+  for (const [query, type] of [
+    ["", "text/plain"],
+    ["?visibility=public", "application/x-www-form-urlencoded"],
+  ] as const) {
+    const plain = await post(query, { headers: { "content-type": type }, body: yaml });
+    expect([plain.status, await plain.json()]).toMatchObject([
+      415,
+      { error: { message: "Unsupported content type. Send application/json or application/yaml." } },
+    ]);
+  }
   const compressed = { ...YAML.headers, "content-encoding": "gzip" };
   expect((await post("", { headers: compressed, body: yaml })).status).toBe(415);
   const fork = await write(api, "/agent/reviewer/fork", person, { ...YAML, body: "name: mine" });
