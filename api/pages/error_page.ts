@@ -1,13 +1,17 @@
 /** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
+import type { ApiError } from "../../shared/errors.ts";
+import { parseModelName } from "../../shared/models/model_name.ts";
 import { requestUrl } from "../../shared/network/request_url.ts";
 import type { Config } from "../../shared/process/config.ts";
 import { bytesResponse } from "../http/bytes_response.ts";
 import type { RequestContext } from "../http/request_context.ts";
+import { modelPath, withQuery } from "./addresses.ts";
 import { explainError } from "./explain_error.ts";
-import { html } from "./html.ts";
+import { type Content, html } from "./html.ts";
 import { renderPage } from "./layout.ts";
 import { HTML_HEADERS } from "./page.ts";
 import { findSession } from "./page_session.ts";
+import { didYouMean } from "./parts.ts";
 
 /** Paths for programs. They get JSON, whatever they accept. */
 const PROGRAM_PATHS = /^\/(api\/v1|health|metrics|\.well-known)(\/|$)|^\/swagger\/json$/;
@@ -52,6 +56,16 @@ export function isForPeople(request: Request): boolean {
   return acceptsHtml(request) && !PROGRAM_PATHS.test(pathname);
 }
 
+/** Links to what the visitor may have meant. They follow from the address and the public catalog alone. */
+function meantBy({ details = {} }: ApiError): Content {
+  const { reason, suggestions, name } = details;
+  const modelPathOf = (model: string) => modelPath(parseModelName(model));
+  const meant = didYouMean(Array.isArray(suggestions) ? suggestions : [], modelPathOf);
+  if (meant) return html`<p>${meant}</p>`;
+  if (typeof name !== "string" || reason === undefined) return null;
+  return html`<p><a href="${withQuery("/definitions", { search: name })}">Search definitions for “${name}”</a></p>`;
+}
+
 /**
  * Replaces an error response by a page if the request is a browser's. The page shows who is signed in, unless the service
  * has failed: then it needs no database.
@@ -80,6 +94,7 @@ export async function toErrorPage(
     address: status === 404 ? "/" : context.url.pathname,
     main: html`<div class="card message">
   <h1>${title}</h1>
+  ${meantBy(error)}
   <p>${text}</p>
   ${needsFactor && html`<p><a class="button primary" href="/settings/second-factor">Your second factors</a></p>`}
   <p class="actions"><a class="button${!needsFactor && " primary"}" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>

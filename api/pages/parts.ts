@@ -29,6 +29,14 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Asks whether one of the names was meant, with links to them; empty without a name. */
+export function didYouMean(names: readonly string[], addressOf: (name: string) => string): Content {
+  const links = names.map(
+    (name, index) => html`${index > 0 && ", "}<a href="${addressOf(name)}">${name}</a>`,
+  );
+  return links.length > 0 && html` Did you mean ${links}?`;
+}
+
 /** Returns `1 row`, `12,000 rows`. */
 export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;

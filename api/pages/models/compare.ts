@@ -7,7 +7,7 @@ import { listModelPriceChanges } from "../../models/price_history.ts";
 import { comparisonPath, modelPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { Page, PageResult } from "../page.ts";
-import { dataTable, formatPrice, UNKNOWN } from "../parts.ts";
+import { dataTable, didYouMean, formatPrice, UNKNOWN } from "../parts.ts";
 import { correctionTable } from "./correction_table.ts";
 import { CAPABILITY_LABELS, formatCapability, formatTokens, NOT_STATED, priceLabel } from "./format.ts";
 import {
@@ -69,10 +69,8 @@ async function findKey(page: Page, name: string): Promise<{ provider: string; mo
 
 function renderUnknown({ name, suggestions }: UnknownModel, compared: readonly Compared[]): Html {
   const kept = compared.map(({ model }) => modelName(model));
-  const links = suggestions.map(
-    (other, index) => html`${index > 0 && ", "}<a href="${comparisonPath([...kept, other])}">${other}</a>`,
-  );
-  return html`<p class="problem" role="alert">There is no model “${name}”.${links.length > 0 && html` Did you mean ${links}?`}</p>`;
+  const meant = didYouMean(suggestions, (other) => comparisonPath([...kept, other]));
+  return html`<p class="problem" role="alert">There is no model “${name}”.${meant}</p>`;
 }
 
 async function load(page: Page, name: string): Promise<Compared> {

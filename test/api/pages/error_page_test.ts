@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { probe } from "../../helpers/http/probe_routes.ts";
+import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openPage } from "../../helpers/pages/forms.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -51,6 +52,26 @@ test("an error page shows who is signed in, with words for people", async () => 
   // A session that has ended is cleared here too, and a page of a failure asks no database.
   const ended = await openPage(api, "/nowhere", `${token}x`);
   expect([ended.status, ended.headers.getSetCookie().length]).toEqual([404, 1]);
+});
+
+test("a page that does not exist leads to similar models, and to a search for the definition", async () => {
+  await using api = await openTestApp();
+  await syncFrom(api.db.sql, documentSource(makeDocument({ acme: { "fast-1": { name: "Fast" } } })));
+  await api.deps.catalog.refresh();
+  const cases = [
+    ["/models/acme/fast1", 'Did you mean <a href="/models/acme/fast-1">acme/fast-1</a>?'],
+    ["/models/acmee/fast-1", 'Did you mean <a href="/models/acme/fast-1">acme/fast-1</a>?'],
+    ...[
+      "/definitions/agent/no-body",
+      "/definitions/agent/@none/no-body",
+      "/definitions/agent/@none/no-body/forks",
+    ].map((path) => [path, '<a href="/definitions?search=no-body">Search definitions for “no-body”</a>']),
+  ] as const;
+  for (const [path, link] of cases) {
+    const response = await openPage(api, path);
+    expect([path, response.status]).toEqual([path, 404]);
+    expect((await response.text()).replaceAll("&amp;", "&")).toContain(link);
+  }
 });
 
 test("a program gets JSON, and so does a browser at the addresses of programs", async () => {
