@@ -1,5 +1,6 @@
 /** The keys of pipelines. */
-import { DEFINITION_TYPES } from "../../vocabulary.ts";
+import type { DefinitionType } from "../../vocabulary.ts";
+import { scalarText } from "../../yaml/scalars.ts";
 import { titleCase } from "../interface_fields.ts";
 import { environment, GATE, interfaceBlock, META, TIMEOUT_MS } from "./common_keys.ts";
 import { type Key, type Keys, key } from "./keys.ts";
@@ -67,7 +68,7 @@ const STAGE: Keys = {
     "One reference, an older form; `type` says to what",
     "my-command@^1.0.0",
   ),
-  type: key.text("`workflow`, `command` or `agent`, for `ref`", "command"),
+  type: key.word("What `ref` names", ["command", "workflow", "agent"]),
   steps: shellSteps("Shell commands"),
   depends_on: key.texts("Ids of stages before it", "[build]"),
   condition: key.text("When to run it", "branch == 'main'"),
@@ -91,8 +92,17 @@ const STAGE: Keys = {
 };
 
 /** The type beside an older reference; a command if it is no type. */
-function typeOf(value: unknown) {
-  return DEFINITION_TYPES.find((type) => type === value) ?? "command";
+/** What the `ref` of a stage names, by its `type`. Everything else is a command. */
+export const STAGE_TYPES: Readonly<Record<string, DefinitionType>> = {
+  command: "command",
+  workflow: "workflow",
+  agent: "agent",
+  agents: "agent",
+};
+
+function typeOf(value: unknown): DefinitionType {
+  const type = scalarText(value) ?? "";
+  return (Object.hasOwn(STAGE_TYPES, type) && STAGE_TYPES[type]) || "command";
 }
 
 const TRIGGER: Keys = {

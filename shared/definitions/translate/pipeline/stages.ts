@@ -1,9 +1,10 @@
 /** The stages of a pipeline, one by one, and the commands that a pipeline runs itself. */
+import { STAGE_TYPES } from "../../language/pipeline_keys.ts";
 import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
 import { Fields } from "../field_reader.ts";
 import { writeGate } from "../gate.ts";
 import { isMultiLine, writeAssignments, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
-import { code, type Inline, join, listed, md, type Prose } from "../inline.ts";
+import { code, type Inline, join, listed, md, type Prose, prose } from "../inline.ts";
 import type { Source } from "../markdown_file.ts";
 import type { MarkdownWriter } from "../markdown_writer.ts";
 import { duration, plural, retries } from "../phrases.ts";
@@ -66,11 +67,6 @@ interface Reference {
 }
 
 const KINDS = { workflows: md`workflow`, commands: md`command`, agents: md`agent` } as const;
-const TYPES: Readonly<Record<string, Inline>> = {
-  workflow: md`workflow`,
-  agent: md`agent`,
-  agents: md`agent`,
-};
 
 function readReferences(stage: Fields): Reference[] {
   const listed = Object.entries(KINDS).flatMap(([key, kind]) => {
@@ -81,10 +77,9 @@ function readReferences(stage: Fields): Reference[] {
   });
   const single = stage.raw("ref") ?? null;
   if (single === null) return listed;
-  const type = stage.text("type") ?? "";
-  const kind = Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+  const kind = prose(stage.known("type", STAGE_TYPES)) ?? md`command`;
   const reference = readPipelineReference(single, `${stage.path}.ref`);
-  return [{ text: md`Run the ${kind ?? md`command`} ${reference}`, fields: null }, ...listed];
+  return [{ text: md`Run the ${kind} ${reference}`, fields: null }, ...listed];
 }
 
 function writeReference(w: MarkdownWriter, { text, fields }: Reference): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { listReferences } from "../../../../shared/definitions/references.ts";
 import { outline, pipelineBody, rendered, sectionOf } from "../../../helpers/definitions/translation.ts";
 
 const STAGES = [{ id: "s", name: "S", agents: [{ ref: "helper" }] }];
@@ -177,6 +178,21 @@ test("a stage without name and id is called by its number", () => {
     "## Stages",
     "### 1. Stage 1",
   ]);
+});
+
+test.each([
+  ["command", "command"],
+  ["workflow", "workflow"],
+  ["agent", "agent"],
+  ["agents", "agent"],
+  ["pipeline", "command"],
+  ["constructor", "command"],
+])("text and graph read the type %s of a stage's reference as %s, and other types are kept", (type, read) => {
+  const body = pipelineBody([{ name: "S", type, ref: "helper" }]);
+  const markdown = rendered("pipeline", body);
+  expect(markdown).toContain(`- Run the ${read} \`helper\``);
+  expect(markdown.includes("Type")).toBe(!type.startsWith(read));
+  expect(listReferences({ type: "pipeline", body })).toMatchObject([{ type: read, name: "helper" }]);
 });
 
 test("the text of `condition: on` and `positive: NO` survives", () => {
