@@ -174,13 +174,13 @@ function writeStep(w: MarkdownWriter, step: Fields, number: number): void {
   const command = step.text("command");
   const isScript = command !== null && isMultiLine(command);
   const inline = isScript ? md`the command below` : code(command);
-  const known = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : null;
+  const said = action === "custom_command" ? null : (step.known("action", ACTIONS) ?? step.passage("action"));
   const run = md`Run ${inline}`;
-  const what = known ?? run ?? step.passage("action", "name") ?? md`Continue`;
+  const what = said ?? run ?? step.passage("action", "name") ?? md`Continue`;
   const optional = step.flag("required") === false ? md` (optional)` : md``;
   w.numbered(number, md`${what}${optional}.`, () => {
     if (isScript) w.fence(command, "sh");
-    else if (known && inline !== null) w.bullet(md`Command: ${inline}`);
+    else if (said && inline !== null) w.bullet(md`Command: ${inline}`);
     w.bullet(md`Message: ${step.passage("message")}`);
     const reaction = step.known("on_failure", FAILURES) ?? step.code("on_failure");
     w.bullet(md`If that fails, ${reaction}`);

@@ -128,8 +128,9 @@ const EXTRACTIONS: Readonly<Record<string, (extraction: Fields) => Prose | null>
 };
 
 function describeField(extraction: Fields, format: Inline): Inline | null {
-  const file = md` of ${extraction.code("path")}` ?? md``;
-  return md`the ${format} field ${extraction.code("field")}${file}`;
+  const field = extraction.code("field");
+  const file = field && md` of ${extraction.code("path")}`;
+  return md`the ${format} field ${field}${file ?? md``}`;
 }
 
 function describeExtraction(extraction: Fields): Prose | null {

@@ -56,8 +56,10 @@ function describePartialScore(partial: Fields): Prose | null {
 function writeFailureCode(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(md`Failure code: ${criterion.code("failure_taxonomy")}`);
   const taxonomy = criterion.map("failure_taxonomy");
-  const usual = md`, by default ${taxonomy.prose("default_severity", "severity")}` ?? md``;
-  w.bullet(md`Failure code: ${taxonomy.code("failure_mode", "code")}${usual}`);
+  const severity = taxonomy.prose("default_severity", "severity");
+  const failureCode = taxonomy.code("failure_mode", "code");
+  const usual = md`, by default ${severity}` ?? md``;
+  w.bullet(md`Failure code: ${failureCode}${usual}` ?? md`Usual severity: ${severity}`);
 }
 
 function writeVerification(w: MarkdownWriter, criterion: Fields): void {
@@ -70,9 +72,8 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   w.bullet(md`Threshold of the check: ${automation.prose("threshold")}`);
   w.bullet(md`How to judge: ${verification.passage("guidance", "description")}`);
   // A command says by itself that the check is automated.
-  const method = command === null ? verification.prose("method") : null;
-  verification.skip("method");
-  w.bullet(md`Kind of check: ${method}`);
+  if (command !== null && verification.peek("method") === "automated") verification.skip("method");
+  else w.bullet(md`Kind of check: ${verification.prose("method")}`);
 }
 
 function describeCalibration(example: Fields): Prose | null {
@@ -124,12 +125,11 @@ function describeCondition(condition: Fields): Prose | null {
 function writeDetection(w: MarkdownWriter, condition: Fields): void {
   w.bullet(md`Found by: ${condition.passage("detection")}`);
   const detection = condition.map("detection");
-  const how = detection.known("method", DETECTION);
-  const lead = how ?? detection.prose("method") ?? md`Found by`;
+  const how = detection.known("method", DETECTION) ?? detection.prose("method");
   const description = detection.passage("description");
   const patterns = join([...detection.codes("patterns"), detection.code("pattern")], ", ");
   const what = join([description, patterns], ": ");
-  if (what !== null || how !== null) w.bullet(what === null ? lead : md`${lead}: ${what}`);
+  w.bullet(what === null ? how : md`${how ?? md`Found by`}: ${what}`);
   const command = detection.text("command");
   if (command !== null) writeCommand(w, md`Detect with`, command);
 }

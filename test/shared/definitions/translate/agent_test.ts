@@ -111,14 +111,23 @@ const CASES: readonly Case[] = [
               },
             ],
           },
-          { id: "b" },
+          {
+            id: "b",
+            criteria: [
+              {
+                name: "Y",
+                failure_taxonomy: { severity: "low" },
+                verification: { method: "by hand", command: "c" },
+              },
+            ],
+          },
         ],
         calibration_examples: [{ score: 0, description: "empty" }],
       },
     },
     "The score runs from 0 to 100.\n\n| Category | Weight |\n| --- | --- |\n| A | 10.5 |\n| b |  |\n| **Total** | **10.5** |\n\n" +
       "### A\n\n- 1 point – **X**\n  - Failure code: `F-1`, by default low\n  - Check command (t): `run`\n  - How to judge: g\n" +
-      "  - In part: 0 – none\n\n### Calibration\n\n- **0** – empty",
+      "  - In part: 0 – none\n\n### b\n\n- **Y**\n  - Usual severity: low\n  - Check command: `c`\n  - Kind of check: by hand\n\n### Calibration\n\n- **0** – empty",
   ],
   [
     "## Scoring",
@@ -145,10 +154,14 @@ const CASES: readonly Case[] = [
     "analyst",
     {
       auto_fail: {
-        conditions: [{ id: "a", detection: { method: "tool", command: "scan" }, remediation: "Fix it" }],
+        conditions: [
+          { id: "a", detection: { method: "tool", command: "scan" }, remediation: "Fix it" },
+          { id: "b", detection: { method: "By ear", command: "listen" } },
+        ],
       },
     },
-    "Any of these fails the whole, whatever the score:\n\n- **a**\n  - Found by a tool\n  - Detect with: `scan`\n  - Remedy: Fix it.",
+    "Any of these fails the whole, whatever the score:\n\n- **a**\n  - Found by a tool\n  - Detect with: `scan`\n  - Remedy: Fix it.\n" +
+      "- **b**\n  - By ear\n  - Detect with: `listen`",
   ],
   ["## Automatic failure", "analyst", { auto_fail: { enabled: false, conditions: [{ name: "x" }] } }, ""],
   [

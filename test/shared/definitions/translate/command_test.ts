@@ -99,13 +99,14 @@ const CASES: readonly Case[] = [
           { action: "verify_saved", required: false, on_failure: "ignore" },
           { action: "custom_command", command: "a\nb", on_failure: "warn", message: "m" },
           { action: "dance" },
+          { action: "tell the owner", command: "c" },
         ],
         on_success: { message: "ok", exit_code: 0 },
         on_timeout: "late",
       },
     },
     "1. Check that the result was saved (optional).\n   - If that fails, go on\n2. Run the command below.\n   ```sh\n   a\n   b\n   ```\n" +
-      "   - Message: m\n   - If that fails, warn and go on\n3. dance.\n\n| Outcome | Message | Exit code |\n| --- | --- | --- |\n" +
+      "   - Message: m\n   - If that fails, warn and go on\n3. dance.\n4. tell the owner.\n   - Command: `c`\n\n| Outcome | Message | Exit code |\n| --- | --- | --- |\n" +
       "| Success | ok | 0 |\n| Timeout | late |  |",
   ],
   [

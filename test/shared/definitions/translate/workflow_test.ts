@@ -33,11 +33,12 @@ const CASES: readonly Case[] = [
         extraction: [
           { id: "a", type: "json_field", path: "p", field: "f" },
           { id: "b", type: "magic_word", store_as: "c" },
+          { id: "d", type: "yaml_field", path: "q" },
         ],
       },
     },
     "1. Check that the environment variable `X` is set.\n   - Otherwise stop\n\nThen find out:\n\n- `a`: the JSON field `f` of `p`\n" +
-      "- `c`: Magic word\n  - **Id:** b",
+      "- `c`: Magic word\n  - **Id:** b\n- `d`\n  - **Path:** q",
   ],
   [
     "## Look around first",
