@@ -1,5 +1,6 @@
 /** The catalog in memory. What responses contain is made once for each version. */
 import { LRUCache } from "lru-cache";
+import { modelName } from "../../shared/models/model_name.ts";
 import type { CatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
@@ -10,7 +11,7 @@ import type { Alias, CatalogOrigin, ModelSummary, Provider } from "./schemas.ts"
 /** A model as responses have it. */
 export interface CatalogEntry {
   row: ModelRow;
-  /** Name, line break and id in lower case. */
+  /** What a search looks in, as `toSearchText` writes it. */
   searchText: string;
   listItem: ModelSummary;
   /** JSON of the full model without `syncedAt`. */
@@ -79,10 +80,15 @@ export function buildCatalog({ version, providers, models, aliases }: CatalogSna
   };
 }
 
+/** Names are found without their hyphens and spaces too: `gpt5`, `claude sonnet`. */
+export function toSearchText(text: string): string {
+  return text.toLowerCase().replaceAll(/[ _-]/g, "");
+}
+
 function toEntry(row: ModelRow): CatalogEntry {
   return {
     row,
-    searchText: `${row.name}\n${row.modelId}`.toLowerCase(),
+    searchText: toSearchText(`${row.name}\n${modelName(row)}`),
     listItem: presentListItem(row),
     modelJson: JSON.stringify(presentModel(row)),
     aliases: [],
