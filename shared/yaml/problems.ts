@@ -57,12 +57,15 @@ const HINTS: Readonly<Record<string, string>> = {
   MULTILINE_IMPLICIT_KEY: "a key must be on one line and followed by a colon",
   TAG_RESOLVE_FAILED: 'remove it, or put quotes around a text that begins with "!"',
   BAD_ALIAS: "put quotes around a text that begins with * or &",
+  MULTIPLE_ANCHORS: "put quotes around a text that begins with * or &",
 };
 
 /** Codes of errors that quotes around the whole value mend. */
 const MENDED_BY_QUOTES: ReadonlySet<string> = new Set([
+  "BAD_ALIAS",
   "BAD_SCALAR_START",
   "BLOCK_AS_IMPLICIT_KEY",
+  "MULTIPLE_ANCHORS",
   "TAG_RESOLVE_FAILED",
   "UNEXPECTED_TOKEN",
 ]);

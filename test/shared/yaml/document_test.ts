@@ -80,6 +80,8 @@ test.each([
   ["a:\n\tb: 1", "indent with spaces"],
   ["a: b: c", 'put quotes around a text that contains ": "'],
   ["a: `x`", "put quotes around"],
+  ["a: &b & c", 'put quotes around a text that begins with * or &. Write a: "&b & c"'],
+  ["a: & c", 'put quotes around a text that begins with * or &. Write a: "& c"'],
   [
     "a: {{ topic }} researcher",
     'yaml 1:16 The YAML cannot be parsed: Unexpected scalar at node end. Write a: "{{ topic }} researcher"',
