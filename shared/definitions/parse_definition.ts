@@ -60,7 +60,7 @@ export function parseDefinition(yaml: string, expected: ExpectedSource): ParsedD
 }
 
 /** A block of keys between two lines of dashes, and Markdown behind it. */
-const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*\r?\n\s*\S/;
+const FRONT_MATTER = /^\s*---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*\r?\n\s*\S/;
 const ROOT_KEY = new RegExp(`^(?:${DEFINITION_TYPES.join("|")}):`, "m");
 
 /** Whether a text is Markdown as coding agents load it: front matter without a root key. */
@@ -88,12 +88,14 @@ function readDefinition(
     addProblem([], `The document must be a map with the root key ${rootKeys(expected)}.`);
     return null;
   }
-  const type = expected ?? DEFINITION_TYPES.find((key) => Object.hasOwn(root, key));
-  if (!type) {
+  const found = DEFINITION_TYPES.find((key) => Object.hasOwn(root, key));
+  if (!found) {
     const place = "name" in root ? ', and put "name" and the others below its "interface:"' : "";
-    addProblem([], `The root key is missing. Start the document with ${rootKeys(null)}${place}.`);
+    const [missing, start] = expected ? [` "${expected}"`, `"${expected}:"`] : ["", rootKeys(null)];
+    addProblem([], `The root key${missing} is missing. Start the document with ${start}${place}.`);
     return null;
   }
+  const type = expected ?? found;
   const body = findBody(root, type, addProblem);
   if (!body) return null;
   const declared = body["interface"];
@@ -131,9 +133,7 @@ function findBody(
       `The document has several definitions. Remove the root key ${named}.`,
       "key",
     );
-  } else if (found[0] === undefined) {
-    addProblem([], `The root key "${type}" is missing. Start the document with "${type}:".`);
-  } else if (found[0] !== type) {
+  } else if (found[0] && found[0] !== type) {
     addProblem([found[0]], `The root key is "${found[0]}", but the type is ${type}.`, "key");
   }
   const body = root[type];

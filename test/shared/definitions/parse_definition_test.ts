@@ -147,6 +147,7 @@ test("parseDefinition() recognizes rendered Markdown and says what to send inste
   const others = [
     "---\nname: helper\ntools: Read, Grep\n---\n\nYou help.\n",
     "\uFEFF---\r\nname: x\r\n---\r\nYou: {a}\r\n",
+    "\n \n---\nname: x\n---\n\nYou help.\n",
   ];
   for (const text of [...rendered, ...others]) {
     for (const type of [null, "agent"] as const) {
@@ -158,8 +159,12 @@ test("parseDefinition() recognizes rendered Markdown and says what to send inste
     }
   }
   expect(problemsOf(`---\n${MINIMAL}---\n${MINIMAL}`)[0]).toContain("several documents");
-  const bare = parseDefinition("name: x\ndescription: y\n", { type: null });
-  expect(bare).toMatchObject({ problems: [{ message: expect.stringContaining('below its "interface:"') }] });
+  for (const type of [null, "agent"] as const) {
+    const bare = parseDefinition("name: x\ndescription: y\n", { type });
+    expect(bare).toMatchObject({
+      problems: [{ message: expect.stringContaining('below its "interface:"') }],
+    });
+  }
 });
 
 test("parseDefinition() takes a name of 100 characters and a version of 20", () => {
