@@ -1,6 +1,5 @@
 /** The catalog in memory. What responses contain is made once for each version. */
 import { LRUCache } from "lru-cache";
-import { modelName } from "../../shared/models/model_name.ts";
 import type { CatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
@@ -11,7 +10,7 @@ import type { Alias, CatalogOrigin, ModelSummary, Provider } from "./schemas.ts"
 /** A model as responses have it. */
 export interface CatalogEntry {
   row: ModelRow;
-  /** What a search looks in, as `toSearchText` writes it. */
+  /** Name, line break and id in lower case. */
   searchText: string;
   listItem: ModelSummary;
   /** JSON of the full model without `syncedAt`. */
@@ -80,15 +79,10 @@ export function buildCatalog({ version, providers, models, aliases }: CatalogSna
   };
 }
 
-/** Names are found without their hyphens and spaces too: `gpt5`, `claude sonnet`. */
-export function toSearchText(text: string): string {
-  return text.toLowerCase().replaceAll(/[ _-]/g, "");
-}
-
 function toEntry(row: ModelRow): CatalogEntry {
   return {
     row,
-    searchText: toSearchText(`${row.name}\n${modelName(row)}`),
+    searchText: `${row.name}\n${row.modelId}`.toLowerCase(),
     listItem: presentListItem(row),
     modelJson: JSON.stringify(presentModel(row)),
     aliases: [],

@@ -14,7 +14,6 @@ import {
   word,
   words,
 } from "../../http/query.ts";
-import { toSearchText } from "../catalog.ts";
 
 const MAX_TEXT_LENGTH = 500;
 /** USD per million tokens. */
@@ -27,8 +26,8 @@ export const SELECTION_QUERY = {
   status: choice(MODEL_STATUSES, "Models of this status"),
   capability: words(MODEL_CAPABILITIES, "Models with all of these capabilities; repeatable"),
   search: mapped(
-    text(MAX_TEXT_LENGTH, "Part of the name, or of `provider/modelId`, ignoring case, hyphens and spaces"),
-    (value) => toSearchText(value?.trim() ?? "") || null,
+    text(MAX_TEXT_LENGTH, "Part of the name or id, or of `provider/modelId` with its slash, ignoring case"),
+    (value) => value?.trim().toLowerCase() || null,
   ),
   minInputCost: decimal(
     COST_BOUNDS,

@@ -1,7 +1,9 @@
 /** Filters and sorts the models of a list. Pure. */
 import { type Static, Type } from "@sinclair/typebox";
+import { modelName } from "../../../shared/models/model_name.ts";
 import { Count, each } from "../../../shared/schemas.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
+import type { ModelRow } from "../../../sql/models/models.ts";
 import { type Catalog, type CatalogEntry, compareTexts } from "../catalog.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
 import type { ModelSelection } from "./list_parameters.ts";
@@ -64,10 +66,15 @@ function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; o
     },
     others: ({ row, searchText }) =>
       (row.removedAt === null || includeGone) &&
-      (search === null || searchText.includes(search)) &&
+      (search === null || searchText.includes(search) || isPartOfKey(search, row)) &&
       isWithin(row.prices["input"] ?? null, { min: minInputCost, max: maxInputCost }) &&
       isWithin(row.contextTokens, { min: minContext, max: null }),
   };
+}
+
+/** Whether a text with a slash is part of `provider/modelId`. */
+function isPartOfKey(search: string, row: ModelRow): boolean {
+  return search.includes("/") && modelName(row).toLowerCase().includes(search);
 }
 
 /**

@@ -174,8 +174,7 @@ describe("filters", () => {
       ["?search=big%2Fvi", ["acme/Big/Vision"]],
       ["?search=%20r1%20", ["acme/deepseek-r1"]],
       ["?search=acme/deepseek-r1", ["acme/deepseek-r1"]],
-      ["?search=DeepSeek%20R1", ["acme/deepseek-r1"]],
-      ["?search=deepseek_r1&provider=acme", ["acme/deepseek-r1"]],
+      ["?search=acme", []],
       [
         "?search=",
         ["acme/Big/Vision", "acme/deepseek-r1", "acme/small-preview", "zeta/embedding", "zeta/old"],
