@@ -30,22 +30,22 @@ interface Place {
 
 /**
  * Opens the map from its root, level by level, so that the limits cut off what is furthest away. A definition stands
- * in the tree once below each one that needs it; met again below itself it is shown and not opened.
+ * in the tree once below each one that needs it; met again below itself it is shown and not opened. So the tree can be cut off
+ * where the flat list is complete.
  */
 export function expandDependencies(
   map: DependencyMap,
   options: { rootId: string; maxDepth?: number; maxNodes?: number },
 ) {
   const { rootId, maxDepth = Number.POSITIVE_INFINITY, maxNodes = MAX_DEPENDENCY_NODES } = options;
+  const flat = listNearest(map, { rootId, maxDepth, maxNodes });
   const graph: DependencyTree = { ...requireNode(map, rootId), dependencies: [] };
-  /** Each definition at its smallest depth, the nearest first. */
-  const flat = new Map<string, DependencyNode & { context: string; depth: number }>();
   const places: Place[] = [{ tree: graph, depth: 0, above: null }];
   /** What was opened somewhere: only that can be opened above. */
   const opened = new Set<string>();
-  let deepest = 0;
+  let deepest = flat.at(-1)?.depth ?? 0;
   const finish = (truncated: boolean) => {
-    return { graph, flat: [...flat.values()], totalCount: flat.size, maxDepth: deepest, truncated };
+    return { graph, flat, totalCount: flat.length, maxDepth: deepest, truncated };
   };
   // Places are added while they are walked: each level after the one above it. So nothing more fits once one does not.
   for (const place of places) {
@@ -54,15 +54,28 @@ export function expandDependencies(
     for (const [to, context] of map.edges.get(place.tree.id) ?? []) {
       const depth = place.depth + 1;
       if (depth > maxDepth || places.length > maxNodes) return finish(true);
-      const node = requireNode(map, to);
-      const tree: DependencyTree = { ...node, context, dependencies: [] };
+      const tree: DependencyTree = { ...requireNode(map, to), context, dependencies: [] };
       place.tree.dependencies.push(tree);
       places.push({ tree, depth, above: place });
-      if (to !== rootId && !flat.has(to)) flat.set(to, { ...node, context, depth });
-      deepest = depth;
+      deepest = Math.max(deepest, depth);
     }
   }
   return finish(false);
+}
+
+/** Lists each definition below the root once, at its smallest depth, the nearest first. */
+function listNearest(map: DependencyMap, limits: { rootId: string; maxDepth: number; maxNodes: number }) {
+  const { rootId, maxDepth, maxNodes } = limits;
+  const found = new Map([[rootId, { ...requireNode(map, rootId), context: "", depth: 0 }]]);
+  // Definitions are added while they are walked.
+  for (const { id, depth } of found.values()) {
+    if (depth === maxDepth) break;
+    for (const [to, context] of map.edges.get(id) ?? []) {
+      if (found.size > maxNodes) break;
+      if (!found.has(to)) found.set(to, { ...requireNode(map, to), context, depth: depth + 1 });
+    }
+  }
+  return [...found.values()].slice(1);
 }
 
 function isBelowItself(place: Place): boolean {

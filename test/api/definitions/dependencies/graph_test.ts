@@ -135,12 +135,18 @@ test("expandDependencies() holds its limits on layers that multiply, and on a ch
   const chain = Object.fromEntries(
     Array.from({ length: 9000 }, (_, n) => [n === 0 ? "a" : `${n}`, [`${n + 1}`]]),
   );
-  for (const needs of [layers, chain]) {
+  for (const [needs, definitions, deepest] of [
+    // Its tree is cut off, because it repeats them.
+    [layers, 40 * 20, 40],
+    [chain, MAX_DEPENDENCY_NODES, MAX_DEPENDENCY_NODES],
+  ] as const) {
     const map = mapOf(needs);
-    const { graph } = expandDependencies(map, { rootId: "a" });
+    const { graph, flat, ...rest } = expandDependencies(map, { rootId: "a" });
     const open = [graph];
     for (const { dependencies } of open) open.push(...dependencies);
     expect(open.length - 1).toBe(MAX_DEPENDENCY_NODES);
+    expect([flat.length, flat.at(-1)?.depth]).toEqual([definitions, deepest]);
+    expect(rest).toEqual({ totalCount: definitions, maxDepth: deepest, truncated: true });
   }
 });
 
