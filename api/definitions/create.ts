@@ -86,14 +86,15 @@ export async function createDraft(
   });
 }
 
-/** Throws QUOTA_EXCEEDED if the organization has no room for these drafts and their lines. */
+/** Throws QUOTA_EXCEEDED if the organization has no room for these versions, of which `drafts` stay drafts, and their lines. */
 export async function requireDraftQuota(
   sql: Sql,
   { org }: Writer,
   added: readonly (DefinitionName & { yamlBytes: number })[],
+  drafts = added.length,
 ): Promise<void> {
   const names = distinctNames(added);
   const lines = names.length - (await countLines(sql, org.orgId, names));
   const yamlBytes = added.reduce((sum, draft) => sum + draft.yamlBytes, 0);
-  await requireQuota(sql, org, { drafts: added.length, lines, yamlBytes });
+  await requireQuota(sql, org, { drafts, lines, yamlBytes });
 }

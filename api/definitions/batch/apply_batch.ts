@@ -36,8 +36,8 @@ interface BatchOptions {
   publish: boolean;
   /** Goes on after errors, to find all of them. The transaction must be rolled back. */
   isDryRun: boolean;
-  /** Rejects documents that need each other in a cycle, although they stay drafts. */
-  rejectsCycles: boolean;
+  /** One request adds and publishes them, so none is a draft in between. Drafts of a batch may not need each other in a cycle. */
+  isBatch: boolean;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function applyBatch(
   writer: Writer,
   { items, options }: { items: readonly SubmittedItem[]; options: BatchOptions },
 ): Promise<void> {
-  const { publish, isDryRun, rejectsCycles } = options;
+  const { publish, isDryRun, isBatch } = options;
   const read = items.filter(isRead);
   const [first] = read;
   if (!first) return;
@@ -59,12 +59,13 @@ export async function applyBatch(
     return { type, name, yamlBytes: Buffer.byteLength(content.yaml) };
   });
   if (!isDryRun && read.length > 1) await lockQuotas(tx, writer.org);
-  await requireDraftQuota(tx, writer, added).catch((error: unknown) => {
+  const drafts = isBatch && publish ? 0 : added.length;
+  await requireDraftQuota(tx, writer, added, drafts).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     first.errors.push(toDocumentError(error));
   });
   const { sorted, cycles } = await sortBatch(batch);
-  if (rejectsCycles) noteDraftCycles(read, cycles);
+  if (isBatch && !publish) noteDraftCycles(read, cycles);
   await addDrafts(tx, writer, { read, isDryRun });
   const written = read.filter(isWritten);
   if (!isDryRun) await requireStillWriter(tx, writer);

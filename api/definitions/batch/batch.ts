@@ -51,7 +51,7 @@ export const validateDefinition = operation(
       provenance: null,
       firstLine: 1,
     };
-    const given = { writer, request, submissions: [submission], publish, rejectsCycles: false };
+    const given = { writer, request, submissions: [submission], publish, isBatch: false };
     const [tried] = await tryBatch(deps, given);
     if (!tried) throw new Error("Cannot report on a document that was not tried");
     return reply(200, { data: tried.report });
@@ -90,7 +90,7 @@ export const createDefinitions = operation(
       const written = await storeBatch(deps, given);
       return reply(201, await writeList(written.map(presentWritten)));
     }
-    const tried = await tryBatch(deps, { ...given, rejectsCycles: !publish });
+    const tried = await tryBatch(deps, { ...given, isBatch: true });
     const definitions = tried.map(({ item: { index, document }, report }) => {
       return { index, type: document?.type ?? null, name: document?.name ?? null, ...report };
     });

@@ -37,13 +37,13 @@ interface SubmitRequest {
 export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Promise<WrittenItem[]> {
   const { writer, submissions, publish } = input;
   const yamlBytes = submissions.reduce((sum, { yaml }) => sum + Buffer.byteLength(yaml), 0);
-  const added = { drafts: submissions.length, lines: 0, yamlBytes };
+  const added = { drafts: publish ? 0 : submissions.length, lines: 0, yamlBytes };
   await writer.inTurn(() => requireQuota(deps.sql, writer.org, added));
   const items = await readSubmissions(deps, input);
   if (!items.some(isRead)) requireNoErrors(items);
   // If a document cannot be read, only try the others: the error then lists their problems too.
   const isDryRun = !items.every(isRead);
-  const options = { publish, isDryRun, rejectsCycles: !publish };
+  const options = { publish, isDryRun, isBatch: true };
   const tried = await runBatch(deps, { ...input, items, options }).catch((error: unknown) => {
     requireNoErrors(items);
     throw error;
@@ -55,11 +55,11 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
 /** Tries to store the documents, rolls back, and returns a report for each. */
 export async function tryBatch(
   deps: OperationDeps,
-  { rejectsCycles, ...input }: SubmitRequest & { rejectsCycles: boolean },
+  { isBatch, ...input }: SubmitRequest & { isBatch: boolean },
 ): Promise<{ item: SubmittedItem; report: Report }[]> {
   const { writer, request, publish } = input;
   const items = await readSubmissions(deps, input);
-  const options = { publish, isDryRun: true, rejectsCycles };
+  const options = { publish, isDryRun: true, isBatch };
   const tried = await runBatch(deps, { ...input, items, options });
   const breaks = await listBreaks(deps, input, tried);
   const work = deps.documents.forCaller(writer.caller.userId, { isBulk: items.length > 1 });

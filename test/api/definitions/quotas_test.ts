@@ -100,6 +100,26 @@ test.each([
   },
 );
 
+test("documents that a batch publishes are no drafts, so it needs no room for drafts", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person({ tier: "free" });
+  await makeDrafts(api, owner, 100);
+  const submit = async (names: readonly string[], options: object) => {
+    const definitions = names.map((name) => ({ yaml: agentYaml(name) }));
+    return write(api, "/batch", own(owner), { body: { definitions, ...options } });
+  };
+  const names = Array.from({ length: 120 }, (_, n) => `new-${n}`);
+  const tried = await submit(names, { publish: true, validate: true });
+  expect(await tried.json()).toMatchObject({ data: { valid: true } });
+  expect((await submit(names, { publish: true })).status).toBe(201);
+  const refused = [409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }];
+  expect(await errorOf(await submit(["more"], {}))).toEqual(refused);
+  // This one tells whether two requests would succeed, to create and to publish.
+  const body = { type: "agent", yaml: agentYaml("more"), publish: true };
+  const one = await write(api, "/validate", own(owner), { body });
+  expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });
+});
+
 test("batches that are submitted at the same time stay within the quota together, with other writers", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const owner = await api.make.person({ tier: "free" });
