@@ -1193,6 +1193,9 @@ CREATE OR REPLACE FUNCTION public.record_model_price_changes()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  -- Truncated: rounding could record an instant in the future.
+  changed_at constant timestamptz := greatest(date_trunc('milliseconds', clock_timestamp()), new.created_at);
 begin
   insert into model_price_changes (provider, model_id, field, old_value, new_value, changed_at, sync_id)
   select
@@ -1201,8 +1204,7 @@ begin
     field,
     before.value::numeric,
     after.value::numeric,
-    -- Truncated: rounding could record an instant in the future.
-    greatest(date_trunc('milliseconds', clock_timestamp()), new.created_at),
+    changed_at,
     nullif(current_setting('ulr.catalog_sync', true), '')::bigint
   from jsonb_each_text(model_prices(old)) as before (field, value)
   full join jsonb_each_text(model_prices(new)) as after (field, value) using (field)

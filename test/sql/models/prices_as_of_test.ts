@@ -149,6 +149,23 @@ test("prices as of any instant are those of the document of that time", async ()
   );
 });
 
+test("all prices of a model change at one instant, so none is seen beside the old ones", async () => {
+  await using db = await openTestDatabase();
+  const { sql } = db;
+  await loadBundledCatalog(sql);
+  await sql`delete from model_price_changes`;
+  // Of so many models, some are written while a millisecond ends.
+  await sql`
+    update models
+    set input_usd_per_mtok = 1001, output_usd_per_mtok = 1002, cache_read_usd_per_mtok = 1003, cache_write_usd_per_mtok = 1004`;
+  const [counted] = await sql`
+    select count(*)::int as models, max(instants)::int as instants
+    from (
+      select count(distinct changed_at) as instants from model_price_changes group by provider, model_id
+    ) as model`;
+  expect(counted).toEqual({ models: 5276, instants: 1 });
+});
+
 test("after the clock was set back, the last recorded price counts", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
