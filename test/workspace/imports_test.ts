@@ -179,7 +179,7 @@ const BEGIN_WRITES = [
 test("operations write in turns", () => {
   const begin = sources.filter(({ path, text }) => {
     const isOperation = path.startsWith("api/") && !path.startsWith("api/admin/");
-    return isOperation && /\.begin\((?!\)|"read only")/.test(text);
+    return isOperation && /\.begin\((?!\)|"read only")|\bbeginAndRetry\(/.test(text);
   });
   expect(begin.map(({ path }) => path).toSorted()).toEqual(BEGIN_WRITES);
 });

@@ -119,7 +119,7 @@ const ValidationDiff = Type.Object(
       description:
         "The highest published version up to the given one, else the highest published one, else the highest draft",
     }),
-    isPublished: Type.Boolean({ description: "False for a draft, for example" }),
+    isPublished: Type.Boolean({ description: "False for a draft" }),
     suggestedBump: oneOf(CHANGE_TYPES),
     classified: listOf(ClassifiedChange),
   },
