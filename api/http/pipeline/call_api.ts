@@ -1,4 +1,6 @@
 /** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
+import { ApiError } from "../../../shared/errors.ts";
+import type { ErrorBody } from "../error_handler.ts";
 import { type ApiCall, type CallApi, callContext, type RequestContext } from "../request_context.ts";
 import { notFound } from "../require_visible.ts";
 import { API_PREFIX, canonicalPath } from "../route.ts";
@@ -35,10 +37,18 @@ async function readable(
   { error, streamEnd, method, route }: RequestContext,
 ): Promise<Response> {
   if (error) throw error;
+  if (response.status >= 400) throw await storedError(response);
   if (!streamEnd) return response;
   await response.body?.cancel();
   if (method !== "HEAD") throw new Error(`Cannot call ${route}: it sends a file`);
   return new Response(null, { status: response.status, headers: response.headers });
+}
+
+/** Returns the error in the stored response of a form that was sent before. */
+async function storedError(response: Response): Promise<ApiError> {
+  const { error }: ErrorBody = JSON.parse(await response.text());
+  const { code, message, details } = error;
+  return new ApiError(code, { message, ...(details && { details }) });
 }
 
 function toRequest(url: URL, call: ApiCall, signal: AbortSignal): Request {

@@ -1,7 +1,8 @@
 /** What pages may call in the API of the same process. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../../helpers/http/app.ts";
-import { openPage } from "../../../helpers/pages/forms.ts";
+import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
+import { hiddenFields, openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
 test("no name in a page's address leads its call to another path", async () => {
   await using api = await openTestApp();
@@ -20,5 +21,33 @@ test("no name in a page's address leads its call to another path", async () => {
     for (const session of [undefined, token]) {
       expect([name, (await openPage(api, path, session)).status]).toEqual([name, 404]);
     }
+  }
+});
+
+test("a refused form that is sent again, as a reload does, is refused again", async () => {
+  await using scene = await openPageScene();
+  const { api, org, owner } = scene;
+  await api.make.project({ orgId: org.id, ownerId: owner.user.id, name: "Checkout", slug: "checkout" });
+  const orgPage = `/orgs/${org.slug}`;
+  const forms = [
+    [`${orgPage}/projects`, "new-title", { name: "Checkout", slug: "" }, "Choose another name."],
+    ["/settings/organizations", "new-title", { name: "Other", slug: org.slug }, "The slug is taken."],
+    [
+      `${orgPage}/webhooks`,
+      "new-webhook-title",
+      { url: "http://127.0.0.1/", types: "export.ready" },
+      "https",
+    ],
+    ["/settings/keys", "new-key-title", { name: "CI", expiresAt: "2020-01-01" }, "last day"],
+  ] as const;
+  for (const [path, heading, fields, text] of forms) {
+    const page = await readPage(api, path, owner.token);
+    const send = { token: owner.token, formToken: formTokenIn(page) };
+    const responses: [number, boolean][] = [];
+    for (const _ of [1, 2]) {
+      const sent = await sendForm(api, path, { ...hiddenFields(page, heading), ...fields }, send);
+      responses.push([sent.status, (await sent.text()).includes(text)]);
+    }
+    expect([path, ...responses.flat()]).toEqual([path, expect.any(Number), true, responses[0]?.[0], true]);
   }
 });
