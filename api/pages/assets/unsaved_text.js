@@ -48,9 +48,9 @@ function offer(form, text) {
     const name = control.getAttribute("name") ?? "";
     return (shown[name] ?? "") === (text.fields[name] ?? "");
   });
-  // The page of a refusal shows what was typed, but it is not saved yet.
-  const isRefused = document.querySelector(".problem[role=alert]:not(:empty)") !== null;
-  if (isShown) return isRefused ? undefined : write(readOthers(text.path));
+  // After a check or a refusal, the page shows what was typed, but it is not saved yet.
+  const isUnsaved = document.querySelector("#result, .problem[role=alert]:not(:empty)") !== null;
+  if (isShown) return isUnsaved ? undefined : write(readOthers(text.path));
   const box = document.getElementById("unsaved");
   const time = box?.querySelector("time");
   if (!box || !time) return;

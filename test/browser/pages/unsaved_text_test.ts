@@ -121,19 +121,23 @@ test("the profile form says that nothing was saved, and offers what was typed af
   });
 });
 
-test("what the service refused is asked about and offered too", async () => {
-  await visitAsAnn(async (page) => {
-    await page.getByLabel("YAML").fill("agent: [");
-    await press(page, "Save draft");
-    await page.getByText(/^\d+ errors?\./).waitFor();
-    const asked = page.waitForEvent("dialog");
-    const left = page.goto("/models");
-    await (await asked).accept();
-    await left;
-    await page.goto(NEW);
-    await page.getByText(OFFER).waitFor();
+for (const [subject, text, button, result] of [
+  ["what the service refused", "agent: [", "Save draft", /^\d+ errors?\./],
+  ["what was only checked", TYPED, "Check", /^No errors/],
+] as const) {
+  test(`${subject} is asked about and offered too`, async () => {
+    await visitAsAnn(async (page) => {
+      await page.getByLabel("YAML").fill(text);
+      await press(page, button);
+      await page.getByText(result).waitFor();
+      const asked = page.waitForEvent("dialog");
+      const left = page.goto("/models");
+      await (await asked).accept();
+      await left;
+      expect(await isOffered(page)).toBe(true);
+    });
   });
-});
+}
 
 test("a discarded text is not offered again", async () => {
   await visitAsAnn(async (page) => {
