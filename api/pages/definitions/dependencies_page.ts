@@ -82,7 +82,7 @@ function renderRow(node: LinkedDefinition & { context: string }, last: Content):
   return [link, badge(type, `kind ${type}`), version, context, last];
 }
 
-/** In pixels. */
+/** In pixels for letters of 16 pixels. With larger letters, the whole picture is larger. */
 const BOX = { width: 230, height: 42, columnGap: 36, rowGap: 12, margin: 8 } as const;
 const MAX_TITLE = 26;
 const MAX_NOTE = 38;
@@ -92,7 +92,7 @@ export function drawGraph({ boxes, columns, rows }: GraphLayout): Html {
   const width = columns * (BOX.width + BOX.columnGap) - BOX.columnGap + 2 * BOX.margin;
   const height = rows * (BOX.height + BOX.rowGap) - BOX.rowGap + 2 * BOX.margin;
   const edges = boxes.map((box) => box.parent && drawEdge(box.parent, box));
-  return html`<svg class="graph" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="group" aria-label="Dependency graph">
+  return html`<svg class="graph" width="${width / 16}rem" height="${height / 16}rem" viewBox="0 0 ${width} ${height}" role="group" aria-label="Dependency graph">
 <g class="edges" aria-hidden="true">${edges}</g>
 ${boxes.map(drawBox)}
 </svg>`;

@@ -118,6 +118,26 @@ test("without JavaScript: search, open, compare, and follow the graph", async ()
   });
 });
 
+test("in the graph, texts stay apart and in their boxes when letters are twice as large", async () => {
+  const dependencies = { requires: ["hostile@^1.0.0"] };
+  const fields = {
+    name: "a-name-as-long-as-a-box-is",
+    version: "1.0.0",
+    agentType: "explorer",
+    dependencies,
+  };
+  await send(`/agent/${fields.name}`, { yaml: stringify({ agent: { interface: fields } }) });
+  const path = `/definitions/agent/@${publisher.org.slug}/${fields.name}@1.0.0/dependencies`;
+  await dashboard.visit({ path, as: publisher }, async (page) => {
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    const boxes = await page.evaluate(`[...document.querySelectorAll(".graph .node")].map((node) => {
+      const [box, , name, note] = [...node.querySelectorAll("rect, text")].map((part) => part.getBoundingClientRect());
+      return name.bottom <= note.top && Math.max(name.right, note.right) <= box.right;
+    })`);
+    expect(boxes).toEqual([true, true]);
+  });
+});
+
 test("the copy button copies the install command", async () => {
   const permissions = ["clipboard-read", "clipboard-write"];
   await dashboard.visit({ path: pathOf(""), permissions }, async (page) => {
