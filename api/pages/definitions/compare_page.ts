@@ -18,6 +18,9 @@ const MAX_FIELDS = 200;
 
 const SIGNIFICANCE_LOOKS: Readonly<Record<string, string>> = { breaking: "bad", structural: "busy" };
 
+/** Versions can be typed. */
+const UNKNOWN_VERSION = html`<p class="problem" role="alert">One of these versions does not exist.</p>`;
+
 /** Content is compared for a paid plan only. */
 const UNPAID = ["SUBSCRIPTION_REQUIRED"] as const;
 
@@ -39,11 +42,13 @@ export async function showCompare(page: Page, address: PageAddress): Promise<Pag
   ]);
   const versions = data.versions.map(({ version }) => version);
   const chosen = chooseVersions(page.url, versions, address.version);
-  return frameTab(definition, {
+  const comparison = chosen && (await nullIf(["NOT_FOUND"], renderComparison(page, line, chosen)));
+  const shown = frameTab(definition, {
     tab: "compare",
     body: html`${chosen && renderForm(versions, { chosen, total: data.total, path: definitionPath(address, "compare") })}
-${chosen === null ? emptyState("There is only one version.") : await renderComparison(page, line, chosen)}`,
+${chosen === null ? emptyState("There is only one version.") : (comparison ?? UNKNOWN_VERSION)}`,
   });
+  return chosen && comparison === null ? { ...shown, status: 404 } : shown;
 }
 
 /** Returns the patch as a file. Throws SUBSCRIPTION_REQUIRED without a paid plan. */

@@ -11,7 +11,8 @@ async function openOften(count: number) {
   for (let patch = 0; patch < count; patch += 1)
     await makeDefinition(api.db.sql, person, { ...columns, version: `1.0.${patch}` });
   const path = `/definitions/agent/@${person.org.slug}/often`;
-  return { api, read: async (rest: string) => (await openPage(api, path + rest)).text() };
+  const open = (rest: string) => openPage(api, path + rest);
+  return { api, open, read: async (rest: string) => (await open(rest)).text() };
 }
 
 test("of more than a hundred versions, any two are compared, and an old one with the highest", async () => {
@@ -34,4 +35,16 @@ test("one version alone cannot be chosen twice", async () => {
   await using _ = api;
   const page = await read("/compare");
   expect([page.includes("There is only one version."), page.includes('name="from"')]).toEqual([true, false]);
+});
+
+test("for a typed version that does not exist, the form is shown again and says so", async () => {
+  const { api, open } = await openOften(101);
+  await using _ = api;
+  const response = await open("/compare?from=1.0.101&to=1.0.0");
+  const page = await response.text();
+  expect([response.status, page.includes('<input id="from" name="from" value="1.0.101"')]).toEqual([
+    404,
+    true,
+  ]);
+  expect(page).toContain("One of these versions does not exist.");
 });

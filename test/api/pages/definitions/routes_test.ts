@@ -218,7 +218,7 @@ test("versions and comparison: sections for everyone, fields and the patch for p
 });
 
 test.each(["from=1&to=1.0.0", "from=9.0.0&to=1.0.0", "from=%00&to=1.0.0"])(
-  "a comparison of versions that do not exist is no page: %s",
+  "a comparison of versions that do not exist is an error: %s",
   async (query) => {
     await publishAgent(api, publisher, { name: `one-${Bun.hash(query)}`, visibility: "public" });
     const { status } = await openPage(api, `${pathOf(`one-${Bun.hash(query)}`)}/compare?${query}`);
