@@ -19,7 +19,7 @@ export function distinctNames<Named extends DefinitionName>(named: readonly Name
 export const MAX_DEFINITION_NAME_LENGTH = 100;
 
 /** What a name must look like, for messages: `name ${NAME_RULE}`. */
-export const NAME_RULE = `must be 1 to ${MAX_DEFINITION_NAME_LENGTH} of a-z, 0-9 and hyphens, without a hyphen at either end, and no UUID`;
+export const NAME_RULE = `must be 1 to ${MAX_DEFINITION_NAME_LENGTH} characters of a-z, 0-9 and hyphens, without a hyphen at either end, and not a UUID`;
 
 export const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 

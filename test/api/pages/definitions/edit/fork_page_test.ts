@@ -44,6 +44,15 @@ test("the same form sent twice forks once, and leads to the fork both times", as
   }
 });
 
+test("a name that is refused is shown again, with the rule in words", async () => {
+  const { api, token, path } = await openFork();
+  await using _ = api;
+  const sent = await sendForm(api, path, { name: "My fork" }, { token });
+  const page = await sent.text();
+  expect([sent.status, page.includes('required value="My fork"')]).toEqual([400, true]);
+  expect(page).toContain("Must be 1 to 100 characters of a-z, 0-9 and hyphens,");
+});
+
 test("in the organization of the source, no name is proposed: its own is taken", async () => {
   const { api, person, token } = await openFork();
   await using _ = api;
