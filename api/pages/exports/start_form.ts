@@ -56,8 +56,14 @@ export async function startExport(page: SignedInPage, org: PageOrg): Promise<Res
   if (page.form.get("action") === "estimate") return { estimate: await estimate(page, org) };
   const response = await page.send(queueExportJob, { org: org.slug, body: toOptions(page.form) });
   const { job, message } = (await response.json()) as Queued;
-  if (message !== undefined) return { problem: `${message}.` };
+  if (message !== undefined) return { problem: `${message.replaceAll(/\w+_\w+/g, labelOf)}.` };
   return seeOther(exportPath(job.id, response.status === 201 ? "started" : "running"));
+}
+
+/** Returns a parameter of the API as the form calls it. */
+function labelOf(name: string): string {
+  const flag = FLAGS.find((known) => known === name);
+  return `“${flag ? FLAG_NAMES[flag] : "As of"}”`;
 }
 
 /** The body of POST /export/jobs, and the query of an estimate. */

@@ -84,16 +84,16 @@ describe("/dashboard/exports", () => {
 });
 
 describe("the form of /dashboard/exports", () => {
-  test("says how the active export differs from the one that was asked for", async () => {
+  test("says how the active export differs from the one that was asked for, in the form's words", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     await sendForm(api, HOME, { format: "csv", include_deleted: "true" }, { token });
-    const other = await sendForm(api, HOME, { format: "parquet", include_deleted: "true" }, { token });
+    const other = await sendForm(api, HOME, { format: "parquet" }, { token });
     const page = await other.text();
     const [job] = await listJobs();
     expect([other.status, page.match(/id="start-problem"[^>]*>([^<]*)</)?.[1]]).toEqual([
       200,
-      expect.stringContaining("with other parameters: format is csv, not parquet."),
+      expect.stringContaining("format is csv, not parquet; “Deleted issues” is true, not false."),
     ]);
     expect(page).toMatch(/name="format" value="parquet" checked/);
     expect(page).toContain(`id="job-${job?.id}"`);
