@@ -123,7 +123,7 @@ export const getDependencies = operation(
       "Publishing settles which definition each reference means: `@org/name` names it; a bare `name` is the definition of " +
       "the author's organization, else the one that the author can read by that name. A range resolves to its highest " +
       "published version that you can see, else to the highest deprecated one. References that you cannot resolve are in " +
-      "`unresolved`. `flat` and the tree have at most 5,000 nodes each, the nearest ones; `truncated` says if any is missing.",
+      "`unresolved`. `flat` and the tree have at most 5,000 nodes each, the nearest; `truncated` says if any is missing.",
     params: VersionOrId,
     query: { maxDepth: integer({ min: 1, max: 50, unset: 50 }, "Number of levels") },
     response: { 200: dataOf(Dependencies, "The dependencies") },

@@ -26,7 +26,7 @@ export const SELECTION_QUERY = {
   status: choice(MODEL_STATUSES, "Models of this status"),
   capability: words(MODEL_CAPABILITIES, "Models with all of these capabilities; repeatable"),
   search: mapped(
-    text(MAX_TEXT_LENGTH, "Part of the name, the id or `provider/modelId`, ignoring case"),
+    text(MAX_TEXT_LENGTH, "Part of name, id or `provider/modelId`, ignoring case"),
     (value) => value?.trim().toLowerCase() || null,
   ),
   minInputCost: decimal(
