@@ -88,13 +88,15 @@ test("builds whose runners are killed, at eight moments, are all finished by oth
   let buildMs = await timeBuild(app, mortal);
   const random = randomNumbers(SEED);
   const dead: JobState[] = [];
-  for (let death = 0; death < DEATHS; death += 1) {
+  const isEnough = () => dead.filter(({ status }) => status === "running").length > DEATHS / 2;
+  // If the machine has become faster since the builds were timed, builds end before their deaths: then all moments again.
+  for (let death = 0; death < DEATHS || (!isEnough() && death < 3 * DEATHS); death += 1) {
     // One death in each eighth of a build, and in a tenth more for the work after the last byte.
-    const job = await dieBuilding(app, mortal, ((death + random()) / DEATHS) * buildMs * 1.1);
+    const job = await dieBuilding(app, mortal, (((death % DEATHS) + random()) / DEATHS) * buildMs * 1.1);
     dead.push(job);
     buildMs = Math.min(buildMs, (await timeOfBuild(app, job.id)) ?? buildMs);
   }
-  expect(dead.filter(({ status }) => status === "running").length).toBeGreaterThan(DEATHS / 2);
+  expect(isEnough()).toBe(true);
 
   await using _first = await startRunner(env);
   await using _second = await startRunner(env);

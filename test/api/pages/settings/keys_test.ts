@@ -115,7 +115,10 @@ test("revoking asks first, then the key is gone", async () => {
   const after = await readPage(api, PATH, owner.token);
   expect(after).not.toContain(id);
   const again = await sendForm(api, revoke, {}, { token: owner.token });
-  expect([again.status, await again.text()]).toEqual([404, expect.stringContaining("removed already")]);
+  expect([again.status, await again.text()]).toEqual([
+    404,
+    expect.stringContaining("already have been removed"),
+  ]);
 });
 
 test("another user's key is as unknown as one that does not exist", async () => {
