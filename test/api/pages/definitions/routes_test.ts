@@ -88,12 +88,12 @@ test("a repeated organization is not multiplied by the links of the page", async
 });
 
 test("a private definition is the page of an unknown one for others, on every tab", async () => {
-  await publishAgent(api, publisher, { name: "hidden", visibility: "private" });
+  await publishAgent(api, publisher, { name: "secluded", visibility: "private" });
   const stranger = await makePublisher();
   for (const token of [undefined, stranger.token]) {
     for (const tab of TABS) {
       const [hidden, unknown] = await Promise.all(
-        ["hidden", "nothing"].map(async (name) => {
+        ["secluded", "missing"].map(async (name) => {
           const response = await openPage(api, `${pathOf(name)}${tab}`, token);
           const id = response.headers.get("x-request-id") ?? "";
           return [response.status, (await response.text()).replaceAll(id, "<id>").replaceAll(name, "<name>")];
