@@ -46,35 +46,32 @@ export async function listCycleErrors(
     tx,
     roots.map(({ id }) => id),
   );
-  const isNew: Follows = (to) => !before.has(`${to.definitionId} ${to.targetOrgId} ${to.type} ${to.name}`);
+  // A version of the batch that another one needs is followed whole.
+  const isNew: Follows = (to, depth) =>
+    (isBatch && depth > 1) || !before.has(`${to.definitionId} ${to.targetOrgId} ${to.type} ${to.name}`);
   const isOwn: Follows = (to) => to.targetOrgId === org.orgId;
-  for (const follows of before.size > 0 ? [isNew, isOwn] : [isNew]) {
+  for (const follows of before.size > 0 ? [isNew, isOwn] : [undefined]) {
     const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep, follows };
     const walk = await walkDependencies(tx, { roots, ...given });
     for (const root of roots) {
       // One walk has room for one large tree. Several of them are walked one by one.
       const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
-      noteCycle(errors, own, root);
+      const cycle = findCycle(own, root.id);
+      const message = cycle && TEXTS.DEPENDENCY_CYCLE(root, cycle);
+      if (message) errors.set(root.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
       await yieldEventLoop();
     }
   }
   return errors;
 }
 
-function noteCycle(errors: Map<string, ApiError>, walk: DependencyWalk, root: PublishedRow): void {
-  const cycle = findCycle(walk, root.id);
-  if (!cycle) return;
-  const message = TEXTS.DEPENDENCY_CYCLE(root, cycle);
-  errors.set(root.id, new ApiError("DEPENDENCY_CYCLE", { message, details: { cycle } }));
-}
-
 /** Returns the shortest path from a definition back to itself, or null. */
-function findCycle({ nodes, edges }: DependencyWalk, id: string): string[] | null {
+function findCycle({ nodes, edges, first }: DependencyWalk, id: string): string[] | null {
   const steps: Step[] = [{ id, from: null }];
   const seen = new Set<string>();
   // Steps are added while they are visited, the nearest first.
   for (const step of steps) {
-    for (const to of edges.get(step.id)?.keys() ?? []) {
+    for (const to of (step.from ? edges : first).get(step.id)?.keys() ?? []) {
       if (to === id) return formatPath(nodes, { id: to, from: step });
       if (!seen.has(to)) steps.push({ id: to, from: step });
       seen.add(to);

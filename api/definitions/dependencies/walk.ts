@@ -19,18 +19,21 @@ const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
 type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
 
 export interface DependencyWalk extends DependencyMap {
+  /** The edges that were followed from the roots. */
+  first: DependencyMap["edges"];
   /** References to what does not exist for the viewer, each once, the nearest first. */
   unresolved: readonly UnresolvedReference[];
   /** True if the depth or the number of references cut off any. */
   truncated: boolean;
 }
 
-/** Whether a walk goes on over a reference. */
-export type Follows = (reference: TreeReferenceRow) => boolean;
+/** Whether a walk follows a reference to a level. */
+export type Follows = (reference: TreeReferenceRow, depth: number) => boolean;
 
 /**
  * Walks from versions to what they need, as far as the viewer may see, `maxDepth` levels down. Opens each definition once, so
- * loops end. Stops early at more definitions than a tree may show.
+ * loops end; with `follows`, a root is opened again if a definition needs it. Stops early at more definitions than a tree may
+ * show.
  */
 export async function walkDependencies(
   sql: Sql,
@@ -40,20 +43,24 @@ export async function walkDependencies(
     maxDepth: number;
     /** What it throws ends the walk. */
     onStep: OnStep;
-    follows?: Follows;
+    follows?: Follows | undefined;
   },
 ): Promise<DependencyWalk> {
   const { roots, viewer, maxDepth, onStep, follows = () => true } = options;
   const nodes = new Map(roots.map((root) => [root.id, nodeOf(root)]));
-  const edges = new Map<string, Map<string, string>>();
+  const first = new Map<string, Map<string, string>>();
+  const others: typeof first = new Map();
+  let edges = first;
   const unresolved = new Map<string, UnresolvedReference>();
   let level = roots.map(({ id }) => id);
   let limit = MAX_REFERENCES;
   let isBatch = roots.length > 1;
+  const opened = new Set(options.follows ? [] : level);
   const hasRoom = () => limit > 0 && nodes.size <= MAX_DEPENDENCY_NODES;
   for (let depth = 1; depth <= maxDepth && level.length > 0 && hasRoom(); depth += 1) {
-    const references = (await listLevel(sql, { level, viewer, limit, isBatch, onStep })).filter(follows);
-    if (!isBatch) limit -= references.length;
+    const found = await listLevel(sql, { level, viewer, limit, isBatch, onStep });
+    const references = found.filter((reference) => follows(reference, depth));
+    if (!isBatch) limit -= found.length;
     isBatch = false;
     const next: string[] = [];
     for (const { reference, target } of await resolveReferences(sql, { references, viewer, onStep })) {
@@ -64,15 +71,19 @@ export async function walkDependencies(
         continue;
       }
       addEdge(edges, reference, target.id);
-      if (nodes.has(target.id)) continue;
       nodes.set(target.id, nodeOf(target));
+      if (opened.has(target.id)) continue;
+      opened.add(target.id);
       next.push(target.id);
     }
     level = next;
+    edges = others;
   }
   const more =
     level.length > 0 ? await listTreeReferences(sql, { definitionIds: level, viewer, limit: 1 }) : [];
-  return { nodes, edges, unresolved: [...unresolved.values()], truncated: limit <= 0 || more.length > 0 };
+  const truncated = limit <= 0 || more.length > 0;
+  const all = new Map([...first, ...others]);
+  return { nodes, first, edges: all, unresolved: [...unresolved.values()], truncated };
 }
 
 /** Adds a definition to those that a document needs. If the document names it twice, the first context counts. */

@@ -164,6 +164,21 @@ test("an organization that closes a cycle of its own by a new reference is refus
   expect(batch.status).toBe(422);
 });
 
+test("a batch that closes a cycle over what another of its lines needed before is refused", async () => {
+  await using api = await openTestApp();
+  const [one, two] = [await api.make.person(), await api.make.person()] as const;
+  const visibility = "public";
+  await publishAgent(api, one, { name: "part", visibility });
+  await publishNeeding(api, one, { name: "tool", requires: ["part"] });
+  await publishNeeding(api, two, { name: "helper", requires: [`@${one.org.slug}/tool`] });
+  const definitions = [
+    { yaml: agentNeeding("tool", ["part"], "1.1.0"), visibility },
+    { yaml: agentNeeding("part", [`@${two.org.slug}/helper`], "1.1.0"), visibility },
+  ];
+  const batch = await write(api, "/batch", one, { body: { definitions, publish: true } });
+  expect((await errorOf(batch))[1]).toBe("DEPENDENCY_CYCLE");
+});
+
 test("a batch that refers to a hidden definition blocks nothing either", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
