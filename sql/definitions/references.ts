@@ -116,12 +116,12 @@ export async function listTreeReferences(
 }
 
 /**
- * Returns the lines that the trees of the last ten earlier publications of each version's line needed: the version's id,
- * organization id, type and name. A bounded number of them: other publications wait.
+ * Returns what the trees of the last ten earlier publications of each version's line needed: the version's id, organization id,
+ * type, name and range. A bounded number of them: other publications wait.
  */
 export async function listNeededBefore(sql: Sql, definitionIds: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ needed: string }[]>`
-    select concat_ws(' ', d.id, r.target_org_id, r.type, r.name) as needed
+    select concat_ws(' ', d.id, r.target_org_id, r.type, r.name, r.range) as needed
     from definitions as d
     cross join lateral (
       select v.id

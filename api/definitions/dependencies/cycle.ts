@@ -48,7 +48,8 @@ export async function listCycleErrors(
   );
   // A version of the batch that another one needs is followed whole.
   const isNew: Follows = (to, depth) =>
-    (isBatch && depth > 1) || !before.has(`${to.definitionId} ${to.targetOrgId} ${to.type} ${to.name}`);
+    (isBatch && depth > 1) ||
+    !before.has(`${to.definitionId} ${to.targetOrgId} ${to.type} ${to.name} ${to.range}`);
   const isOwn: Follows = (to) => to.targetOrgId === org.orgId;
   for (const follows of before.size > 0 ? [isNew, isOwn] : [undefined]) {
     const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep, follows };

@@ -179,6 +179,19 @@ test("a batch that closes a cycle over what another of its lines needed before i
   expect((await errorOf(batch))[1]).toBe("DEPENDENCY_CYCLE");
 });
 
+test("an organization that closes a cycle by another range of a line that it needed before is refused", async () => {
+  await using api = await openTestApp();
+  const [one, two] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, two, { name: "helper", visibility: "public" });
+  const tool = (version: string, range: string) =>
+    publishNeeding(api, one, { name: "tool", version, requires: [`@${two.org.slug}/helper@${range}`] });
+  expect((await tool("1.0.0", "^1.0.0")).status).toBe(200);
+  const requires = [`@${one.org.slug}/tool`];
+  expect((await publishNeeding(api, two, { name: "helper", version: "2.0.0", requires })).status).toBe(200);
+  expect((await errorOf(await tool("1.1.0", "^2.0.0")))[1]).toBe("DEPENDENCY_CYCLE");
+  expect((await tool("1.1.1", "^1.0.0")).status).toBe(200);
+});
+
 test("a batch that refers to a hidden definition blocks nothing either", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
