@@ -60,9 +60,9 @@ export function createTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">
 }
 
 /**
- * Runs the transaction of a write in its caller's turn, and again after a deadlock. Every write of an operation goes through here or `turns`, so that
- * those that wait for a lock leave connections to other requests. Do not call it in a turn or a transaction: it might wait for
- * itself.
+ * Runs the transaction of a write in its caller's turn, and again after a deadlock. Every write of an operation goes through
+ * here or `turns`, so that those that wait for a lock leave connections to other requests. Do not call it in a turn or a
+ * transaction: it might wait for itself.
  */
 export type WriteInTurn = <Result>(
   request: Request,

@@ -2,7 +2,7 @@
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
-/** From how much of a unit on the next one is used: this rounds to 1,000. */
+/** The share of a unit from which on it is used: less of it does not round to 1,000 of the smaller one. */
 const FULL_UNIT = 0.9995;
 
 /** Returns `512 bytes`, `2.5 MB`, in powers of 1000. */

@@ -238,7 +238,7 @@ const CHECK_INTERVAL_MS = 250;
 interface LockWatch extends AsyncDisposable {
   /** Describes the sessions that were last seen blocking; empty if there were none. */
   readonly holders: string;
-  /** Whether it has ended the statement because its waits together were too long. */
+  /** Whether it has canceled the statement, whose waits together were too long. */
   readonly hasCanceled: boolean;
 }
 

@@ -86,7 +86,7 @@ export async function createDraft(
   });
 }
 
-/** Throws QUOTA_EXCEEDED if the organization has no room for these versions, of which `drafts` stay drafts, and their lines. */
+/** Throws QUOTA_EXCEEDED if the organization has no room for these versions and their lines. `drafts` of them stay drafts. */
 export async function requireDraftQuota(
   sql: Sql,
   { org }: Writer,

@@ -56,8 +56,8 @@ export function isForPeople(request: Request): boolean {
   return acceptsHtml(request) && !PROGRAM_PATHS.test(pathname);
 }
 
-/** Links to what the visitor may have meant. They follow from the address and the public catalog alone. */
-function meantBy({ details = {} }: ApiError): Content {
+/** Links to what the visitor may have meant. Only the address and the public catalog decide, so they reveal nothing. */
+function renderSuggestions({ details = {} }: ApiError): Content {
   const { reason, suggestions, name } = details;
   const modelPathOf = (model: string) => modelPath(parseModelName(model));
   const meant = didYouMean(Array.isArray(suggestions) ? suggestions : [], modelPathOf);
@@ -94,7 +94,7 @@ export async function toErrorPage(
     address: status === 404 ? "/" : context.url.pathname,
     main: html`<div class="card message">
   <h1>${title}</h1>
-  ${meantBy(error)}
+  ${renderSuggestions(error)}
   <p>${text}</p>
   ${needsFactor && html`<p><a class="button primary" href="/settings/second-factor">Your second factors</a></p>`}
   <p class="actions"><a class="button${!needsFactor && " primary"}" href="/">Start page</a> <a class="button" href="/dashboard/exports">Dashboard</a> <a class="button" href="/swagger">API documentation</a></p>

@@ -29,7 +29,7 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Asks whether one of the names was meant, with links to them; empty without a name. */
+/** Returns `Did you mean a, b?` with a link for each name; empty without names. */
 export function didYouMean(names: readonly string[], addressOf: (name: string) => string): Content {
   const links = names.map(
     (name, index) => html`${index > 0 && ", "}<a href="${addressOf(name)}">${name}</a>`,

@@ -16,7 +16,7 @@ const CONTENTS: Readonly<Record<ExportDatasetName, string>> = {
   "analysis-records": "Records behind the summaries",
 };
 
-/** What has not changed is only in the copy. */
+/** An increment leaves out parents that have not changed. */
 const describeJoins = ({ since }: ManifestHead): string => `## How the files join
 
 Ids are unique within a project, so key rows of several projects by project and id. The project's id is in \`manifest.json\`.

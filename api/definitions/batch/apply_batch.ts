@@ -36,7 +36,7 @@ interface BatchOptions {
   publish: boolean;
   /** Goes on after errors, to find all of them. The transaction must be rolled back. */
   isDryRun: boolean;
-  /** One request adds and publishes them, so none is a draft in between. Drafts of a batch may not need each other in a cycle. */
+  /** Whether one request stores all. If it publishes them, none counts as a draft; drafts may not need each other in a cycle. */
   isBatch: boolean;
 }
 

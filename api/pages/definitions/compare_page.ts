@@ -18,7 +18,7 @@ const MAX_FIELDS = 200;
 
 const SIGNIFICANCE_LOOKS: Readonly<Record<string, string>> = { breaking: "bad", structural: "busy" };
 
-/** Versions can be typed. */
+/** With many versions, they are typed. */
 const UNKNOWN_VERSION = html`<p class="problem" role="alert">One of these versions does not exist.</p>`;
 
 /** Content is compared for a paid plan only. */

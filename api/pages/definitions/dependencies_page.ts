@@ -82,7 +82,7 @@ function renderRow(node: LinkedDefinition & { context: string }, last: Content):
   return [link, badge(type, `kind ${type}`), version, context, last];
 }
 
-/** In pixels for letters of 16 pixels. With larger letters, the whole picture is larger. */
+/** In pixels at a font size of 16 pixels. The graph scales with the font size of the page. */
 const BOX = { width: 230, height: 42, columnGap: 36, rowGap: 12, margin: 8 } as const;
 const MAX_TITLE = 26;
 const MAX_NOTE = 38;

@@ -91,7 +91,6 @@ const STAGE: Keys = {
   artifacts_from: key.texts("Stages whose files it uses", "[build]"),
 };
 
-/** The type beside an older reference; a command if it is no type. */
 /** What the `ref` of a stage names, by its `type`. Everything else is a command. */
 export const STAGE_TYPES: Readonly<Record<string, DefinitionType>> = {
   command: "command",
