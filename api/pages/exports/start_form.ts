@@ -1,5 +1,4 @@
 /** The form that starts an organization export, or estimates it. */
-
 import { formatBytes } from "../../../shared/format_bytes.ts";
 import { FORMAT_NAMES } from "../../../shared/vocabulary.ts";
 import { listOrganizationProjects } from "../../accounts/organizations/projects.ts";
@@ -49,6 +48,9 @@ function describeProblem({ code, message, details, fields }: FormProblems, org: 
   return message;
 }
 
+/** Parameters of the API as the form calls them. */
+const LABELS: Readonly<Record<string, string>> = { ...FLAG_NAMES, as_of: "As of" };
+
 type Queued = ResponseOf<typeof queueExportJob> & { message?: string };
 
 /** POST: starts the export and leads to its row, or returns what the form shows. */
@@ -56,14 +58,9 @@ export async function startExport(page: SignedInPage, org: PageOrg): Promise<Res
   if (page.form.get("action") === "estimate") return { estimate: await estimate(page, org) };
   const response = await page.send(queueExportJob, { org: org.slug, body: toOptions(page.form) });
   const { job, message } = (await response.json()) as Queued;
-  if (message !== undefined) return { problem: `${message.replaceAll(/\w+_\w+/g, labelOf)}.` };
+  const problem = message?.replaceAll(/\w+_\w+/g, (name) => `“${LABELS[name] ?? name}”`);
+  if (problem !== undefined) return { problem: `${problem}.` };
   return seeOther(exportPath(job.id, response.status === 201 ? "started" : "running"));
-}
-
-/** Returns a parameter of the API as the form calls it. */
-function labelOf(name: string): string {
-  const flag = FLAGS.find((known) => known === name);
-  return `“${flag ? FLAG_NAMES[flag] : "As of"}”`;
 }
 
 /** The body of POST /export/jobs, and the query of an estimate. */
