@@ -119,7 +119,7 @@ export async function listTreeReferences(
  * Returns what the trees of the last ten earlier publications of each version's line needed: the version's id, organization id,
  * type, name and range. A bounded number of them: other publications wait.
  */
-export async function listNeededBefore(sql: Sql, definitionIds: readonly string[]): Promise<Set<string>> {
+export async function listNeededBefore(sql: Sql, versions: readonly { id: string }[]): Promise<Set<string>> {
   const rows = await sql<{ needed: string }[]>`
     select concat_ws(' ', d.id, r.target_org_id, r.type, r.name, r.range) as needed
     from definitions as d
@@ -131,7 +131,7 @@ export async function listNeededBefore(sql: Sql, definitionIds: readonly string[
       limit 10
     ) as earlier
     join definition_references as r on r.definition_id = earlier.id and r.in_tree
-    where d.id = any(${[...definitionIds]}::uuid[])
+    where d.id = any(${versions.map(({ id }) => id)}::uuid[])
     limit 50000`;
   return new Set(rows.map(({ needed }) => needed));
 }

@@ -42,10 +42,7 @@ export async function listCycleErrors(
   if (roots.length === 0) return errors;
   const isBatch = roots.length > 1;
   const onStep = limitTime(MAX_SEARCH_MS, TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000));
-  const before = await listNeededBefore(
-    tx,
-    roots.map(({ id }) => id),
-  );
+  const before = await listNeededBefore(tx, roots);
   // A version of the batch that another one needs is followed whole.
   const isNew: Follows = (to, depth) =>
     (isBatch && depth > 1) ||

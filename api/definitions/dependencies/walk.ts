@@ -32,8 +32,7 @@ export type Follows = (reference: TreeReferenceRow, depth: number) => boolean;
 
 /**
  * Walks from versions to what they need, as far as the viewer may see, `maxDepth` levels down. Opens each definition once, so
- * loops end; with `follows`, a root is opened again if a definition needs it. Stops early at more definitions than a tree may
- * show.
+ * loops end; with `follows`, a root again if a definition needs it. Stops early at more definitions than a tree may show.
  */
 export async function walkDependencies(
   sql: Sql,

@@ -46,8 +46,7 @@ async function readable(
 
 /** Returns the error in the stored response of a form that was sent before. */
 async function storedError(response: Response): Promise<ApiError> {
-  const { error }: ErrorBody = JSON.parse(await response.text());
-  const { code, message, details } = error;
+  const { code, message, details } = ((await response.json()) as ErrorBody).error;
   return new ApiError(code, { message, ...(details && { details }) });
 }
 
