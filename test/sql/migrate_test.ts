@@ -184,14 +184,15 @@ test("migrate() gives up when the locks of one file together take too long, so t
     "alter table api_keys add later int; alter table runs add later int; alter table issues add later int",
   );
   const [first, second] = [await holdTable(db, "runs"), await holdTable(db, "issues")];
-  const migrating = migrate(db.owner, { migrations });
+  const patience = { timeoutMs: 4000, pauseMs: 2000, attempts: 20 };
+  const migrating = migrate(db.owner, { migrations, patience });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
-  // As long as a read waits in the API.
+  // Twice as long as a read waits in the API, so that a busy machine has time to cancel: one by one, the waits take 7 s.
   const reading = db.sql.begin(async (tx) => {
-    await tx`set local lock_timeout = '3s'`;
+    await tx`set local lock_timeout = '6s'`;
     return tx`select count(*) from api_keys`;
   });
-  await pause(1500);
+  await pause(3000);
   await first.release();
   expect(await reading).toHaveLength(1);
   await second.release();
