@@ -179,6 +179,24 @@ test("a batch that closes a cycle over what another of its lines needed before i
   expect((await errorOf(batch))[1]).toBe("DEPENDENCY_CYCLE");
 });
 
+test("a cycle that another organization has closed blocks no batch in which a new line needs its line", async () => {
+  await using api = await openTestApp();
+  const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
+  await publishAgent(api, mallory, { name: "helper", visibility: "public" });
+  const requires = [`@${mallory.org.slug}/helper`];
+  await publishAgent(api, victim, { name: "tool", version: "0.1.0", visibility: "public" });
+  await publishNeeding(api, victim, { name: "tool", requires });
+  const range = "0.1.0 || >=2.0.0";
+  const attack = { name: "helper", version: "1.1.0", requires: [`@${victim.org.slug}/tool@${range}`] };
+  expect((await publishNeeding(api, mallory, attack)).status).toBe(200);
+  const definitions = [
+    { yaml: agentNeeding("tool", requires, "2.0.0"), visibility: "public" },
+    { yaml: agentNeeding("other", ["tool"]), visibility: "public" },
+  ];
+  const batch = await write(api, "/batch", victim, { body: { definitions, publish: true } });
+  expect(batch.status).toBe(201);
+});
+
 test("an organization that closes a cycle by another range of a line that it needed before is refused", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
