@@ -72,9 +72,9 @@ function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; o
   };
 }
 
-/** Whether a text with a slash is part of `provider/modelId`. */
+/** Whether a text that has a slash behind its first word is part of `provider/modelId`. */
 function isPartOfKey(search: string, row: ModelRow): boolean {
-  return search.includes("/") && modelName(row).toLowerCase().includes(search);
+  return search.indexOf("/") > 0 && modelName(row).toLowerCase().includes(search);
 }
 
 /**

@@ -175,6 +175,7 @@ describe("filters", () => {
       ["?search=%20r1%20", ["acme/deepseek-r1"]],
       ["?search=acme/deepseek-r1", ["acme/deepseek-r1"]],
       ["?search=acme", []],
+      ["?search=/", ["acme/Big/Vision"]],
       [
         "?search=",
         ["acme/Big/Vision", "acme/deepseek-r1", "acme/small-preview", "zeta/embedding", "zeta/old"],

@@ -103,7 +103,8 @@ test("a private definition is the page of an unknown one for others, on every ta
       expect(hidden).toEqual(unknown);
     }
   }
-  for (const tab of TABS) expect(await textOf(pathOf("secluded") + tab, publisher.token)).toContain("Reviewer");
+  for (const tab of TABS)
+    expect(await textOf(pathOf("secluded") + tab, publisher.token)).toContain("Reviewer");
   expect(await textOf(pathOf("secluded"), publisher.token)).toContain(
     "-H &quot;Authorization: Bearer $API_KEY&quot;",
   );
