@@ -2,7 +2,7 @@
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { MembershipRow } from "../../sql/accounts/organization_members.ts";
-import type { Sql } from "../../sql/connection/pool.ts";
+import { isTransaction, type Sql } from "../../sql/connection/pool.ts";
 import { countDefinitionQuotas, type DefinitionQuotas } from "../../sql/definitions/quotas.ts";
 import { lockTransaction } from "../../sql/locks.ts";
 
@@ -21,12 +21,13 @@ const MARGIN: DefinitionQuotas = { drafts: 250, lines: 250, yamlBytes: 10_000_00
 type Org = Pick<MembershipRow, "orgId" | "slug" | "tier">;
 
 /**
- * Counts the used quotas of an organization. Near a limit, it also locks them (`lockQuotas`), so that writers take turns and
- * none exceeds it. Call it before any other lock, or two writers may wait for each other.
+ * Counts the used quotas of an organization. Near a limit, a transaction also locks them (`lockQuotas`), so that writers take
+ * turns and none exceeds it. Call it before any other lock, or two writers may wait for each other.
  */
 export async function countUsedQuotas(sql: Sql, org: Org): Promise<DefinitionQuotas> {
   const used = await countDefinitionQuotas(sql, org.orgId);
-  if (findExceeded(org, used, MARGIN) === null) return used;
+  // Outside a transaction, the lock would only wait for a batch, and for less time than a write may wait.
+  if (!isTransaction(sql) || findExceeded(org, used, MARGIN) === null) return used;
   await lockQuotas(sql, org);
   return countDefinitionQuotas(sql, org.orgId);
 }

@@ -224,6 +224,10 @@ export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fra
   return fragment`jsonb_populate_recordset(null::${rawFragment(table)}, ${sql.json(named as never)})`;
 }
 
+export function isTransaction(sql: Sql): sql is Transaction {
+  return "savepoint" in sql;
+}
+
 /**
  * Sends the commit behind the statements that were executed, without waiting for their results. Later statements are
  * rejected. `begin("read only")` does not wait for its response either. Both save a round trip and need our patch of the

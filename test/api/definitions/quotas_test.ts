@@ -1,7 +1,9 @@
 /** The quotas of an organization in the registry, and the maximum lengths of texts. */
 import { expect, test } from "bun:test";
+import { lockQuotas } from "../../../api/definitions/quotas.ts";
 import {
   agentYaml,
+  ask,
   type Caller,
   createAgent,
   errorOf,
@@ -118,6 +120,21 @@ test("documents that a batch publishes are no drafts, so it needs no room for dr
   const body = { type: "agent", yaml: agentYaml("more"), publish: true };
   const one = await write(api, "/validate", own(owner), { body });
   expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });
+});
+
+test("near a limit, a document is read without waiting for a batch, which may take longer than a read waits", async () => {
+  await using api = await openTestApp();
+  const owner = await api.make.person();
+  await makeDrafts(api, owner, 900);
+  await api.db.sql.begin(async (tx) => {
+    await lockQuotas(tx, { orgId: owner.org.id });
+    const wrong = { yaml: "agent: [" };
+    expect((await write(api, "/agent/wrong", own(owner), { body: wrong })).status).toBe(422);
+    const batch = { definitions: [wrong] };
+    expect((await write(api, "/batch", own(owner), { body: batch })).status).toBe(422);
+    const edit = { method: "PUT", body: wrong };
+    expect((await ask(api, "/agent/many@2.0.2", own(owner), edit)).status).toBe(422);
+  });
 });
 
 test("batches that are submitted at the same time stay within the quota together, with other writers", async () => {
