@@ -15,7 +15,7 @@ export interface NewAccountMail {
   kind: AccountMailKind;
   /** The recipient; need not have an account. */
   email: string;
-  /** Whose account it is about. Unset where the request must not find out. */
+  /** The account that the mail is about. Unset where the request must not reveal whether there is one. */
   userId?: string;
   orgId?: string;
   details?: AccountMailDetails;

@@ -118,7 +118,7 @@ export interface SessionChallengeRow {
   id: string;
   challengeHash: Uint8Array | null;
   secret: Uint8Array | null;
-  /** Of the database's clock, since the epoch. */
+  /** Milliseconds since the epoch, by the database's clock. */
   nowMs: number;
 }
 

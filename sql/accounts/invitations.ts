@@ -161,7 +161,7 @@ export async function countPendingInvitations(
       and i.org_id = ${key.orgId} and i.email <> lower(${key.exceptEmail})) as pending`);
 }
 
-/** Returns the seconds until the user may invite again, if they may send `limit` invitations an hour; 0 if they may now. */
+/** Returns the seconds until the user may invite again, with at most `limit` invitations an hour; 0 if they may now. */
 export async function findInvitationWait(
   sql: Sql,
   { userId, limit }: { userId: string; limit: number },

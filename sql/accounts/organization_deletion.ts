@@ -44,7 +44,7 @@ export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
 }
 
 export interface DeletedOrg {
-  /** Of export jobs that were queued or running. */
+  /** Export jobs that were queued or running. */
   jobIds: string[];
   members: number;
   projects: number;

@@ -139,7 +139,7 @@ export async function releaseProjectNames(
       and deleted_at <= now() - make_interval(days => ${PROJECT_RESTORE_DAYS})`;
 }
 
-/** Lists the projects of an organization with this name or slug, also deleted ones. */
+/** Lists the projects of an organization with this name or slug, including deleted ones. */
 export async function listProjectsNamed(
   sql: Sql,
   { orgId, name, slug }: { orgId: string; name: string; slug: string },

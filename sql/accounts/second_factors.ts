@@ -95,7 +95,7 @@ export interface TotpFactorRow {
   wrongCodes: number;
   /** Until that day is over. */
   waitMs: number;
-  /** Of the database's clock, since the epoch. */
+  /** Milliseconds since the epoch, by the database's clock. */
   nowMs: number;
 }
 

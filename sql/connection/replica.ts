@@ -170,7 +170,7 @@ export class Replica {
   }
 }
 
-/** 0 if everything that the primary has flushed is replayed, else the age of the last commit that is. */
+/** Returns 0 if the replica has replayed all that the primary has flushed, else the age of the last commit it replayed. */
 async function measureLag(primary: Pool, replica: Pool): Promise<number | null> {
   const [flushed] = await primary<[{ now: string; lsn: string }]>`
     select clock_timestamp() as now, pg_current_wal_flush_lsn()::text as lsn`;

@@ -116,8 +116,8 @@ export async function listTreeReferences(
 }
 
 /**
- * Returns what the trees of the last ten earlier publications of each version's line needed: the version's id, organization id,
- * type, name and range. A bounded number of them: other publications wait.
+ * Returns the tree references of the last ten earlier publications of each version's line, as texts of the version's id,
+ * organization id, type, name and range. Their number is bounded, because other publications wait.
  */
 export async function listNeededBefore(sql: Sql, versions: readonly { id: string }[]): Promise<Set<string>> {
   const rows = await sql<{ needed: string }[]>`

@@ -20,7 +20,7 @@ export interface RehashOptions {
 interface OldRow {
   id: string;
   yaml: string;
-  /** Another one after every change. */
+  /** Changes with every update of the row. */
   revision: string;
 }
 

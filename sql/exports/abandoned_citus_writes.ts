@@ -12,7 +12,7 @@ export interface AbandonedCitusWrite {
 /** The writes that belong to open sessions of the coordinator. */
 interface LiveWork {
   pids: number[];
-  /** Transactions over nodes, `pid_number`: their prepared transactions end with them. */
+  /** Open distributed transactions as `pid_number`. Their prepared transactions end when they do. */
   transactions: string[];
 }
 

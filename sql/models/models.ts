@@ -91,7 +91,7 @@ export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<
   if (models.length === 0) return;
   const columns = [...COLUMNS, ...PRICE_COLUMNS];
   const rows = models.map(({ prices, ...model }) => ({ ...model, ...toPriceColumns(prices) }));
-  // The key stays out: setting it would make rows that refer to a model wait, even with the same value.
+  // Not the key: setting it, even to the same value, would block writes of rows that refer to the model.
   const changes = columns
     .filter((column) => column !== "provider" && column !== "model_id")
     .map((column) => `${column} = excluded.${column}`)

@@ -65,7 +65,7 @@ export function watchDatabase(
 
 interface ReadyDeps {
   checkDatabase: () => Promise<DatabaseStatus>;
-  /** Of a process that uses the artifact store. Does not affect readiness. */
+  /** Set in processes that use the artifact store. Does not affect readiness. */
   findArtifactProblem?: () => Promise<ArtifactProblem>;
   /** Aborted when the process shuts down. */
   shutdownSignal: AbortSignal;

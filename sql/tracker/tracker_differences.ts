@@ -27,7 +27,7 @@ interface Column {
   isNotNull: boolean;
 }
 
-/** Returns one line per difference, each with what it breaks; none if exports have all they need. */
+/** Returns one line per difference, with what it breaks; empty if exports have all they need. */
 export async function listTrackerDifferences(sql: Transaction, schema: string): Promise<string[]> {
   const missing = await listMissingRelations(sql, schema);
   if (missing.length > 0) return missing;
