@@ -1,4 +1,4 @@
-/** Pages whose scripts keep something in the tab, in a browser that denies them storage. */
+/** Pages whose scripts use sessionStorage, in a browser that denies it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalog.ts";

@@ -34,7 +34,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   const recovered = await waitFor(() => readLines().find((line) => line.includes("log.lines_dropped")));
   expect(JSON.parse(recovered).lines).toBeGreaterThanOrEqual(before);
   expect(JSON.parse(recovered).lines).toBe(await countLost());
-  // Only the line during which space ran out can be truncated.
+  // Only the line that was being written when space ran out can be truncated.
   const broken = readLines().filter((line) => {
     try {
       return typeof JSON.parse(line) !== "object";

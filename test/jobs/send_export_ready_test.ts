@@ -157,7 +157,7 @@ test("a mail is sent once, however often it is queued", async () => {
   expect(server.received.length).toBe(1);
 });
 
-test("two processes that hold the same mail send one, also while the server takes its time", async () => {
+test("two processes that hold the same mail send one, even while the server takes its time", async () => {
   const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({

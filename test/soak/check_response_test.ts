@@ -42,7 +42,7 @@ describe("a response is checked", () => {
     expect(checkOutcome({ ...ATTEMPT, expects: [429] }, failure(429), NONE)).toContain("without Retry-After");
   });
 
-  test("as wrong when it is a failure of ours, whatever is away", () => {
+  test("as wrong if it is an internal error, even during an outage", () => {
     for (const status of [500, 502, 504]) {
       expect(checkOutcome(ATTEMPT, failure(status), away("database", 0, null))).toContain(
         `answered ${status}`,
@@ -55,7 +55,7 @@ describe("a response is checked", () => {
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, bare, NONE)).toContain("without its envelope");
   });
 
-  test("of 503 by whether the database was away, and when to come again", () => {
+  test("of 503 by whether the database was down, and by its Retry-After", () => {
     expect(checkOutcome(ATTEMPT, failure(503, AGAIN), away("database", 1900, null))).toBeNull();
     expect(checkOutcome(ATTEMPT, failure(503), away("database", 1900, null))).toContain(
       "without Retry-After",
@@ -85,7 +85,7 @@ describe("a missing response is checked", () => {
   const refused: End = { type: "refused" };
   const broken = (hasHead: boolean): End => ({ type: "broken", hasHead, message: "closed" });
 
-  test("by whether that process was away", () => {
+  test("by whether the process that was asked was down", () => {
     for (const end of [refused, broken(false), broken(true)]) {
       expect(checkOutcome(ATTEMPT, end, away("api-1", 1500, 1600))).toBeNull();
       expect(checkOutcome(ATTEMPT, end, away("api-2", 1500, 1600))).toBeString();
@@ -93,7 +93,7 @@ describe("a missing response is checked", () => {
     }
   });
 
-  test("in the middle of an export by whether the database was away", () => {
+  test("in the middle of an export by whether the database was down", () => {
     const gone = away("database", 1500, 1600);
     expect(checkOutcome({ ...ATTEMPT, isExport: true }, broken(true), gone)).toBeNull();
     expect(checkOutcome({ ...ATTEMPT, isExport: true }, broken(false), gone)).toBeString();

@@ -78,7 +78,7 @@ describe("POST /auth/password", () => {
   });
 });
 
-test("a new password that has the address in it is refused, also if the address changes at this moment", async () => {
+test("a new password that contains the address is refused, even if the address changes at the same time", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);

@@ -173,7 +173,7 @@ describe("POST /auth/keys limits", () => {
     }
   });
 
-  test("a user has at most 100 live keys, also under concurrent requests; revoked and expired keys do not count", async () => {
+  test("a user has at most 100 live keys, even under concurrent requests; revoked and expired keys do not count", async () => {
     await using api = await openTestApp();
     const { token, user } = await makeSession(api);
     const past = "2026-01-01T00:00:00.000Z";

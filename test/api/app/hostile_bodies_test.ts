@@ -10,7 +10,7 @@ const AUTH_MAX_BYTES = 4096;
 const PASSKEY_MAX_BYTES = 32_768;
 /** The paths below /auth that take the response of a passkey. */
 const PASSKEY_PATHS = ["factors/passkeys", "factors/verify", "login/second-factor"];
-/** The response and the log line: all that a refusal may write. */
+/** The most JSON that a refusal may write: the response and the log line. */
 const REFUSAL_MAX_CHARS = 32_768;
 /** The longest text that is parsed during a refusal: the log line, which the tests read. */
 const PARSED_MAX_CHARS = 2_000;

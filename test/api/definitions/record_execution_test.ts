@@ -106,7 +106,7 @@ test("platform administrators record every version there is, of organizations th
   expect((await errorOf(refused)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("a private line never takes the executions of a public one of its name", async () => {
+test("a private line never takes the executions of a public line with the same name", async () => {
   await using api = await openTestApp();
   const early = await api.make.person();
   const late = await api.make.person();

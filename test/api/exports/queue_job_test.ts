@@ -132,7 +132,7 @@ test("POST /export/jobs names the parameters in which the active job differs fro
   }
 });
 
-test("POST /export/jobs refuses times that cannot be, also while a job is active", async () => {
+test("POST /export/jobs refuses impossible times, even while a job is active", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   expect((await postJob(app, person, {})).status).toBe(201);

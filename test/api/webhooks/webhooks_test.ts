@@ -59,7 +59,7 @@ test("bad bodies, private addresses and queries are refused before anything is w
   expect(await api.db.sql`select from webhooks`).toHaveLength(0);
 });
 
-test("an organization has up to 10 webhooks, also when they are created at once", async () => {
+test("an organization has up to 10 webhooks, even when they are created at once", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const creating = Array.from({ length: WEBHOOKS_MAX + 3 }, () =>

@@ -107,7 +107,7 @@ export async function signInWithCode(api: TestApp, account: Account, code: strin
   return ((await response.json()) as { data: SignedIn }).data;
 }
 
-/** What the passkey has to sign in a pending sign-in. */
+/** Returns the challenge that the passkey has to sign in a pending sign-in. */
 export async function signInChallenge(api: TestApp, loginToken: string): Promise<string> {
   const body = { loginToken };
   const path = "/auth/login/second-factor/options";

@@ -52,7 +52,7 @@ export interface Asked {
   text: string;
   /** The status, and the code of an error. */
   verdict: string;
-  /** What the client sees, without what differs in every response. */
+  /** What the client sees, except values that differ in every response. */
   seen: string;
   /** What the client sees for the same request about something that does not exist. */
   askForNothing(): Promise<string>;

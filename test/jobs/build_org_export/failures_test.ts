@@ -64,7 +64,7 @@ test("a builder that was taken over stops, leaves the job alone and no file behi
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("a build that is canceled stops, also where it waits for the database, and leaves nothing behind", async () => {
+test("a build that is canceled stops, even where it waits for the database, and leaves nothing behind", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));

@@ -74,7 +74,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a project that was deleted is left out, also when the replica has not heard of it", async () => {
+test("a project that was deleted is left out, even when the replica has not heard of it", async () => {
   const { app, exported } = await openWithProject();
   await using _app = app;
   const { person, project } = exported;

@@ -312,7 +312,7 @@ test("it and a build that ends meanwhile do not wait for each other in a circle"
   for (const owner of [ready, dead]) {
     const { id } = await jobOf(await postJob(api, owner));
     await endNow(api, owner);
-    // The second has lost all its builders: its next attempt only fails it.
+    // The second job has used up its attempts, so the next build only marks it as failed.
     if (owner === dead)
       await api.db.sql`update export_jobs set status = 'running', attempt = 3 where id = ${id}`;
     const { build } = await api.db.sql.begin(async (tx) => {

@@ -42,7 +42,7 @@ test("no mail is sent about a webhook that was enabled since and disabled by han
   expect(await storedMails(app)).toEqual([]);
 });
 
-test("what an earlier checkout has queued, the id alone, is mailed", async () => {
+test("a job of an earlier checkout, with the webhook's id only, is mailed", async () => {
   const { app: opened, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);

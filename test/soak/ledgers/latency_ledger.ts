@@ -5,7 +5,7 @@ import { formatTable } from "../../helpers/format_table.ts";
 export type Phase = "warm-up" | "calm" | "hostile" | "over";
 type Compared = "calm" | "hostile";
 
-/** The largest growth of the 99th percentile beside abusers. */
+/** How much the 99th percentile may grow while abusers run. */
 const MAX_RATIO = 3;
 /** With fewer responses, the 99th percentile means nothing. */
 const MIN_JUDGED = 300;

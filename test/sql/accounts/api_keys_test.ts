@@ -54,7 +54,7 @@ test("findKeyCaller() finds no key that is unknown, expired or revoked", async (
   }
 });
 
-test("markApiKeyRevoked() keeps the first time and knows no unknown key", async () => {
+test("markApiKeyRevoked() keeps the first time, and returns null for an unknown key", async () => {
   await using db = await openTestDatabase();
   const { row } = await makeKey(db);
   const first = await markApiKeyRevoked(db.sql, { id: row.id });

@@ -41,7 +41,7 @@ test("each attempt beyond the limit doubles the delay, up to 15 minutes", async 
   }
 });
 
-test("a network that has waited gets one attempt, also under concurrency", async () => {
+test("a network that has waited gets one attempt, even under concurrency", async () => {
   await using db = await openTestDatabase();
   for (let attempt = 0; attempt < ATTEMPT.limit; attempt += 1) await insertUndelayedAttempt(db.sql, ATTEMPT);
   await db.sql`update login_account_attempts set attempts = 100`;

@@ -121,7 +121,7 @@ describe("resolveDefinition() of lines that are not published", () => {
       const open = { name: "reviewer", status: "published", visibility: "public" } as const;
       if (version === "1.0.0") await makeDefinition(db.sql, second, { ...open, version: "2.0.0" });
     }
-    // Reads of a whole line are about the reader's own.
+    // A request for a whole line finds the reader's own.
     const line = { type: "agent", name: "reviewer", version: null, orgId: null, anyStatus: true } as const;
     const whole = await resolveDefinition(db.sql, { ...line, viewer: viewer(first) });
     expect(whole.definition?.orgId).toBe(first.org.id);

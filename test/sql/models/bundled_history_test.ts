@@ -26,7 +26,7 @@ async function readCatalog(sql: Pool): Promise<unknown[]> {
   );
 }
 
-test("with the bundled copy and its past, prices as of both snapshots are exactly theirs", async () => {
+test("with the bundled history, prices as of each snapshot are exactly those of the snapshot", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   expect(await addBundledHistory(db.sql)).toEqual({

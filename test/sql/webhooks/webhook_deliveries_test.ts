@@ -207,7 +207,7 @@ async function openThreeOrgs() {
   };
 }
 
-test("organizations that one user created take turns, also while requests are open", async () => {
+test("organizations that one user created take turns, even while requests are open", async () => {
   await using place = await openThreeOrgs();
   const { first, second, addDue, claim } = place;
   await addDue(first, 4, 1000);

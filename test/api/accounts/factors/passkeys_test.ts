@@ -35,7 +35,7 @@ describe("readNewPasskey()", () => {
     expect([passkey.signCount, passkey.transports]).toEqual([0, ["internal"]]);
   });
 
-  test("refuses a response to another challenge, from another page, for another host, or that is none", async () => {
+  test("refuses a response to another challenge, from another page, for another host, or that is malformed", async () => {
     const { options, challengeHash } = await passkeyCreation(CONFIG, USER);
     const { challenge } = options;
     const device = new PasskeyDevice();

@@ -73,7 +73,7 @@ test("the invited person reads the offer, joins, and works in the organization",
   expect([...rows]).toEqual([{ action: "member.add", actorUserId: userId, subjectId: userId, details }]);
 });
 
-test("a link works once, also if it is used many times at once", async () => {
+test("a link works once, even if it is used many times at once", async () => {
   await using scene = await openOrgScene();
   for (let round = 0; round < 20; round += 1) {
     const { ann, ...invitation } = await invited(scene);
@@ -200,7 +200,7 @@ test("an invitation whose sender is disabled while it is accepted is refused", a
   expect(code).toBe("VALIDATION_ERROR");
 });
 
-test("tokens of other mails, and texts that are none, are refused", async () => {
+test("tokens of other mails, and texts that are not tokens, are refused", async () => {
   await using scene = await openOrgScene();
   const { ann, token } = await invited(scene);
   await scene.api.db.sql`update account_mails set kind = 'password_reset'`;

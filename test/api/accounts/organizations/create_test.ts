@@ -93,7 +93,7 @@ test("two users who choose the same slug at once: one gets it", async () => {
   expect(results.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
-test("a user creates ten, also when two requests come at once; deleted ones do not count", async () => {
+test("a user creates ten, even when two requests come at once; deleted ones do not count", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   for (let n = 1; n <= 9; n += 1) await api.make.org({ createdBy: user.id });

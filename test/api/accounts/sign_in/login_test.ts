@@ -62,7 +62,7 @@ describe("POST /auth/login", () => {
     }
   });
 
-  test("takes the email in any case", async () => {
+  test("ignores the case of the email", async () => {
     const account = await makeAccount(shared, { email: "Zoe.Mixed@Example.com" });
     for (const email of ["zoe.mixed@example.com", "ZOE.MIXED@EXAMPLE.COM"]) {
       const response = await login(shared, { ...account, email });

@@ -115,7 +115,7 @@ describe("with a code of an app", () => {
   });
 });
 
-test("needs exactly one proof, and a page of our own", async () => {
+test("takes exactly one proof, and only from pages of our own origin", async () => {
   await using place = await open();
   const { api, clock } = place;
   const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -188,7 +188,7 @@ describe("guessing", () => {
     const travel = { address: "203.0.113.50" };
     expect((await login(api, account, travel)).status).toBe(429);
     await api.db.sql`update login_waits set waiting_since = waiting_since - interval '15 minutes'`;
-    // A process remembers until then that it has refused.
+    // Until then, the process remembers the refusal.
     clock.time += 900_000;
     const { loginToken } = await firstStep(api, account, travel);
     const code = clock.code(secret);
@@ -285,7 +285,7 @@ describe("with a passkey", () => {
     expect(mails).toHaveLength(1);
   });
 
-  test("another user's passkey is none", async () => {
+  test("another user's passkey is refused", async () => {
     await using place = await open();
     const { api } = place;
     const [one, two] = [

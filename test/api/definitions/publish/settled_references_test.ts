@@ -241,7 +241,7 @@ test("validating, dependents and publishing agree on what a bare name means to t
   expect(await dependents()).toMatchObject({ data: { totalCount: 1, dependents: [user] } });
 });
 
-test("another organization of the author comes before strangers, and references bound there stay hidden", async () => {
+test("a line in another organization of the author comes before a stranger's, and stays hidden from other readers", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });

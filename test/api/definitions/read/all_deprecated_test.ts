@@ -95,7 +95,7 @@ test("of strangers' definitions, one with a published version is chosen, and of 
   expect(tree).toMatchObject({ data: { flat: [{ id: published.id }] } });
 });
 
-test("its dependents and executions are those of all its versions, also when all are archived", async () => {
+test("its dependents and executions are those of all its versions, even when all are archived", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const admin = await makePlatformAdmin(api);

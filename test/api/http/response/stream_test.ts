@@ -73,7 +73,7 @@ test("responseStream() breaks off a stream at the end of its longest life", asyn
   await expect(reader.read()).rejects.toThrow("lasted_too_long");
 });
 
-test("responseStream() breaks off a slow reader once others are refused, and not before", async () => {
+test("responseStream() cuts off a slow reader once others are refused, and not before", async () => {
   const texts = { holder: () => "holder", all: () => "all" };
   const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, texts);
   const taken = slots.take({ holder: "slow", group: null });

@@ -20,7 +20,7 @@ function stepsOf(changes: readonly PriceChange[], current: number | null) {
   ]);
 }
 
-test("a price without changes is one step, also when it is 0 or unknown", () => {
+test("a price without changes is one step, even when it is 0 or unknown", () => {
   for (const price of [3, 0, null]) expect(stepsOf([], price)).toEqual([[0, price]]);
 });
 

@@ -44,7 +44,7 @@ test("the switcher's address chooses an organization and leads to the address wi
   expect(text).not.toContain("?org=");
 });
 
-test("a choice that is none of the caller's organizations is no choice", async () => {
+test("the choice of an organization that the caller does not belong to is ignored", async () => {
   const { api, first, foreign, open } = await openTwo();
   await using _ = api;
   for (const chosen of [foreign.slug, "nothing", "", `${first.slug}x`, "%22%3E", "__proto__"]) {

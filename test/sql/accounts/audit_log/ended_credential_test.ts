@@ -76,7 +76,7 @@ test("an execution is not recorded either, though its commit is sent before the 
   expect(await countActions(api, "execution.record")).toBe(0);
 });
 
-test("a session that a new password has ended adds no second factor, which would lock its user out", async () => {
+test("a session that a password change has ended cannot add a second factor, which would lock out its user", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);
@@ -100,7 +100,7 @@ test("a session that a new password has ended adds no second factor, which would
   expect(await api.db.sql`select from second_factors`).toHaveLength(0);
 });
 
-test("the note of a refused request is kept, also if its key has ended by then", async () => {
+test("the note of a refused request is kept, even if its key has ended by then", async () => {
   await using db = await openTestDatabase();
   const entry = {
     actorType: "user",

@@ -15,7 +15,7 @@ test("the second step shows the form again for an unknown sign-in, with a way to
   expect(page).not.toContain('"><script>');
 });
 
-/** What the second step of this user offers, after the password and after a wrong code. */
+/** Returns what the second step offers a user, first after the password and then after a wrong code. */
 async function offersOf(api: TestApp, { email, password }: { email: string; password: string }) {
   const first = await sendForm(api, "/dashboard/sign-in", { email, password });
   const page = await first.text();
@@ -30,7 +30,7 @@ async function offersOf(api: TestApp, { email, password }: { email: string; pass
   }));
 }
 
-test("the second step offers what the user has, also after a wrong code", async () => {
+test("the second step offers what the user has, even after a wrong code", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 1000 } });
   const [ann, bob, eve] = [await makeAccount(api), await makeAccount(api), await makeAccount(api)];

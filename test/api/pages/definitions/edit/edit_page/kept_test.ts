@@ -107,7 +107,7 @@ test("a draft below a hundred higher versions shows its summary, and its form ca
   }
 });
 
-test("the next version is free, also behind a hundred higher ones", async () => {
+test("the next version is free, even behind a hundred higher ones", async () => {
   const { api, person, token } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
