@@ -63,8 +63,8 @@ function plain(text: string): string {
 }
 
 /**
- * Of no password that anybody knows, and as costly to verify as those that `hashPassword` makes: where there is no
- * account, it is verified in the account's place, so that both take the same time.
+ * The hash of a password that nobody knows, as costly to verify as those of `hashPassword`. It is verified if there is no
+ * account, so that the response takes the same time.
  */
 export const DUMMY_PASSWORD_HASH =
   "$argon2id$v=19$m=65536,t=2,p=1$nppFUxxr58p5jHFv0zVP92C+pzdlh48U3ZnMvpn3MUw$aYXN661AKjhaeWM9bMtkNydmiTegq8e2HbUFKeV/cig";

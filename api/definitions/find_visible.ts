@@ -139,7 +139,7 @@ export async function requireTwoVersions(
   return Promise.all([find(versions[0]), find(versions[1])]);
 }
 
-/** The refusal of a definition, or a version of one, that does not exist for the caller. */
+/** Returns the error for a definition, or a version of one, that does not exist for the caller. */
 export function definitionNotFound(address: DefinitionAddress, reason: "definition" | "version"): ApiError {
   const { type, name, version } = address;
   const found = reason === "version" && version === null ? "published" : reason;

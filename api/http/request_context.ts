@@ -104,7 +104,7 @@ export interface RequestContext {
   callApi: CallApi | null;
 }
 
-/** Ids of clients that are kept as `X-Request-Id`. Others are replaced. */
+/** Request ids that clients may set with `X-Request-Id`. Others are replaced. */
 export const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /** Browsers send some 120 characters. */

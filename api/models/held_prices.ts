@@ -1,4 +1,4 @@
-/** GET /models/held: what the source says and the catalog does not take yet. */
+/** GET /models/held: prices and documents of the source that the catalog holds back. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
 import { listRefusedDoubts, type RefusedDoubt } from "../../sql/models/catalog_syncs.ts";

@@ -25,7 +25,7 @@ export const Cost = Type.Object({
 });
 export type Cost = Static<typeof Cost>;
 
-/** The base prices of a model or those of a tier, for usage. */
+/** The prices that usage is charged at: the base prices of a model or those of a tier. */
 export const ChargedPrices = Type.Object(
   {
     ...PriceParts,

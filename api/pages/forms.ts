@@ -78,8 +78,8 @@ export function explainUsed<T>(called: Promise<T>, message: string): Promise<T> 
 }
 
 /**
- * Waits for a call with the user's password, which is in `field`. The session is valid, or there would be no form: only the
- * password is wrong. A page of status 401 would say otherwise.
+ * Waits for a call with the user's password, which is in `field`, and reports UNAUTHORIZED as a problem of that field: the
+ * session is valid, or there would be no form, so only the password can be wrong.
  */
 export function explainPassword<T>(called: Promise<T>, field: string): Promise<T> {
   return explained(

@@ -19,7 +19,7 @@ export interface PageSession {
   organizations: readonly PageOrg[];
   /**
    * The chosen organization; without a choice, the first that is not personal. A form has the one it was rendered for, not
-   * what was chosen in another tab meanwhile. Null without one that the caller is a member of.
+   * what was chosen in another tab meanwhile. Null if the caller is not a member of it, or has no organization.
    */
   org: PageOrg | null;
   /** Goes into the hidden field `form_token` of every form. */

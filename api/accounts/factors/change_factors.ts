@@ -21,7 +21,7 @@ import { lockCaller } from "../require_proof.ts";
 import { FACTORS_MAX } from "./factor_schemas.ts";
 import { hashRecoveryCode, mintRecoveryCodes } from "./recovery_code.ts";
 
-/** Throws QUOTA_EXCEEDED if the user has as many factors as one may have. Call it after `lockCaller`. */
+/** Throws QUOTA_EXCEEDED if the user has the maximum number of factors. Call it after `lockCaller`. */
 export async function requireRoomForFactor(tx: Sql, { userId }: Caller): Promise<void> {
   if ((await listSecondFactors(tx, userId)).length < FACTORS_MAX) return;
   throw new ApiError("QUOTA_EXCEEDED", { details: { quota: "factors", limit: FACTORS_MAX } });

@@ -60,7 +60,7 @@ export type ProofVerdict =
 interface ProofCheck {
   user: UserRow;
   proof: Proof;
-  /** Of what a passkey had to sign; null if none was asked for. */
+  /** The hash of the challenge that a passkey had to sign; null if there was none. */
   challengeHash: Uint8Array | null;
   request: Request;
 }

@@ -89,7 +89,7 @@ async function runBatch(
   const { writer, request, items, options } = input;
   const apply = async (tx: Sql): Promise<SubmittedItem[]> => {
     await limitStatements(tx, STATEMENT_TIMEOUT_MS);
-    // Copies: another attempt begins with the errors of reading.
+    // Copies, so that a retry starts with only the errors found while reading.
     const applied = items.map((item) => ({ ...item, errors: [...item.errors] }));
     await applyBatch(tx, writer, { items: applied, options });
     if (options.isDryRun) await undoTransaction(tx);

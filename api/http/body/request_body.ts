@@ -63,7 +63,7 @@ function fieldsOf(query: Query, value: URLSearchParams): JsonObject {
 }
 
 /**
- * Reads a form, with the line breaks that authors mean: browsers send CR LF. No body is an empty form. Throws
+ * Reads a form, with LF in place of the CR LF that browsers send. A missing body is an empty form. Throws
  * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
 export async function readForm(request: Request, limits: BodyLimits): Promise<URLSearchParams> {

@@ -50,7 +50,7 @@ function openStartForm() {
   const form = document.getElementById("start-form");
   if (!(form instanceof HTMLFormElement)) return;
   for (const zone of form.querySelectorAll("[data-zone]")) zone.textContent = "your local time";
-  // What the service has just refused stands in the form.
+  // A form that the service has just refused still has what was typed.
   if (!("typed" in form.dataset)) restoreChoices(form);
   // For a reload and for a sign-in after the session has ended.
   form.addEventListener("input", () => keep(CHOICES, readFields(form)));

@@ -1,6 +1,6 @@
 /** Times in the reader's own zone. */
 
-/** The pages are in English; the reader's own variant decides the formats. */
+/** The pages are in English; the reader's variant of English decides the formats. */
 const LOCALE = navigator.languages.find(isEnglish) ?? "en-GB";
 const INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 const EXACT_INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long" });

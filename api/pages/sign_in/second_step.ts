@@ -27,7 +27,7 @@ export async function takeSecondStep(page: Page): Promise<PageResult> {
     return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    // A form that an earlier release rendered does not name them.
+    // Forms that an earlier release rendered have no `methods`.
     const methods = (page.form.get("methods") ?? "totp recovery_code").split(" ");
     return renderSecondStep(page, { loginToken, methods, problem: error });
   }

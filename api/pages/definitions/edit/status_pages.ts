@@ -107,7 +107,7 @@ const DEPENDENTS_SHOWN = 20;
 async function renderDependents(page: SignedInPage, target: VersionPageAddress): Promise<Content> {
   const called = page.call(getDependents, { params: apiParams(target) });
   const found = await nullIf(["SERVICE_UNAVAILABLE", "RATE_LIMITED"], called);
-  // The action does not depend on them.
+  // The action works without the list.
   if (found === null) return html`<p>The dependents could not be listed now.</p>`;
   const { dependents, totalCount: total } = found.data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;
