@@ -43,7 +43,7 @@ export interface DocumentToStore {
   /** `performance.now()` at the start of the sync. */
   startedMs: number;
   last: GoodSync | null;
-  /** Takes whatever is doubtful. */
+  /** Accepts doubtful prices and documents. */
   force: boolean;
 }
 

@@ -39,7 +39,7 @@ export interface SyncDeps {
 
 export interface SyncOptions {
   source: CatalogSource;
-  /** Ignores the stored ETag and takes whatever is doubtful. */
+  /** Ignores the stored ETag and accepts doubtful prices and documents. */
   force?: boolean;
   /** Stores nothing if there is a catalog by the time the document could be stored. */
   onlyIfEmpty?: boolean;

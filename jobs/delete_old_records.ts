@@ -73,7 +73,7 @@ export async function deleteOrganizations(
 async function deleteNext(tx: Sql, boss: RunnerDeps["boss"]): Promise<boolean> {
   const org = await lockDueOrg(tx);
   if (!org) return false;
-  // While they are members.
+  // Read first, because the deletion removes the members.
   const owners = await listOwners(tx, org.id);
   const { jobIds, members, projects } = await markOrgDeleted(tx, org.id);
   for (const id of jobIds) await cancelJob(tx, boss, { id, name: "build_org_export" });

@@ -7,7 +7,7 @@ const SAME_KEYPRESS_MS = 1000;
 const LAUNCHER_POLL_MS = 500;
 
 export interface Command {
-  /** Aborted by SIGINT, SIGTERM or SIGHUP, and when what launched us has ended. */
+  /** Aborted by SIGINT, SIGTERM or SIGHUP, and when the launching process has ended. */
   stop: AbortSignal;
   /** Aborted by the second signal. */
   force: AbortSignal;

@@ -10,7 +10,7 @@ import { ArtifactStorageError, storageError } from "./store.ts";
 /** Shorter than a request of a client may take. */
 const HEADERS_MS = 20_000;
 const IDLE_MS = 20_000;
-/** Before the first repetition; each next pause is twice as long. */
+/** Before the first retry; doubles with each further retry. */
 const RETRY_PAUSE_MS = 200;
 const RETRIES = 3;
 /** Temporary credentials with less time left are replaced before a request. */
