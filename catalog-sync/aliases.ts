@@ -73,7 +73,7 @@ const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["kimi"], provider: "moonshotai", ids: /^kimi-/ },
   { aliases: ["glm"], provider: "zai", ids: /^glm-[\d.]+$/ },
   { aliases: ["minimax"], provider: "minimax", ids: /^minimax-/i },
-  // Nemotron 4 is of 2024, and older than Nemotron 3.
+  // Nemotron 4 is from 2024 and older than Nemotron 3.
   { aliases: ["nemotron"], provider: "nvidia", ids: /^nvidia\/nemotron-(?!4-340b)\d/ },
   { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-/ },
   { aliases: ["nova-lite"], provider: "amazon-bedrock", ids: /^amazon\.nova-(?:\d-)?lite/ },

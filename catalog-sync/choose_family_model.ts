@@ -33,7 +33,7 @@ interface Candidate extends IdParts {
  *    number, then the newest. A date in the id counts as well as the release date.
  * 3. If the family has variants only: the highest version, then the largest, then the newest.
  *
- * A model of the future is none of them. Of equal ones the shorter id wins, because dated snapshots have longer ids.
+ * A model with a future release date does not count. Between equals the shorter id wins: dated snapshots have longer ids.
  */
 export function chooseFamilyModel(
   names: readonly string[],
@@ -106,7 +106,7 @@ export function readId(id: string, names: readonly string[]): IdParts {
   return parts;
 }
 
-/** Removes a word of the family, also if a number follows at once, as in qwen3. */
+/** Removes a word of the family, even if a number follows directly, as in qwen3. */
 function withoutOwnWord(token: string, ownWords: readonly string[]): string {
   const own = ownWords.find((word) => word !== "" && new RegExp(`^${word}(?=\\d|$)`).test(token));
   return own === undefined ? token : token.slice(own.length);

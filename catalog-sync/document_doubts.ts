@@ -6,7 +6,7 @@ import { createSkipTest, type StoredCatalog } from "./plan.ts";
 
 /** Fewer models than this are too few to judge by their share: of all models, only half of them is too much to lose. */
 const MIN_MODELS = 10;
-/** Of all models, and of a provider's. */
+/** The largest share that a document may take: of all models, and of a provider's models. */
 const MAX_SHARE = 0.1;
 const MAX_SHARE_OF_PROVIDER = 0.5;
 /** The bundled copy may be months old when the first sync replaces it. */

@@ -32,7 +32,7 @@ export function describeServed(served: GoodSync | null): string {
   return served ? `serving ${describeOrigin(served)}` : "there is no catalog yet";
 }
 
-/** Such as `the bundled copy of 2026-07-01`. */
+/** Describes where a catalog came from, such as `the bundled copy of 2026-07-01`. */
 export function describeOrigin({ source, dataDate }: Pick<GoodSync, "source" | "dataDate">): string {
   const what = source === "bundled" ? "the bundled copy" : `the data from ${source}`;
   return dataDate === null ? what : `${what} of ${dataDate}`;

@@ -32,7 +32,7 @@ export interface SyncPlan {
   stale: ModelKey[];
   /** Doubtful prices, which wait. Their models keep the old ones. */
   held: (HeldPrices & { currentPrices: Prices })[];
-  /** Prices that wait no longer: they are taken, or the source took them back. */
+  /** Prices that no longer wait: they were accepted, or the source took them back. */
   released: ModelKey[];
   counts: SyncCounts;
 }

@@ -9,8 +9,8 @@ import { SourceCost } from "../shared/models/prices.ts";
 import { isRecord } from "../shared/plain_values.ts";
 
 /**
- * Of a provider and of a model. The API takes both with a slash in up to 500 characters, and PostgreSQL refuses keys of more
- * than 2,704 bytes. The longest real ones have 77 characters together.
+ * The maximum length of a provider's id and of a model's id. The API accepts both, joined by a slash, in up to 500 characters,
+ * and PostgreSQL refuses keys of more than 2,704 bytes. The longest real ids have 77 characters together.
  */
 const MAX_ID_LENGTH = 240;
 const MAX_MODALITIES = 50;
@@ -19,7 +19,7 @@ const COST_DEPTH = 3;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const Cost = TypeCompiler.Compile(SourceCost);
-/** `output` is missing where there is none to pay for, as of embeddings. */
+/** `output` is missing if there is no output to pay for, as with embeddings. */
 type Cost = SourceCost & { input: number };
 
 const Name = Type.String({

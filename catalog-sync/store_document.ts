@@ -77,8 +77,8 @@ export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<
 }
 
 /**
- * The source still has the document that is stored. So it confirms the prices of it that wait. Rows that could not be read
- * confirm none: their prices come from an earlier document. Names of families follow the day, as with any sync.
+ * The source still has the stored document, so this sync confirms the document's waiting prices. Rows that could not be read
+ * confirm none: their prices come from an earlier document. Family names depend on the day, as with any sync.
  */
 async function confirmStored(tx: Sql, { label, startedMs, last }: DocumentToStore): Promise<StoredSync> {
   const stored = await readStored(tx);

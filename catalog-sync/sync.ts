@@ -152,7 +152,7 @@ async function recordFailure(
   return { outcome, error: reason };
 }
 
-/** Other messages of PostgreSQL than those about its state may contain values of rows. */
+/** PostgreSQL's messages, except those about its state, may contain row values. */
 function describeStorageFailure(error: unknown): string {
   const isAboutState = error instanceof Error && isDatabaseFault(error) && !isConnectionError(error);
   return `the catalog could not be stored${isAboutState ? `: ${error.message}` : ""}`;

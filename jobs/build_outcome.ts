@@ -75,7 +75,7 @@ export async function makeReady(
 
 /**
  * Calls `end`, which ends the job. Completes the queue entry and writes the event and the audit entry in the same
- * transaction. Returns null if `end` does: it has ended no job.
+ * transaction. Returns null if `end` does, because then no job has ended.
  */
 async function endJob(
   deps: RunnerDeps,
@@ -117,7 +117,7 @@ export async function handOn(deps: RunnerDeps, build: Build, error: unknown): Pr
     deps.metrics.buildRetries.inc();
     await discard(deps, build);
   } else if (!isForgiven && build.job.attempt >= MAX_ATTEMPTS) {
-    // A forgiven one may have been queued by a try whose answer got lost: its entry must stay.
+    // A forgiven attempt may have been queued by a try whose response got lost: its entry must stay.
     return fail(deps, build, fault === "storage" ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
   }
   throw error;

@@ -1,6 +1,6 @@
 /** Composes a mail as text and HTML from what it says. */
 
-/** Text with names in it, which people chose: they may run from right to left, and stand out. */
+/** Text that contains names. People chose the names, so they may run from right to left, and they are highlighted. */
 export type MailText = string | readonly (string | { name: string })[];
 
 /** Names and values, as a table. */
@@ -114,8 +114,8 @@ export function subjectName(name: string): string {
 }
 
 /**
- * The recipient may be a stranger to those who chose the name: mail programs would make a link of an address in it. Word
- * joiners are not seen.
+ * The recipient may not know the people who chose the name: mail programs would turn an address in it into a link. Word
+ * joiners are invisible.
  */
 export function withoutLinks(name: string): string {
   return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");

@@ -27,8 +27,8 @@ export interface MailMessage {
 
 export interface Mailer {
   /**
-   * Resolves when the server has accepted the message, or when it is a file. Throws MailError, also if `signal` is aborted
-   * or the disk is full.
+   * Resolves when the server has accepted the message, or when it is a file. Throws MailError, including when `signal` is
+   * aborted or the disk is full.
    */
   send(message: MailMessage, signal?: AbortSignal): Promise<"sent" | "stored">;
 }

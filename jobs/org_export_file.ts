@@ -40,7 +40,7 @@ interface Project {
 
 /**
  * Writes the file and reports its progress. Throws BuildSuperseded when the job is canceled or taken over by another
- * builder, also while `prepareStore`, which is called first, waits for the store.
+ * builder, even while `prepareStore`, which is called first, waits for the store.
  */
 export async function writeOrgExport(
   deps: RunnerDeps,

@@ -60,7 +60,7 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
     run: (deps, _payload, { signal }) =>
       deleteExpiredExports(deps, AbortSignal.any([signal, deps.shutdownSignal])),
   },
-  // People must be able to sign in again even if the artifact store is away.
+  // People must be able to sign in again even if the artifact store is down.
   send_account_mail: {
     concurrency: CONCURRENT_ACCOUNT_MAILS,
     pollSeconds: 1,

@@ -22,10 +22,10 @@ import type { RunnerDeps } from "./runner_deps.ts";
  * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. A copy of the database has
  * the same mails in its queue, so mails about files in another database's store are not sent.
  *
- * Once is as far as SMTP lets it be: server and database cannot agree in one step. One process at a time is at a
- * job's mail, and writes down that the server has taken it in the very next statement, or as soon as the database is
- * back. Only a process that dies between these two leaves a mail that will be sent again; it has the Message-ID of
- * the first, by which most mailboxes show one. To write it down before would lose the mail instead.
+ * The mail is sent once, as far as SMTP allows: server and database cannot commit in one step. One process at a time
+ * works on a job's mail. It records that the server has accepted the mail in the very next statement, or as soon as the
+ * database is back. Only if the process dies between these two steps is the mail sent again. It has the Message-ID of
+ * the first, so most mailboxes show only one. Recording it earlier could lose the mail instead.
  */
 export async function sendExportReady(
   deps: RunnerDeps,
@@ -61,7 +61,7 @@ export async function sendExportReady(
   }
 }
 
-/** Returns false if there is no file, or nobody left to mail. */
+/** Returns false if there is no file, or no recipient left. */
 async function isFileThere({ sql, store }: RunnerDeps, exportJobId: string): Promise<boolean> {
   const job = await findUnmailedExportJob(sql, exportJobId);
   return job?.artifactKey != null && (await store.exists(job.artifactKey));

@@ -29,11 +29,11 @@ export const ACCOUNT_MAILS = {
     replaces: "user",
     hourlyMax: HOURLY_MAX,
   },
-  /** To the old address: a change is asked for, and has taken effect. */
+  /** To the old address: a change was requested, or has taken effect. */
   email_change_requested: { link: null, replaces: null, hourlyMax: HOURLY_MAX },
   email_changed: { link: null, replaces: null, hourlyMax: null },
   // Another invitation of the same organization revokes the older one, which ends its link.
-  // Anyone can invite, so invitations of strangers must not keep those of others away.
+  // Anyone can invite, so a stranger's invitations must not suppress those of others.
   invitation: {
     link: { page: "/invitation", minutes: 7 * 24 * 60 },
     replaces: null,
@@ -46,7 +46,7 @@ export const ACCOUNT_MAILS = {
   deletion_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
   /** To a member whose role has changed. */
   membership_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },
-  /** To a former member who was removed. Changes of their role just before must not keep it away. */
+  /** To a former member who was removed. Changes of their role just before must not suppress it. */
   removal_notice: { link: null, replaces: null, hourlyMax: null },
   /** To a user: a change of their second factors, or someone's attempts to use one. */
   factor_notice: { link: null, replaces: null, hourlyMax: HOURLY_NOTICES_MAX },

@@ -14,7 +14,7 @@ export interface JobPayloads {
   expire_org_exports: Record<string, never>;
   /** Sends a mail about an account or an organization. The entry in the queue has the id of its row. */
   send_account_mail: { accountMailId: string } & Traced;
-  /** Mails whoever asked for an export that it is ready. The entry in the queue has the export job's id. */
+  /** Mails the requester of an export that it is ready. The entry in the queue has the export job's id. */
   send_export_ready: { exportJobId: string } & Traced;
   /**
    * Mails the organization's owner that a webhook was disabled: when, and the origin of its URL then. Earlier checkouts queued

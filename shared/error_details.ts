@@ -43,6 +43,6 @@ export function row<const Fields extends TProperties>(options: {
   details: Fields;
   text?(details: Static<TObject<Fields>>): string | undefined;
 }) {
-  // Clients bear fields that they do not know, as more may come.
+  // Clients ignore fields that they do not know, because more may be added.
   return { ...options, details: Type.Object(options.details, { additionalProperties: true }) };
 }

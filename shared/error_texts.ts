@@ -1,4 +1,4 @@
-/** The texts of errors for which the row of the code is not enough: by code, then by what has happened. */
+/** The texts of errors for which the row of the code is not enough: by code, then by case. */
 
 /** Ends a text that names the organization of the request. */
 export const OTHER_ORG_ADVICE = "Set X-Org-Slug to use another organization.";

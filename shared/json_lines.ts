@@ -1,8 +1,8 @@
 /** JSON that is one line to every program that reads lines. */
 
 /**
- * What JSON allows in a text, and Python's splitlines(), readline of Node.js and Bun, and others take for the end of a line.
- * The other characters that they split at (CR, VT, FF, FS, GS, RS) are always escaped in JSON.
+ * Characters that JSON allows in a text, but that Python's splitlines(), readline of Node.js and Bun, and others treat as the
+ * end of a line. The other characters that they split at (CR, VT, FF, FS, GS, RS) are always escaped in JSON.
  */
 const LINE_ENDS = ["\u0085", "\u2028", "\u2029"].map((character) => {
   const bytes = Buffer.from(character);

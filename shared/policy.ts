@@ -126,7 +126,7 @@ export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
 
 /** The facts of a version that decide who may fork it. */
 export interface ForkOrigin {
-  /** Null if a name was given without a version and none is published. */
+  /** Null if the request names no version and none is published. */
   status: DefinitionStatus | null;
   /** True if the caller is a member of its organization; only members can fork drafts and archived versions. */
   isOwn: boolean;

@@ -49,7 +49,7 @@ export function oneOf<const Word extends string>(words: readonly Word[], options
   return Type.Unsafe<Word>({ ...options, [Kind]: "Word", type: "string", enum: words });
 }
 
-/** One of several objects with titles, told apart by a field that has one word in each. */
+/** One of several objects with titles, distinguished by a field that has one word in each. */
 export function taggedUnion<Value>(field: string, schemas: readonly TObject[], options: SchemaOptions = {}) {
   const mapping = schemas.map(({ title, properties }) => [
     properties[field]?.["enum"][0],

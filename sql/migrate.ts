@@ -42,7 +42,7 @@ export interface LockPatience {
   attempts: number;
 }
 
-/** What a file that other writers were in the way of has failed with. */
+/** The errors of a file that failed because other sessions were in its way. */
 const BUSY = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, SERIALIZATION_FAILURE];
 const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost; run it again to go on";
 

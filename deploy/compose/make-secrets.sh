@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the passwords, URLs and certificate that compose.yaml names, once. The folder is private; the files are readable, because
-# Compose shows them to users of other numbers. A certificate of your own goes into secrets/tls.crt and secrets/tls.key.
+# Compose shows them to users with other ids. A certificate of your own goes into secrets/tls.crt and secrets/tls.key.
 set -eu
 cd "$(dirname "$0")"
 umask 077

@@ -54,7 +54,7 @@ interface EmbeddedPostgresOptions {
   dataDirectory: string;
   /** The port where the API will listen. */
   reservedPort?: number;
-  /** Of the server, beside ours. With `fsync` off, the files are not safe from a power cut from the start. */
+  /** Settings of the server, in addition to ours. With `fsync` off, a power cut can damage the files from the start. */
   settings?: Readonly<Record<string, string>>;
   /** Whether a superuser can connect too, as some tests must. */
   hasSuperuser?: boolean;
@@ -94,7 +94,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   mkdirSync(dataDirectory, { recursive: true });
   const location = join(dataDirectory, "postgres");
   const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE, ...(hasSuperuser ? ([SUPERUSER] as const) : [])];
-  // A file that is left has the password of another cluster.
+  // A leftover file has the password of another cluster.
   if (!existsSync(location)) rmSync(databaseUrlPath(dataDirectory), { force: true });
   const kept = roles.map((role) => URL.parse(readText(databaseUrlPath(dataDirectory, role))?.trim() ?? ""));
   const isDurable = settings?.["fsync"] !== "off";

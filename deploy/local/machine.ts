@@ -1,4 +1,4 @@
-/** What a start asks the machine: its files, which ports are free, and which processes run. */
+/** What a start needs to know about the machine: its files, its free ports, and its running processes. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describeListenError } from "../../shared/process/listen_error.ts";

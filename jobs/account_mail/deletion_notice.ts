@@ -13,7 +13,7 @@ interface Notice {
   by: string | null;
   name: string;
   slug: string;
-  /** Of a notice that the deletion is scheduled. */
+  /** When the organization will be deleted; only in a notice that the deletion is scheduled. */
   deletesAt?: string;
 }
 

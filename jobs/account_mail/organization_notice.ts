@@ -56,7 +56,7 @@ function describe({ member, actor, from, to }: News, orgName: string): MailText 
   return [by, " removed ", who, " from the organization ", org, role];
 }
 
-/** Tells a member of another role, or that they were removed. */
+/** Tells a member that their role changed, or that they were removed. */
 export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   const { actor, from, to } = mail.details as unknown as News;

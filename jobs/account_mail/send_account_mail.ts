@@ -17,7 +17,7 @@ import { WRITE_ACCOUNT_MAIL } from "./write_account_mail.ts";
 
 /**
  * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. Each attempt makes a new
- * token and stores its hash before it sends: whatever dies, the link in the newest mail works. An attempt that the queue
+ * token and stores its hash before it sends: after any crash, the link in the newest mail works. An attempt that the queue
  * has given to another runner is aborted by `signal`, so it cannot send a link that has been replaced.
  */
 export async function sendAccountMail(

@@ -83,7 +83,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
     };
   },
 
-  /** Tells the owner of the address alone whether it has an account. The request has decided whether it may get one. */
+  /** Tells only the owner of the address whether it has an account. The request has decided whether it may get one. */
   async sign_up({ sql, publicUrl, mail, makeLink }) {
     const user = await findUserByEmail(sql, mail.email);
     if (user) {
@@ -125,7 +125,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
     };
   },
 
-  /** Goes to the new address, and tells its owner alone whether another account has it. */
+  /** Goes to the new address, and tells only its owner whether another account has it. */
   async email_change({ sql, mail, makeLink }) {
     const owner = await findUserByEmail(sql, mail.email);
     const username = withoutLinks(String(mail.details["username"]));

@@ -26,8 +26,8 @@ export interface DeliverDeps extends RunnerDeps {
 }
 
 /**
- * Takes no more deliveries once `signal` is aborted, and settles when every request has ended. A database that is away is
- * tried again.
+ * Takes no more deliveries once `signal` is aborted, and settles when every request has ended. Retries while the database
+ * is down.
  */
 export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -55,8 +55,8 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
 
 /**
  * Checks every five seconds whether this database may deliver: a copy must not send what the original sends, not even with
- * an artifact store of its own. Events need no store: while it is unavailable, the last result holds, and a silent one holds up
- * nothing after the first check.
+ * an artifact store of its own. Events need no store: while it is unavailable, the last result holds. After the first check, a
+ * store that does not respond delays nothing.
  */
 function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean> {
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -91,20 +91,20 @@ const HELD =
   "this database is a copy: nothing is delivered to webhooks until `bun run admin artifacts adopt` says that it replaces the original";
 
 /**
- * Queues events for a batch of webhooks and returns whether it found any that were behind. While events come faster than all
- * webhooks are queued for, what is due is claimed between the batches.
+ * Queues events for a batch of webhooks and returns whether it found any that were behind. While events come faster than
+ * they can be queued for all webhooks, due deliveries are claimed between the batches.
  */
 async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted && (await settleEvents(sql)));
   return !signal.aborted && (await queueDeliveries(sql)) > 0;
 }
 
-/** Never rejects: what is not noted is sent again when its claim has ended. */
+/** Never rejects: a delivery whose outcome is not recorded is sent again when its claim has ended. */
 async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<void> {
   const { shutdownSignal: signal } = deps;
   const networks = openNetworks(deps.config.webhookAllowedNetworks);
   const result = await sendDelivery(delivery, { ...deps.sending, networks, signal });
-  // A request that this process broke off is no failure of the receiver.
+  // A request that this process aborted is not a failure of the receiver.
   if (signal.aborted && result.responseStatus === null) return;
   deps.metrics.webhookDeliveries.inc({ result: result.error === null ? "delivered" : "failed" });
   const { id, webhookId, orgId } = delivery;

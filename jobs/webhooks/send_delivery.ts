@@ -6,7 +6,7 @@ import { isDeliverable } from "../../shared/network/webhook_destination.ts";
 import type { ClaimedDelivery } from "../../sql/webhooks/webhook_deliveries.ts";
 
 const TIMEOUT_MS = 10_000;
-/** The same whether a name of the operator's own network exists or not: a webhook is no way to look that up. */
+/** Does not reveal whether a name exists in the operator's own network: webhooks must not be a way to look that up. */
 const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 
 type Delivery = Pick<ClaimedDelivery, "id" | "url" | "secrets" | "payload" | "claimedAt">;
@@ -27,7 +27,7 @@ export interface SendResult {
   cause: string | null;
 }
 
-/** The host has an address to which nothing is delivered, or none. */
+/** The host has no address, or one to which nothing is delivered. */
 class NoPublicAddressError extends Error {
   override readonly name = "NoPublicAddressError";
 
@@ -56,7 +56,7 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions): Pr
   }
 }
 
-/** Says nothing that a receiver or a resolver has written, and to the organization nothing of our own network. */
+/** Repeats nothing that a receiver or a resolver wrote, and tells the organization nothing about our own network. */
 function describe(error: unknown, timeoutMs: number | null): Pick<SendResult, "error" | "cause"> {
   if (timeoutMs !== null) {
     return { error: `the receiver did not respond within ${timeoutMs / 1000} s`, cause: null };
@@ -95,7 +95,7 @@ function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): P
   });
 }
 
-/** Each secret signs, so that a receiver can be given another one. */
+/** Signs with each secret, so that a receiver can switch to a new one. */
 function sign({ id, secrets, payload }: Delivery, at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" ");
 }

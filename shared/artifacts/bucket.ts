@@ -8,7 +8,7 @@ import { type ArtifactStore, MARKER_NAME, type StoredFile, storageError } from "
 /** Codes of a conditional write when the object exists, or another process is writing it. */
 const TAKEN = ["PreconditionFailed", "ConditionalRequestConflict", "412", "409"];
 const MISSING = ["NoSuchKey", "NoSuchUpload", "404"];
-/** Codes of buckets that do not list unfinished uploads, or not to this key. */
+/** Codes of buckets that do not list unfinished uploads, or refuse to with this key. */
 const UNLISTED = ["AccessDenied", "MethodNotAllowed", "NotImplemented", "403", "405", "501"];
 const MARKER_TYPE = { "Content-Type": "application/json" };
 
@@ -29,7 +29,7 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     write: (name, content, signal = new AbortController().signal) =>
       uploadObject(bucket, { key: prefix + name, content, signal }),
     async exists(name) {
-      // With HEAD, a web page could not be told from the bucket's response.
+      // With HEAD, a web page could not be distinguished from the bucket's response.
       const headers = { Range: "bytes=0-0" };
       const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers }));
       await found?.body.cancel();

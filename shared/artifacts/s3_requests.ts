@@ -38,7 +38,7 @@ export interface BucketAddress {
 
 export interface BucketRequest {
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** Of the object; empty for the bucket itself. */
+  /** The object's key; empty for the bucket itself. */
   key: string;
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export interface BucketRequest {
 /** The bucket refused a request. */
 class BucketError extends Error {
   override readonly name = "BucketError";
-  /** Of S3, such as `NoSuchKey`; the status where the response has none. */
+  /** The S3 error code, such as `NoSuchKey`; the status if the response has none. */
   readonly code: string;
 
   constructor(status: number, code: string | null) {

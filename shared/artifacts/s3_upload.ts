@@ -102,7 +102,7 @@ async function completeUpload(
   if (problem !== undefined) throw storageError(`the bucket responded: ${textOf(problem, "Message")}`);
 }
 
-/** Returns the entity tags of the parts, in order. When it returns or throws, no part is being sent any more. */
+/** Returns the entity tags of the parts, in order. When it returns or throws, no part is still being sent. */
 async function sendParts(
   bucket: BucketRequests,
   { key, uploadId, signal, content, maxBytes }: BegunUpload & Required<Pick<Upload, "content" | "maxBytes">>,
@@ -114,7 +114,7 @@ async function sendParts(
     method: "PUT",
     key,
     headersMs: PART_MS,
-    // Each request has a connection of its own. If the network loses one, the whole build need not begin again.
+    // Each request has a connection of its own. If the network loses one, the whole build need not start over.
     repeatsAfterSilence: true,
     signal: AbortSignal.any([signal, stop.signal]),
   } as const;

@@ -1,4 +1,4 @@
-/** Turns `sslmode` and `sslrootcert` of a database URL into the driver's TLS options. The words mean what libpq means. */
+/** Turns `sslmode` and `sslrootcert` of a database URL into the driver's TLS options. The values mean the same as in libpq. */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
@@ -18,7 +18,7 @@ const MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 const SYSTEM = "system";
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 
-/** Returns the driver's TLS options. Throws for words that cannot be used, alone or together. */
+/** Returns the driver's TLS options. Throws for values that cannot be used, alone or together. */
 export function openTls({ mode, rootCert, hosts }: TlsParameters): Tls {
   const effective = findMode(mode, rootCert);
   if (effective === "disable") return false;

@@ -78,7 +78,7 @@ export function parseDatabaseUrl(text: string): DatabaseTarget {
     user: decode(user, "the user name") || null,
     password: decode(password, "the password") || null,
     database: decode(database, "the database name") || null,
-    // Like libpq: nobody can listen on a socket between two processes.
+    // Like libpq: a socket between two processes cannot be intercepted.
     tls: socketPath === null ? tls : false,
     targetSessionAttrs: toSessionAttributes(parameters.get("target_session_attrs")),
     settings: Object.fromEntries([...parameters].filter(([name]) => SETTINGS.includes(name))),

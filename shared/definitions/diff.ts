@@ -15,7 +15,7 @@ type FieldChangeType = (typeof CHANGES)[number];
 type SectionDiff = Record<FieldChangeType, string[]>;
 
 export interface FieldChange {
-  /** Such as `agent.defaults.model` or, for an entry with an id, `agent.scoring.categories[tests].weight`. */
+  /** The path, such as `agent.defaults.model` or, for an entry with an id, `agent.scoring.categories[tests].weight`. */
   path: string;
   type: FieldChangeType;
   oldValue?: unknown;

@@ -33,12 +33,12 @@ const REFERENCE_PATHS =
   /^(?:agent\.interface\.dependencies|command\.(?:invokes|iteration\.target_agent)|workflow\.orchestration\.phases\[.+?\]\.(?:steps|commands)|pipeline\.stages\[.+?\]\.(?:workflows|commands|agents|ref))/;
 const INPUT_PATHS =
   /^(?:agent\.tasks\.inputs|command\.inputs|workflow\.arguments\.(?:positional|flags)|pipeline\.triggers\[.+?\]\.parameters)/;
-/** An input, or all of them, and not what is written of one. */
+/** An input, or all inputs, but not the fields of one. */
 const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:${ENTRY})?$`);
 /** One input; a map of inputs has their names as keys. */
 const ONE_INPUT = String.raw`${INPUT_PATHS.source}(?:${ENTRY}|\.[\w-]+)`;
 const REQUIRED_PATH = new RegExp(`^(${ONE_INPUT})\\.required$`);
-/** Entries that have a name for people; in others, it says which variable or field is meant. */
+/** Entries whose name is for people; in others, the name says which variable or field is meant. */
 const TITLED_ENTRIES =
   /(?:phases|stages|steps|passes|categories|criteria|operations|conditions|edge_cases|axioms|failure_signatures|calibration_examples|parallel_groups|agent\.output\.sections|agent\.tasks\.outputs)/;
 

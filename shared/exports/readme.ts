@@ -27,7 +27,7 @@ Ids are unique within a project, so key rows of several projects by project and 
 These always find their row${since === null ? "" : " in the copy"}. Other references, such as \`firstSeenRunId\` and \`runId\` of status-history, may name
 a row that is excluded.`;
 
-/** Of Excel. */
+/** Excel's limit, in characters. */
 const MAX_CELL_LENGTH = 32_767;
 
 const HOW_TO_OPEN = "## How to open the files";

@@ -1,6 +1,6 @@
 /**
  * Writes a ZIP while its entries are generated, in constant memory. It is written here, and not by a library, because
- * only at the end of an entry is it known whether its sizes need ZIP64.
+ * it becomes known only at the end of an entry whether its sizes need ZIP64.
  */
 import { pipeline } from "node:stream/promises";
 import { crc32, createDeflateRaw } from "node:zlib";

@@ -1,4 +1,4 @@
-/** Metrics of the directory that keeps organization exports. A bucket has none: its room is its provider's. */
+/** Metrics of the directory that keeps organization exports. A bucket needs none: its provider manages the space. */
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { dirname } from "node:path";

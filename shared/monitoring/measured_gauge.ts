@@ -1,4 +1,4 @@
-/** Gauges whose values are read at each scrape, also from where reading may fail or hang. */
+/** Gauges whose values are read at each scrape, even from sources that may fail or hang. */
 import { Gauge, type Registry } from "prom-client";
 import type { Log } from "../process/log.ts";
 import { withTimeout } from "../process/with_timeout.ts";
@@ -68,7 +68,7 @@ const LOST_AFTER_MS = 30_000;
 
 /**
  * Wraps `make`, so that the work of a public endpoint does not grow with its requests: calls share a pending result, and
- * reuse a settled one (also a failure) for `ms` milliseconds. `now` returns milliseconds since any point.
+ * reuse a settled one (even a failure) for `ms` milliseconds. `now` returns milliseconds since any point.
  */
 export function shareFor<Result>(
   ms: number,

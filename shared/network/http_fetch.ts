@@ -4,7 +4,7 @@ import { DeadlineExceeded } from "../process/with_timeout.ts";
 export interface HttpFetchOptions extends Omit<RequestInit, "keepalive"> {
   /** Longest time until the headers of the response. The request's body is sent within it. */
   headersMs: number;
-  /** Longest time until the next chunk of the response's body, while somebody waits for one. */
+  /** Longest time until the next chunk of the response's body, while a reader waits for one. */
   idleMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which addresses are public. Our servers send requests on behalf of others to no other ones, which would let strangers reach
- * our network through us. Webhooks may also lead to the operator's own networks (webhook_destination.ts).
+ * Which addresses are public. Our servers send requests on behalf of others only to these; otherwise strangers could reach our
+ * network through us. Webhooks may also lead to the operator's own networks (webhook_destination.ts).
  */
 import { isIPv4 } from "node:net";
 import { isInNetworks, openNetworks } from "./networks.ts";

@@ -22,7 +22,7 @@ const SECRET_FIELDS = new Set([
 ]);
 const REDACTED = "[redacted]";
 
-/** Patterns of our keys and tokens, and of passwords in URLs, anywhere in a line, also in messages and stacks. */
+/** Patterns of our keys and tokens, and of passwords in URLs, anywhere in a line, including messages and stacks. */
 const SECRETS: readonly [RegExp, string][] = [
   [/\b(ul[rs]_)[\w-]{8,}/g, "$1[redacted]"],
   [/\b(bearer\s+)[\w.~+/-]{8,}=*/gi, "$1[redacted]"],

@@ -13,7 +13,7 @@ const TYPO_SIMILARITY = 0.75;
 /** Minimum similarity of a suggestion: names with one prefix have this much in common. */
 const SUGGESTION_SIMILARITY = 0.6;
 
-/** Returns one line for each variable of `env` that resembles ours in its first word or as a whole but is none. */
+/** Returns one line for each variable of `env` that resembles ours in its first word or as a whole but is not one of them. */
 export function describeUnknownVariables(env: VariableValues): string[] {
   const known = new Set([...Object.keys(Environment.properties), ...FILE_VARIABLES.map((n) => `${n}_FILE`)]);
   const own = [...known].filter((name) => !SHARED_WORDS.has(firstWord(name)));

@@ -43,7 +43,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }
 
-/** Asks `check` until it says true; false when it did not within `timeoutMs`. */
+/** Calls `check` until it returns true; false if it does not within `timeoutMs`. */
 export async function pollUntil(
   check: () => boolean | Promise<boolean>,
   options: { timeoutMs: number; intervalMs: number },

@@ -25,7 +25,7 @@ export function scalarText(value: unknown): string | null {
   return typeof value === "boolean" || Number.isFinite(value) ? String(value) : null;
 }
 
-/** Returns a number, also one written as text such as `80.0`; null for everything else, and if digits would be lost. */
+/** Returns a number, even if written as text such as `80.0`; null for everything else, and if digits would be lost. */
 export function scalarNumber(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (typeof value !== "string") return null;
@@ -43,7 +43,7 @@ export function scalarNumber(value: unknown): number | null {
   return digits.length <= MAX_DIGITS && Number.isFinite(number) ? number : null;
 }
 
-/** Returns a boolean, also one written as a word such as `no`, `Off` or `"true"`; null for everything else. */
+/** Returns a boolean, even if written as a word such as `no`, `Off` or `"true"`; null for everything else. */
 export function scalarFlag(value: unknown): boolean | null {
   if (typeof value === "boolean") return value;
   if (typeof value !== "string") return null;

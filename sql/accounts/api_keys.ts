@@ -52,7 +52,7 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
       and u.disabled_at is null`);
 }
 
-/** Lists the keys of a user that are not revoked, also expired ones, newest first. */
+/** Lists the keys of a user that are not revoked, including expired ones, newest first. */
 export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`
     select ${COLUMNS}

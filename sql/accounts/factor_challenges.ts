@@ -71,7 +71,7 @@ export async function updateChallengeHash(
     where id = ${challenge.id}`;
 }
 
-/** Counts a wrong try, and deletes the challenge with the last one that it has. */
+/** Counts a wrong try, and deletes the challenge after the last try that it allows. */
 export async function countWrongTry(sql: Sql, challenge: { id: string; limit: number }): Promise<void> {
   await sql`
     with tried as (

@@ -31,7 +31,7 @@ export type DueOrgRow = Pick<OrgRow, "id" | "slug" | "name">;
 
 /**
  * Locks an organization whose deletion is due; null if there is none, or if other transactions have locked them all. An
- * owner who restores it at this moment waits, and is too late. Call inside a transaction.
+ * owner who tries to restore it at the same time waits, and is too late. Call inside a transaction.
  */
 export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
   return firstRow(tx<DueOrgRow[]>`
@@ -51,7 +51,7 @@ export interface DeletedOrg {
 }
 
 /**
- * Deletes an organization: its members, keys, webhooks, projects and drafts. Nobody sees its private definitions any more.
+ * Deletes an organization: its members, keys, webhooks, projects and drafts. Its private definitions become invisible.
  * Published ones stay, because others depend on them, and say that they are deprecated. Its exports expire. Call inside a
  * transaction that has locked it.
  */

@@ -32,7 +32,7 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
     where slug = ${slug} and deleted_at is null`);
 }
 
-/** Finds whose definitions have this slug before their names, also a deleted organization's; null if there are none. */
+/** Finds the organization whose definitions have this slug before their names, even a deleted one; null if there is none. */
 export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<string | null> {
   return firstValue(sql<{ id: string }[]>`
     select id
@@ -40,7 +40,7 @@ export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<str
     where slug = ${slug}`);
 }
 
-/** Lists the slugs of organizations by id, also of deleted ones. */
+/** Lists the slugs of organizations by id, including deleted ones. */
 export async function listOrgSlugs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ id: string; slug: string }[]>`
     select id, slug

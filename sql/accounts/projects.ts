@@ -25,7 +25,7 @@ export interface ProjectRow {
 /** Days in which a deleted project can be restored. */
 export const PROJECT_RESTORE_DAYS = 30;
 
-/** Finds a project by id in any organization, also a deleted one; null if there is none. */
+/** Finds a project by id in any organization, even a deleted one; null if there is none. */
 export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow | null> {
   return firstRow(sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
@@ -33,7 +33,7 @@ export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow 
     where id = ${id}`);
 }
 
-/** Lists all projects of an organization, also deleted ones, newest first. */
+/** Lists all projects of an organization, including deleted ones, newest first. */
 export async function listProjects(sql: Sql, orgId: string): Promise<ProjectRow[]> {
   return sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
@@ -42,13 +42,13 @@ export async function listProjects(sql: Sql, orgId: string): Promise<ProjectRow[
     order by created_at desc, id`;
 }
 
-/** Lists the slugs of all projects of an organization, also of deleted ones. */
+/** Lists the slugs of all projects of an organization, including deleted ones. */
 export async function listProjectSlugs(sql: Sql, orgId: string): Promise<string[]> {
   const rows = await sql<{ slug: string }[]>`select slug from projects where org_id = ${orgId}`;
   return rows.map(({ slug }) => slug);
 }
 
-/** Finds a project of an organization by its name, also a deleted one; null if there is none. */
+/** Finds a project of an organization by its name, even a deleted one; null if there is none. */
 export async function findProjectByName(
   sql: Sql,
   key: { orgId: string; name: string },

@@ -36,8 +36,8 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
 }
 
 /**
- * Returns the condition that a session `s` was proven with a second factor, if its user has one. Sign-ins see to that; but
- * a process of a release that knows no factors may have signed the user in with the password alone.
+ * Returns the condition that a session `s` was proven with a second factor, if its user has one. Sign-ins ensure that, but
+ * a process of a release without second factors may have signed the user in with the password alone.
  */
 function isProvenEnough(sql: Sql) {
   return sql`(

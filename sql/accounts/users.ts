@@ -154,7 +154,7 @@ export async function updateUserDisabled(
     returning disabled_at`);
 }
 
-/** Locks an account, also a disabled one: changes of its factors happen one after the other. */
+/** Locks an account, even a disabled one: changes of its factors happen one after the other. */
 export async function lockUser(tx: Sql, id: string): Promise<void> {
   await tx`select id from users where id = ${id} for no key update`;
 }

@@ -64,7 +64,7 @@ const LOOPBACK = /^127\.|^::1$|^::ffff:127\./;
 /** Fields of a connection that our patch of the driver exposes. */
 interface ConnectionState {
   isEncrypted: boolean;
-  /** Of the server or pooler; undefined for a Unix socket. */
+  /** The address of the server or pooler; undefined for a Unix socket. */
   address: string | undefined;
 }
 

@@ -15,7 +15,7 @@ const CONTROL_MAX = 4;
 const IDLE_SECONDS = 60;
 
 export interface NodesOptions {
-  /** Of the coordinator: nodes have the same database, user, password and TLS parameters. */
+  /** The coordinator's URL: nodes have the same database, user, password and TLS parameters. */
   url: string;
   applicationName: string;
   /** Connections for snapshots, to each node. */

@@ -32,7 +32,7 @@ export interface PoolOptions {
 }
 
 /**
- * How long a read waits for a table that somebody has locked: longer than a migration waits for its lock, with everyone
+ * How long a read waits for a locked table: longer than a migration waits for its lock, with everyone
  * behind it. Behind PgBouncer, deploy/pgbouncer.ini sets it.
  */
 const READ_LOCK_TIMEOUT_MS = 3_000;
@@ -102,7 +102,7 @@ export const MAX_STATEMENTS = 100;
 
 /**
  * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. A query waits for a free connection,
- * and never in one that runs another's statement, by our patch of the driver. Throws for a URL that `readConfig` would reject.
+ * and never behind another query on a busy one (our patch of the driver). Throws for a URL that `readConfig` would reject.
  */
 export function openPool(url: string, options: PoolOptions): Pool {
   const target = parseDatabaseUrl(url);
@@ -169,7 +169,7 @@ function letWritesWait(pool: Pool): void {
   Object.assign(pool, { begin: beginPatiently });
 }
 
-/** What the URL leaves out, the driver reads from PGUSER, PGPASSWORD and PGDATABASE. */
+/** The driver reads what the URL leaves out from PGUSER, PGPASSWORD and PGDATABASE. */
 function toAddress(target: DatabaseTarget) {
   const { socketPath, user, password, database, targetSessionAttrs } = target;
   return {
@@ -353,7 +353,7 @@ const CONNECTION_ERRORS = new Set([
 
 /**
  * Returns true if the database cannot be reached: no connection, shutting down, starting up, out of connections, or an error
- * with which it ends or refuses the connection, such as a role or database that nobody may use at the moment.
+ * with which it ends or refuses the connection, such as a role or database that does not accept connections now.
  */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;

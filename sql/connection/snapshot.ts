@@ -91,7 +91,7 @@ export async function withStatementLimit<Result>(
   return result;
 }
 
-/** Selects that the transaction may last and be idle for as long as it wants. PostgreSQL 15 and 16 have one of the settings. */
+/** Lets the transaction last and be idle without a limit, when selected. PostgreSQL 15 and 16 have one of the settings. */
 export const UNLIMITED_TRANSACTION = fragment`
   set_config('idle_in_transaction_session_timeout', '0', true),
   case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end`;

@@ -117,7 +117,7 @@ export function chosenLine(
 
 /**
  * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`). If `versions` are
- * given, a line that has all of them comes first. Reads that cannot return a draft do not count drafts.
+ * set, a line that has all of them comes first. Reads that cannot return a draft do not count drafts.
  */
 export function visibleLine(
   query: DefinitionLineQuery,

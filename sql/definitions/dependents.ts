@@ -6,7 +6,7 @@ import type { DefinitionRow } from "./fields.ts";
 import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 
-/** Most ranges that dependents are looked for with: documents of others can add any number. */
+/** The maximum number of ranges to look for dependents with: other users' documents can add any number. */
 export const MAX_REFERENCED_RANGES = 1_000;
 
 /**

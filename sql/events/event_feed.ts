@@ -1,5 +1,5 @@
 /**
- * Reads of `events`: pages in the order of positions, as far as a viewer sees them. Positions are given by the function
+ * Reads of `events`: pages in the order of positions, as far as a viewer sees them. The function that assigns positions is
  * `settle_events` (sql/migrations/20261122200100_event_log__create.sql).
  */
 import type { EventType } from "../../shared/vocabulary.ts";
@@ -110,7 +110,7 @@ function visibleEvents({ viewer, orgId, types, after, limit }: Parameters<typeof
 
 /**
  * Deletes up to `limit` settled events that are older than `days`, the oldest first, and returns their number.
- * Remembers how far it got, so that a reader who missed events is told.
+ * Remembers how far it got, so that a reader who missed events is notified.
  */
 export async function deleteOldEvents(
   sql: Sql,

@@ -24,7 +24,7 @@ export interface StoredArtifact extends ContentDigest {
 }
 
 /**
- * Begins the next attempt, also of a job whose builder has died; null if the job has finished, does not exist, or has used
+ * Begins the next attempt, even of a job whose builder has died; null if the job has finished, does not exist, or has used
  * up its attempts.
  */
 export async function takeOverBuild(sql: Sql, id: string): Promise<ExportJobRow | null> {

@@ -43,7 +43,7 @@ interface Format {
   ) => Chunks;
 }
 
-/** The formats. A cut stream ends at any byte, and the connection breaks; no file marks its end but Parquet's footer. */
+/** The formats. A stream can be cut off at any byte, and the connection breaks; only Parquet's footer marks a file's end. */
 export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   /** A JSON object per line, ended by LF; without rows, no bytes. */
   ndjson: {

@@ -51,7 +51,7 @@ interface SourceOptions {
 
 /**
  * Opens the snapshot of an export. Throws what `settle` throws, and NodeUnavailable if the node cannot be reached, if the
- * project has moved at every try, or if the tables were distributed after this process started: then it knows no nodes.
+ * project has moved at every try, or if the tables were distributed after this process started, so it does not know the nodes.
  */
 export async function openSource(databases: SourceDatabases, options: SourceOptions): Promise<ExportSource> {
   const { sql, exportSql, replica, nodes, config } = databases;

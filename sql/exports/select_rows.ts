@@ -26,7 +26,7 @@ export interface ExportSelection {
   /** The settled watermark; later rows are excluded. */
   asOf: string;
   visibility: ExportVisibility;
-  /** Values by filter name; a row has to match one of the values of every filter that is given. */
+  /** Values by filter name; a row has to match one of the values of every filter that is set. */
   filters: Readonly<Record<string, readonly string[]>>;
   /** Only rows that changed after it, docs/increments.md; all rows if it is null or missing. */
   since?: string | null;

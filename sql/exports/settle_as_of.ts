@@ -39,7 +39,7 @@ const NO_SESSION = 0;
 interface WatermarkBlocker {
   pid: number;
   applicationName: string;
-  /** When its transaction started; null if that is unknown, because the database hides it or says another time: nothing settles. */
+  /** When its transaction started; null if unknown, because the database hides it or reports another time: nothing settles. */
   transactionStart: string | null;
 }
 
@@ -212,7 +212,7 @@ export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise
     const isDated = isKnown && starts.length === blockers.length;
     const [oldest] = starts.sort();
     if (isKnown && blockers.length === 0) return { ok: true, asOf: watermark, observedAt, blockers };
-    // Without `asOf`, the cutoff is before the transactions that are not short.
+    // Without `asOf`, the cutoff is before every transaction that is not short.
     if (isDated && oldest && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) {
       return { ok: true, asOf: addMilliseconds(oldest, -1), observedAt, blockers };
     }

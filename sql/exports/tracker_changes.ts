@@ -24,8 +24,8 @@ export function isChangeLogKept(sql: Sql, since: string): Promise<boolean> {
 }
 
 /**
- * Throws ChangeLogDeletedError if the snapshot of the transaction may lack changes after `since`. What is deleted later, the
- * snapshot still shows.
+ * Throws ChangeLogDeletedError if the snapshot of the transaction may lack changes after `since`. The snapshot still
+ * shows entries that are deleted later.
  */
 export async function requireChangeLog(tx: Sql, since: string): Promise<void> {
   if (!(await isWithin(tx, since, KEPT_DAYS))) throw new ChangeLogDeletedError(since);
@@ -38,7 +38,7 @@ async function isWithin(sql: Sql, since: string, days: number): Promise<boolean>
 }
 
 /**
- * Deletes up to `limit` entries that no increment can read any more, of each shard if the log is distributed. Returns their
+ * Deletes up to `limit` entries that increments can no longer read, of each shard if the log is distributed. Returns their
  * number.
  */
 export async function deleteOldTrackerChanges(sql: Sql, limit: number): Promise<number> {

@@ -63,7 +63,7 @@ export async function addBundledHistory(sql: Pool): Promise<AddedHistory | null>
   });
 }
 
-/** Whether the past is that of a source, which `CatalogSource` and `catalog_syncs` name in the same way. */
+/** Whether the bundled history belongs to a source, which `CatalogSource` and `catalog_syncs` name in the same way. */
 export function hasBundledHistory(source: string): boolean {
   return source === "bundled" || source.startsWith("https://models.dev/");
 }

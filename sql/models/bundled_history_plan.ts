@@ -24,7 +24,7 @@ export interface FirstPrices extends ModelKey {
   prices: Prices;
 }
 
-/** A model that only the past knows. */
+/** A model that only the bundled history has. */
 export interface PastModel extends ModelKey, Tiering {
   pricesKnownSince: string;
   goneAt: string;
@@ -94,7 +94,7 @@ export function listSteps(events: readonly PastEvent[]): PricesSince[] {
   return steps;
 }
 
-/** A model that the past does not know to be gone is missing from the first catalog that the service stored. */
+/** A model that is not gone in the bundled history counts as gone now: the first stored catalog does not have it. */
 function goneAt(events: readonly PastEvent[], now: string): string {
   const last = events.at(-1);
   return last?.event === "gone" ? toInstant(last.at) : now;
@@ -108,7 +108,7 @@ function listChanges(key: ModelKey, steps: readonly PricesSince[]): BundledHisto
     );
 }
 
-/** Of a model that is gone, the id and the last cost are all there is to judge by. */
+/** For a model that is gone, only the id and the last cost are known. */
 function tieringOf(models: readonly (readonly PastEvent[])[]) {
   const untiered = (own: readonly PastEvent[]) => {
     const { provider, model, cost } = own.findLast(({ event }) => event !== "gone") as PastEvent;

@@ -134,7 +134,7 @@ export interface RefusedDoubt {
   /** How much it would take; `null` if a sync of an earlier release found it. */
   extent: string | null;
   source: string;
-  /** Of the last of these syncs. */
+  /** The error of the last of these syncs. */
   error: string;
   firstSeenAt: string;
   lastSeenAt: string;
@@ -170,9 +170,9 @@ export async function listRefusedDoubts(sql: Sql): Promise<RefusedDoubt[]> {
 }
 
 /**
- * Records what an operator decides about the documents that wait, in place of earlier decisions: accepted is what the last
- * one would take, because the operator may not have seen what others would; rejected are all. Returns how many syncs had
- * refused them.
+ * Records what an operator decides about the waiting documents, in place of earlier decisions. Accepting covers only what
+ * the last one would take, because the operator may not have seen the others; rejecting covers all. Returns how many syncs
+ * had refused them.
  */
 export async function decideRefusedSyncs(sql: Sql, decision: "accepted" | "rejected"): Promise<number> {
   const rows = await sql`

@@ -50,7 +50,7 @@ export async function listHeldPrices(sql: Sql): Promise<HeldPricesRow[]> {
     order by held.provider collate "C", held.model_id collate "C"`;
 }
 
-/** Records that a sync has found these prices. Other prices than before begin anew. */
+/** Records that a sync has found these prices. Prices that differ from before start over. */
 export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): Promise<void> {
   if (held.length === 0) return;
   await sql`

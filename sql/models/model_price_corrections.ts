@@ -1,4 +1,4 @@
-/** Table `model_price_corrections`: what an operator knows better about past prices. Recorded prices stay as they are. */
+/** Table `model_price_corrections`: an operator's corrections of past prices. Recorded prices stay as they are. */
 import { firstRow, onlyRow, type Sql } from "../connection/pool.ts";
 import type { ModelKey } from "./models.ts";
 
@@ -44,7 +44,7 @@ export interface CorrectionLimits {
   now: string;
   /** Prices of the model are known since then. */
   knownSince: string;
-  /** The first recorded change of the price after the given instant; `null` if it has not changed since. */
+  /** The first recorded change of the price after the correction's start; `null` if it has not changed since. */
   nextChange: string | null;
 }
 

@@ -110,7 +110,7 @@ export function isOneOf(sql: Sql, keys: readonly ModelKey[]): Fragment {
   return fragment`(provider, model_id) in (select provider, model_id from ${tableRows(sql, "models", rows)} as r)`;
 }
 
-/** Marks models whose rows cannot be read any more. */
+/** Marks models whose rows can no longer be read. */
 export async function markModelsStale(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`

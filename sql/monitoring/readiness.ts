@@ -34,7 +34,7 @@ export type DatabaseStatus = UsableDatabase | { isUsable: false; checks: Checks;
  */
 export function watchDatabase(
   sql: Pool,
-  /** `trackerSchema`: of a process that reads tracker rows. */
+  /** `trackerSchema` is set for a process that reads tracker rows. */
   { registry, trackerSchema = null }: { registry: Registry; trackerSchema?: string | null },
 ): () => Promise<DatabaseStatus> {
   // Migrations are never reverted, so they need no second check.

@@ -90,7 +90,7 @@ export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
   const assigned = assignmentsOf(dataset);
   const names = assigned.map(({ column }) => quoteName(column.column));
   const values = assigned.map(({ value }) => value);
-  // Counted by what it returns: Citus tells the number of rows that it was given, also of those that were there.
+  // Counts the returned rows: Citus reports the number of rows it received, including those that already existed.
   const inserted = tx.unsafe<[{ count: number }]>(
     `with inserted as (
        insert into ${quoteName(dataset.table)} (${names.join(", ")})

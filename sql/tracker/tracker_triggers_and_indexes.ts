@@ -84,7 +84,7 @@ export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
   );
 }
 
-/** Indexes of our own tables besides those that every export needs, as PostgreSQL prints their columns. */
+/** Indexes of our own tables other than those that every export needs, as PostgreSQL prints their columns. */
 function listOwnIndexes(): { table: string; columns: string; slow: string }[] {
   const ofParents = Object.values(EXPORT_DATASETS).flatMap(({ table, timeColumn, parents }) =>
     parents.map((parent) => {

@@ -21,7 +21,7 @@ export function isWrongTime(value: string): string {
 
 /**
  * Returns the condition for a row `r` with such a time. With `constraint_exclusion` on, PostgreSQL reads no row to answer it if
- * validated checks rule it out for all columns, also beneath views.
+ * validated checks rule it out for all columns, even beneath views.
  */
 export function hasWrongTime(dataset: ExportDataset): string {
   return timeColumns(dataset)

@@ -70,13 +70,13 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disable
   return { disabledAt };
 }
 
-/** Returns how long a webhook pauses. One failure says little of a receiver, so its other deliveries go on. */
+/** Returns how long a webhook pauses. One failure says little about a receiver, so its other deliveries go on. */
 function webhookPauseSeconds(failuresInRow: number): number {
   const { first, max } = WEBHOOK_PAUSE_SECONDS;
   return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
 }
 
-/** Returns the status of the delivery after the attempt; null if it was not pending any more. */
+/** Returns the status of the delivery after the attempt; null if it was no longer pending. */
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,

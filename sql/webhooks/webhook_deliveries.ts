@@ -60,7 +60,7 @@ export async function countPendingDeliveries(sql: Sql, webhookId: string): Promi
 }
 
 /**
- * Queues one delivery before all others of the webhook, and ends its pause: somebody waits for the outcome. Call inside a
+ * Queues one delivery before all others of the webhook, and ends its pause: a person waits for the outcome. Call inside a
  * transaction.
  */
 export async function insertDelivery(

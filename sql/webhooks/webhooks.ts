@@ -52,7 +52,7 @@ export async function findWebhook(sql: Sql, key: { id: string; orgId: string }):
     where id = ${key.id} and org_id = ${key.orgId}`);
 }
 
-/** As `findWebhook`, and nobody changes or deletes it before the transaction ends. */
+/** Like `findWebhook`, and locks it against changes and deletion until the transaction ends. */
 export async function lockWebhook(tx: Sql, key: { id: string; orgId: string }): Promise<WebhookRow | null> {
   return firstRow(tx<WebhookRow[]>`
     select ${tx(COLUMNS)}
@@ -67,8 +67,8 @@ export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow |
 }
 
 /**
- * Updates what is given. Enabling a disabled webhook skips what happened meanwhile; disabling one gives up what is pending.
- * Another URL, or enabling it again, makes what is pending due. Lock the webhook first.
+ * Updates the fields that are set. Enabling a disabled webhook skips the events since it was disabled; disabling it
+ * gives up pending deliveries. A new URL, or enabling it again, makes pending deliveries due. Lock the webhook first.
  */
 export async function updateWebhook(
   tx: Sql,

@@ -27,7 +27,7 @@ export interface KeyWarning {
 const MAX_WARNINGS = 50;
 /** Further unknown keys are not looked at. Those that resemble no known one need no warning, and a document has thousands. */
 const MAX_UNKNOWN_KEYS = 200;
-/** Of a key in a message. */
+/** The maximum length of a key in a message. */
 const MAX_SHOWN = 60;
 /** Coding agents choose by the description: a shorter one says too little, and hosts cut a longer one. */
 const DESCRIPTION_LENGTH = { min: 20, max: 1_024 };

@@ -77,7 +77,7 @@ export function checks(meaning: string): Key {
   return key.entries(meaning, "check", keys);
 }
 
-/** Conditions that are found out before the work, and used in expressions as `context.<id>`. */
+/** Conditions that are determined before the work, and used in expressions as `context.<id>`. */
 export function detectors(meaning: string): Key {
   return key.entries(meaning, "check", LOOK);
 }
@@ -101,7 +101,7 @@ export const GATE: Keys = {
   on_success: key.word("What to do when it is passed", GATE_ACTIONS.toReversed()),
 };
 
-/** What is said and returned to the shell for one way in which a run can end. */
+/** The message and the exit code for one way in which a run can end. */
 export function outcome(meaning: string): Key {
   const keys: Keys = {
     message: key.text("What to say", "Everything passed."),

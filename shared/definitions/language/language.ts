@@ -6,7 +6,7 @@ import { type Key, key } from "./keys.ts";
 import { PIPELINE_KEYS } from "./pipeline_keys.ts";
 import { WORKFLOW_KEYS } from "./workflow_keys.ts";
 
-/** Version of all four languages: each has had one. */
+/** Version of all four languages: each has had only one. */
 export const LANGUAGE_VERSION = "1.0";
 
 export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {

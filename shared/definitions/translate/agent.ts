@@ -111,7 +111,7 @@ function writeLens(w: MarkdownWriter, lens: Fields): void {
   });
 }
 
-/** `**Name**: text`, of what there is. */
+/** `**Name**: text`, with the parts that exist. */
 function describe(fields: Fields, ...keys: readonly string[]) {
   const name = fields.strong("name");
   const text = fields.passage(...keys, "description", "text");

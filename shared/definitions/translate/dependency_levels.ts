@@ -48,7 +48,7 @@ export function readOrdered(entries: readonly Fields[], kind: Inline): Ordered[]
   }));
 }
 
-/** Of an id in a message. */
+/** The maximum length of an id in a message. */
 const MAX_SHOWN = 100;
 
 function readDependencies(fields: Fields, byId: ReadonlyMap<string, number>): number[] {

@@ -1,4 +1,4 @@
-/** Reads a map of the document key by key and remembers what nobody asked for, so that none of it is lost. */
+/** Reads a map of the document key by key and remembers the unread keys, so that nothing is lost. */
 import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { code, type Inline, md, type Prose, prose, strong } from "./inline.ts";
@@ -10,19 +10,19 @@ export const HIDDEN_VALUE = md`a secret, not shown here`;
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
 
-/** True for what says nothing where a map or a list is expected. */
+/** True for a value that means nothing where a map or a list is expected. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0) return true;
   if (typeof value === "string") return value.trim() === "";
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-/** A map, a list of maps, or those items of a list of texts that are none. */
+/** A map, a list of maps, or the maps and lists in a list of texts. */
 type Part = Fields | MapList | { others: readonly unknown[] };
 
 interface MapList {
   entries: readonly Fields[];
-  /** Keys of what readers know an entry by. */
+  /** Keys of the values that identify an entry to readers. */
   nameKeys: readonly string[];
 }
 
@@ -117,14 +117,14 @@ export class Fields {
     return this.code(...keys) ?? (empty === undefined ? null : code('""'));
   }
 
-  /** A number, also one written as text. */
+  /** A number, even if written as text. */
   number(key: string): number | null {
     const number = scalarNumber(this.peek(key));
     if (number !== null) this.#read.add(key);
     return number;
   }
 
-  /** A boolean, also one written as a word; `null` for other values. */
+  /** A boolean, even if written as a word; `null` for other values. */
   flag(key: string): boolean | null {
     const flag = scalarFlag(this.peek(key));
     if (flag !== null) this.#read.add(key);

@@ -1,4 +1,4 @@
-/** Renders what no section knows: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
+/** Renders what no section covers: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
 import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import { type DocumentMap, type Fields, HIDDEN_VALUE } from "./field_reader.ts";
@@ -29,7 +29,7 @@ function label(key: string): Inline {
   return strong(`${humanize(key)}:`) ?? md``;
 }
 
-/** A block of the document that no section is for, under a heading of its own. */
+/** A block of the document that no section covers, under a heading of its own. */
 export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown): void {
   const content = pruneValue(value, key);
   w.heading(2, prose(humanize(key)) ?? md``);
@@ -38,7 +38,7 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
   else writeScalar(w, key, content);
 }
 
-/** Keys of a section that the section had no words for, at its end. */
+/** Writes the keys that a section does not handle, at its end. */
 export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
   const leftovers = takeShownLeftovers(fields);
   if (leftovers === null) return;

@@ -7,8 +7,8 @@
 export type Inline = string & { readonly inline: unique symbol };
 
 /**
- * Author's text of several lines. It may hold paragraphs, lists and fences, all of which end within it. It is no part of
- * a heading or a cell of a table.
+ * Author's text of several lines. It may hold paragraphs, lists and fences, all of which end within it. It cannot be
+ * part of a heading or a table cell.
  */
 export interface Passage {
   /** The first line; empty if the passage begins with a list or a fence. */

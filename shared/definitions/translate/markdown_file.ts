@@ -1,4 +1,4 @@
-/** The frame of every rendered definition: front matter, title, sections, and what no section was for. */
+/** The frame of every rendered definition: front matter, title, sections, and everything that no section covers. */
 import { toRecord } from "../../plain_values.ts";
 import { titleCase } from "../interface_fields.ts";
 import type { DefinitionSource } from "../parse_definition.ts";

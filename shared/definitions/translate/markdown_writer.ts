@@ -13,7 +13,7 @@ export class MarkdownWriter {
   #size = 0;
   #indent = "";
   #last: BlockKind = "none";
-  /** Headings nothing has been written below yet. */
+  /** Headings that have no content yet. */
   #pending: { level: number; text: Inline }[] = [];
 
   /** A heading that appears as soon as something is written below it; never, when nothing is. */

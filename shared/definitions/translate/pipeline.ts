@@ -165,7 +165,7 @@ function listSecrets(environment: Fields): (Inline | null)[][] {
       listed(secret.codes("stages")),
       join([secret.prose("provider"), secret.code("path")], ", "),
     ];
-    // Whatever else is said of a secret may be its value.
+    // Any other field of a secret may be its value.
     secret.discard();
     return row;
   });

@@ -191,7 +191,7 @@ function readMarker(line: string, { base, depth }: Level): Marker | null {
   return { text, isEmpty, indent, content };
 }
 
-/** `---`, `* * *`: a line across the page and no list. */
+/** `---`, `* * *`: a line across the page, not a list. */
 function isRule(line: string, sign: string): boolean {
   if (sign !== "-" && sign !== "*") return false;
   const signs = line.replace(/[ \t]+/g, "");
@@ -248,7 +248,7 @@ function readItem(
   return { lines: item.lines, end };
 }
 
-/** The line without the item's indentation; null if it is no part of the item. A lazy one gets the indentation given. */
+/** The line without the item's indentation; null if it is not part of the item. A lazy line gets `lazyIndent`. */
 function lineInside(
   line: string,
   { marker, ...level }: Level & { marker: Marker },
@@ -260,7 +260,7 @@ function lineInside(
   return lazyIndent !== null && !beginsBlock ? `${lazyIndent}${line.trimStart()}` : null;
 }
 
-/** The lines of an item, and what is open after them, also within the lists in it: a paragraph, a fence, or neither. */
+/** The lines of an item, and what is open after them, even inside nested lists: a paragraph, a fence, or neither. */
 class ItemLines {
   readonly lines: string[] = [];
   /** Columns where the contents of the open lists begin, outermost first. */

@@ -7,7 +7,7 @@ type DocumentMap = Readonly<Record<string, unknown>>;
 /** Keys whose values are secret wherever they stand: a secret is known by its name only. */
 const SECRET_KEY =
   /(?:^|_)(?:secret|password|passwd|passphrase|token|(?:api|access|auth|encryption|master|private|secret|signing)_?key|secret_?key_?base|credentials?|webhook|webhook_?ur[il])$/i;
-/** What may be said about a secret. */
+/** The fields of a secret that may be shown. */
 const PUBLIC_SECRET_KEYS = new Set(["name", "id", "description", "required", "stages", "provider", "path"]);
 const SHORTEST_SECRET_KEY = "token".length;
 /** Characters at the end of a key that are looked at. */

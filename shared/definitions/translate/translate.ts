@@ -55,7 +55,7 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
   }
 }
 
-/** The front matter of every type needs a description. If it is missing, what else is missing is looked for first. */
+/** The front matter of every type needs a description. If it is missing, the other missing parts are looked for first. */
 function render(definition: TranslatableDefinition): string {
   const { type } = definition;
   const source = readSource(definition);

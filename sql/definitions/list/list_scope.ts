@@ -178,7 +178,7 @@ const COLUMNS = {
   isFork: fragment`v.is_fork`,
 };
 
-/** True if any filter is set besides those that choose a version of each line. */
+/** True if any filter is set other than those that choose a version of each line. */
 export function hasFilters(filters: DefinitionFilters): boolean {
   return listConditions(filters).length > 0;
 }

@@ -29,7 +29,7 @@ export interface ParquetOptions {
  * Yields the file of a dataset. `copied` are chunks of whole rows, in COPY's binary format with the columns in the
  * dataset's order; several copies may follow each other. The same rows give the same bytes, however they are cut into
  * chunks. Holds one row group, compressed but for the pages that are being filled. The footer is last, so a file that
- * breaks off is not Parquet.
+ * is cut off is not valid Parquet.
  */
 export function encodeParquet(
   copied: AsyncGenerator<Uint8Array, void, void>,
@@ -241,7 +241,7 @@ class ColumnChunk {
   #endPage(): void {
     const page = this.#page;
     const written = writePage(page);
-    // If the rows break off, nothing awaits it.
+    // If the rows are cut off, nothing awaits it.
     written.catch(() => {});
     this.#pages.push(written);
     this.#filled.push(written);

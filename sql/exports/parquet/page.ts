@@ -16,7 +16,7 @@ interface StoredType {
   write: (page: Page, source: Buffer, at: number, length: number) => void;
 }
 
-/** Spark and others cannot read the logical type UUID, and everybody can join text. */
+/** Spark and others cannot read the logical type UUID, and every reader can join text. */
 const STRING = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } } as const;
 
 const TYPES: Readonly<Record<ExportColumnType, StoredType>> = {

@@ -34,7 +34,7 @@ export function writeDecision(w: MarkdownWriter, decisions: Fields, agent: Agent
   for (const text of decisions.passages("guidance")) w.paragraph(text);
 }
 
-/** The keys of a vocabulary that are not used, neither by themselves nor by their words. */
+/** The vocabulary keys that are not used, neither as the key nor as its word. */
 export function unusedKeys(vocabulary: Fields, used: ReadonlySet<string | null>): string[] {
   return vocabulary.keys().filter((key) => {
     const word = vocabulary.text(key);

@@ -9,7 +9,7 @@ const RUNTIME_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Bash", ["Bash"]],
   ["Web", ["WebFetch", "WebSearch"]],
 ]);
-/** Without the key, an agent would be given every tool there is. */
+/** Without the key, an agent would get every tool there is. */
 const READING_TOOLS = "Read, Grep, Glob";
 
 /**

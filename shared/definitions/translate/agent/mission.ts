@@ -1,4 +1,4 @@
-/** Why the agent exists, where its part ends, where it works and what it can look at. */
+/** Why the agent exists, where its responsibility ends, where it works and what it can look at. */
 import type { Fields } from "../field_reader.ts";
 import {
   writeAssignments,
@@ -36,7 +36,7 @@ export function writeLimits(w: MarkdownWriter, agent: Agent): void {
   const reach = Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences));
   w.bullets(md`How far your claims reach:`, reach);
   writeLeftovers(w, nature);
-  // Whether findings carry codes is said where the codes are listed.
+  // The section that lists the codes says whether findings carry them.
   mission.skip("taxonomy_mandate");
   writeLeftovers(w, mission);
 }

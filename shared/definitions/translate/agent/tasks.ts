@@ -1,4 +1,4 @@
-/** What an executor or generator is given, does and hands back. */
+/** The input, work and output of an executor or generator. */
 import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";

@@ -1,4 +1,4 @@
-/** Whom a pipeline tells, what stays when it has run, and what is done then. */
+/** Whom a pipeline notifies, what it keeps, and what happens after it has run. */
 import { isRecord } from "../../../plain_values.ts";
 import { Fields } from "../field_reader.ts";
 import { humanize, writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";

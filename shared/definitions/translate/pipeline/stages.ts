@@ -52,7 +52,7 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   writeLeftoverBullets(w, fields);
 }
 
-/** What must be agreed to; `approval: true` is agreement by anybody. */
+/** The approval that a stage needs; `approval: true` is approval by anyone. */
 function readApproval(stage: Fields): Fields | Prose | null {
   if (stage.hasMap("approval")) return stage.map("approval");
   const isNeeded = stage.flag("approval");
@@ -62,7 +62,7 @@ function readApproval(stage: Fields): Fields | Prose | null {
 
 interface Reference {
   text: Inline;
-  /** What else is said of it; `null` for a reference that is plain text. */
+  /** The other fields of the entry; `null` for a reference that is plain text. */
   fields: Fields | null;
 }
 
@@ -123,7 +123,7 @@ function writeApproval(w: MarkdownWriter, approval: Fields | Prose): void {
   const isAlways = approval.flag("required") === true;
   const needed = isAlways ? md`` : (md` if ${approval.code("required")}` ?? md``);
   w.bullet(md`Approval is needed before this stage starts${needed}`, () => {
-    // As code: an at sign in running text makes some agents read a file of that name.
+    // As code: an at sign in running text makes some agents read the file with that name.
     w.bullet(md`From ${listed(approval.codes("approvers"), "or")}`);
     w.bullet(md`At least ${plural(approval.number("min_approvals"), "approval")}`);
     w.bullet(md`Within ${plural(approval.number("timeout_hours"), "hour")}`);
