@@ -32,13 +32,13 @@ import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
 import { createTurns, createWriteInTurn } from "./turns.ts";
 
 export interface App {
-  /** The whole service as a function: what a socket gets and a test calls. Never throws. */
+  /** The whole service as a function: it serves a socket, and tests call it. Never throws. */
   handle: Handle;
   /** Every route, for the tests that look at all of them. */
   routes: readonly Route[];
 }
 
-/** What a test serves instead of the service. */
+/** Routes that a test serves instead of the service's. */
 export type OwnRoutes = readonly (AnyOperation | PageRoute)[];
 
 /** Pages for people. Each folder of `pages/` adds a line. */

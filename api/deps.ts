@@ -12,17 +12,17 @@ import type { CatalogCache } from "./models/catalog_cache.ts";
 import type { Turns, WriteInTurn } from "./turns.ts";
 
 export interface Deps extends Omit<OpenProcess, "host" | "close"> {
-  /** Where the texts of definitions are read. */
+  /** The reader of definition documents. */
   documents: Documents;
   /** The model catalog. */
   catalog: CatalogCache;
-  /** Who is calling. */
+  /** Finds the caller of a request. */
   callers: CredentialCache;
   metrics: Metrics;
   /** Aborted when the process is about to stop. */
   shutdownSignal: AbortSignal;
   /**
-   * Milliseconds since the epoch, for the rate limits and the codes of apps. When left out, the machine's clock for the limits,
+   * Milliseconds since the epoch, for the rate limits and the codes of apps. If omitted, the machine's clock for the limits,
    * and the database's for the codes.
    */
   now?: () => number;
@@ -31,7 +31,7 @@ export interface Deps extends Omit<OpenProcess, "host" | "close"> {
 }
 
 declare module "./http/operation.ts" {
-  /** The parts, and what the app makes of them. */
+  /** The parts, and what the app builds from them. */
   interface OperationDeps extends Deps {
     exports: ExportResources;
     signIn: SignInResources;

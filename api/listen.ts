@@ -22,7 +22,7 @@ export interface ListenOptions {
   port: number;
   /** Number of trusted proxies in front. */
   trustProxy: number;
-  /** 60 when left out. */
+  /** 60 if omitted. */
   idleTimeoutSeconds?: number;
 }
 
@@ -46,7 +46,7 @@ export function listen(app: App, options: ListenOptions): Bun.Server<undefined> 
   });
 }
 
-/** A turn of the event loop that is shorter had nothing to do. */
+/** A shorter turn of the event loop was idle. */
 const QUIET_TURN_MS = 0.1;
 /** How long such a turn is waited for. */
 const QUIET_WAIT_MS = 1_000;
@@ -87,7 +87,7 @@ function clientConnection(
     reset() {
       if (!isOpen()) return;
       socket.resetOnClose();
-      // Of a file that Bun sends by itself, reading on does not put off the end.
+      // When Bun sends a file itself, a client that reads on does not postpone this timeout.
       server.timeout(request, CLOSE_SECONDS);
     },
   };

@@ -97,7 +97,7 @@ async function main(): Promise<void> {
         timeoutMs: shutdownDelayMs + 1_000,
         run: async (reason) => {
           stop.abort();
-          // Only SIGTERM asks for it: Ctrl-C wants the process gone, and after an uncaught error it takes nothing new.
+          // Only for SIGTERM: Ctrl-C should end the process at once, and after an uncaught error it accepts no new requests.
           if (reason === "SIGTERM") await delay(shutdownDelayMs);
         },
       },

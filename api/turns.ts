@@ -36,8 +36,8 @@ export interface Turns {
    */
   writes: RunInTurn;
   /**
-   * Signing in and out, and changes of one's own account. They are short and wait for no other kind of write, so whoever has
-   * a stolen key cannot keep its owner from revoking it.
+   * Signing in and out, and changes to one's own account. They are short and wait for no other kind of write, so a
+   * thief with a stolen key cannot keep its owner from revoking it.
    */
   accounts: RunInTurn;
   /**

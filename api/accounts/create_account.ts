@@ -9,7 +9,7 @@ import { accountSlugProblem, checkTexts, emailProblem, nameProblem } from "./pro
 
 /** A user whose username is also the slug of their personal organization. */
 export interface NewAccount extends NewUser {
-  /** Who creates it: people who sign up, an operator for others. */
+  /** The actor: the person who signs up, or an operator. */
   actor: AuditActor;
 }
 

@@ -21,7 +21,7 @@ const COMMON_PASSWORDS: ReadonlySet<string> = new Set(dictionary["passwords-comm
 /** Shorter parts are in many words by chance. */
 const MIN_OWN_PART = 3;
 
-/** Whose password it is. Both are the first that somebody else guesses: usernames are public. */
+/** The owner of a password. An attacker tries both as passwords first: usernames are public. */
 export interface PasswordOwner {
   username: string;
   email: string;
@@ -63,7 +63,7 @@ function plain(text: string): string {
 }
 
 /**
- * The hash of a password that nobody knows, as costly to verify as those of `hashPassword`. It is verified if there is no
+ * The hash of an unknown password, as costly to verify as those of `hashPassword`. It is verified if there is no
  * account, so that the response takes the same time.
  */
 export const DUMMY_PASSWORD_HASH =

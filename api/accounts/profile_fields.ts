@@ -1,4 +1,4 @@
-/** What people may write about a user or an organization: limits, fields of a body, and why a value is refused. */
+/** The profile of a user or an organization: limits, fields of a body, and why a value is refused. */
 import { domainToASCII } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { isLongerThan, normalizeText } from "../../shared/characters.ts";
@@ -39,7 +39,7 @@ export function projectSlugProblem(text: string): string | null {
 }
 
 function visibleProblem(text: string): string | null {
-  // An empty cell of Braille is a symbol and shows nothing.
+  // The blank Braille pattern is a symbol but invisible.
   return VISIBLE.test(text.replaceAll("\u2800", "")) ? null : "must have at least one visible character";
 }
 
@@ -48,7 +48,7 @@ export function aboutProblem(text: string): string | null {
   return lengthProblem(text, ABOUT_MAX_LENGTH);
 }
 
-/** The same for a link: other schemes than http and https would run in the browser of the person who follows it. */
+/** The same for a link: schemes other than http and https would run in the browser of the person who follows it. */
 export function websiteProblem(text: string): string | null {
   // Parsing a long host takes long.
   const tooLong = lengthProblem(text, WEBSITE_MAX_LENGTH);

@@ -60,7 +60,7 @@ export async function lockActorRole(tx: Sql, { actor, org }: OrgWrite): Promise<
   return role;
 }
 
-/** As `lockActorRole`, for a write that requires this role or a higher one. */
+/** Like `lockActorRole`, for a write that requires this role or a higher one. */
 export async function requireActorRole(
   tx: Sql,
   { role, ...write }: OrgWrite & { role: OrgRole },

@@ -12,7 +12,7 @@ import {
 export const AUTH_TAG = "Authentication";
 export const USERS_TAG = "Users";
 
-/** Of a signed-in user's own account. */
+/** For operations on a signed-in user's own account. */
 export const OWN_ACCOUNT = { access: "session", tag: AUTH_TAG } as const;
 /** For visitors, whose browsers may send an expired cookie. A repeated request gets its response again. */
 export const FOR_VISITORS = { method: "POST", access: "public", tag: AUTH_TAG, ignoresCookie: true } as const;

@@ -22,11 +22,11 @@ export const LIVE_SESSIONS_MAX = 50;
 
 interface SessionStart {
   user: { id: string; username: string };
-  /** What the password was verified against; left out when none was asked for. */
+  /** The hash that the password was verified against; omitted if no password was required. */
   passwordHash?: string;
   ttlHours: number;
   device: { address: string; userAgent: string | null } | null;
-  /** What the user has proven themselves with beside the password; an operator vouches for them. */
+  /** The user's proof in addition to the password; an operator vouches for them. */
   secondFactor: ProofKind | "operator" | null;
   /** Who began it. The user's own sessions are named as the credential of their sign-in. */
   actor: AuditActor;

@@ -87,7 +87,7 @@ export const revokeSession = operation(
   },
 );
 
-/** Not "cookies": that would also sign the user out of the other hosts of the domain. Ours is cleared by name. */
+/** Without "cookies": that would also sign the user out of other hosts of the domain. Our cookie is cleared by name. */
 function signedOutHeaders(config: Pick<Config, "publicUrl">): Readonly<Record<string, string>> {
   return { "Set-Cookie": clearedSessionCookie(config), "Clear-Site-Data": '"cache", "storage"' };
 }

@@ -1,4 +1,4 @@
-/** A new password: what ends with the old one, whether its user changed or reset it, or an operator set it. */
+/** Sets a new password, and ends what depends on the old one, whether its user changed or reset it, or an operator set it. */
 import { endAccountLinks } from "../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
@@ -20,7 +20,7 @@ interface NewPassword {
 /**
  * Stores a password, ends the user's sessions and the links in their mails, forgets their networks and adds an audit
  * entry. API keys stay valid. Returns the ids of the ended sessions, for the credential cache; null if the password is
- * not `fromHash` any more. Call inside a transaction.
+ * no longer `fromHash`. Call inside a transaction.
  */
 export async function setPassword(tx: Sql, password: NewPassword): Promise<string[] | null> {
   const { user, passwordHash, fromHash, action, actor, keep } = password;

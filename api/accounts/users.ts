@@ -80,7 +80,7 @@ export const getUsers = operation(
 
 /**
  * Returns the ids of a batch in lower case, without duplicates. Throws VALIDATION_ERROR for unknown fields, and
- * UNPROCESSABLE_ENTITY with every other problem; a schema would answer 400.
+ * UNPROCESSABLE_ENTITY with every other problem; a schema would return 400.
  */
 function parseBatch(options: { ids?: unknown }): string[] {
   const unknown = findUnknownFields(options, ["ids"]);

@@ -1,4 +1,4 @@
-/** `audit list` shows the audit log; `audit verify` finds out whether somebody changed it. */
+/** `audit list` shows the audit log; `audit verify` checks that it was not changed. */
 import {
   type AuditHead,
   type ChainedEntryRow,
@@ -131,7 +131,7 @@ function problemAtEnd(head: AuditHead, expected: AuditHead, witness: AuditHead |
 
 /**
  * Follows the chain from one end to the other and returns its head. Throws AdminError with the first entry that is
- * missing or says something else than it said. Call inside a transaction that is `repeatable read`.
+ * missing or has been changed. Call inside a transaction that is `repeatable read`.
  */
 async function verifyChain(tx: Sql, witness: AuditHead | null): Promise<AuditHead & { entries: number }> {
   const chain = await findAuditChain(tx);

@@ -143,7 +143,7 @@ function describeDoubt({ doubt, extent, source, firstSeenAt, timesSeen, decision
 
 type DecisionFlags = FlagValues<typeof DECISION_FLAGS>;
 
-/** What each decision is called. */
+/** The names of each decision: in the audit log, and in the command's output. */
 const DECISIONS = {
   accepted: {
     action: "catalog.accept",
@@ -167,7 +167,7 @@ async function decide(
   const subject = readSubject(flags);
   const isModel = flags.model !== undefined;
   return sql.begin(async (tx) => {
-    // A running sync compares with what is stored.
+    // A running sync compares with the stored state.
     await lockTransaction(tx, "catalogSync");
     const waiting = flags.document ? [] : await listHeldPrices(tx);
     const held = waiting.filter((row) => !isModel || modelName(row) === subject);

@@ -7,7 +7,7 @@ export async function changeWithMails<Result>(
   sql: Pool,
   change: (tx: Sql, boss: Boss) => Promise<Result>,
 ): Promise<Result> {
-  // The errors of what is awaited below are thrown there.
+  // Errors need no handler here: the calls awaited below throw their own.
   const boss = await openQueue(sql, () => {});
   try {
     // Only arrays would be unwrapped.

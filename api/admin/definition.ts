@@ -58,7 +58,7 @@ interface NamedDefinition {
   orgSlug: string;
   name: string;
   version: string | null;
-  /** The name as it was given. */
+  /** The name as typed. */
   text: string;
 }
 
@@ -70,7 +70,7 @@ function parseName(type: DefinitionType, text: string): NamedDefinition {
   throw new UsageError("--name must be @org/name or @org/name@1.0.0");
 }
 
-/** Quarantines what is named for a reason, or releases it for null. */
+/** Quarantines the named definition for a reason, or releases it if the reason is null. */
 async function changeQuarantine(
   sql: Pool,
   named: NamedDefinition,
@@ -114,7 +114,7 @@ async function changeQuarantine(
   };
 }
 
-/** Returns the id of the line, which has the version, if one is named. */
+/** Returns the id of the line. If a version is named, the line has it. */
 async function requireLine(
   tx: Sql,
   orgId: string,

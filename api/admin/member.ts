@@ -22,7 +22,7 @@ export const MEMBER_COMMANDS = [
       const { id: userId } = await requireUser(context.sql, username);
       await changeWithMails(context.sql, async (tx, boss) => {
         const change = { boss, actor: OPERATOR, org, userId, role };
-        // Somebody who accepts an invitation at this moment is a member, whose role changes.
+        // A user who accepts an invitation just now is already a member, so this changes their role.
         await lockOrg(tx, org.id);
         const isMember = await findMemberRole(tx, { orgId: org.id, userId });
         await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));

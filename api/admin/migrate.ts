@@ -64,7 +64,7 @@ async function apply({ sql, progress, tick, warn }: CommandContext): Promise<Com
   };
 }
 
-/** Adds the bundled history of prices to the catalog of an older installation, which a new one has. */
+/** Adds the bundled price history to the catalog of an older installation; a new one already has it. */
 async function completeCatalog(sql: Pool) {
   const past = await addBundledHistory(sql);
   if (!past) return { lines: [], json: {} };

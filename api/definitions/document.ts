@@ -78,7 +78,7 @@ export function invalidDocument(
   });
 }
 
-/** As `readWritten`, but throws the error. */
+/** Like `readWritten`, but throws the error. */
 export async function requireDocument(
   work: DocumentWork,
   yaml: string,

@@ -19,7 +19,7 @@ import { requireVisible } from "../http/require_visible.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/resolve_org.ts";
 import type { DefinitionAddress, VersionId } from "./address.ts";
 
-/** What a read looks for among, and as whom. */
+/** Where a read searches, and for which viewer. */
 interface ReadScope {
   viewer: DefinitionViewer;
   /** The only organization searched; `null` for all. */

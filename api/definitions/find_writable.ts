@@ -23,7 +23,7 @@ import { type DefinitionAddress, parseVersionAddress, type VersionAddress } from
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_visible.ts";
 import type { StepInTurn, Writer } from "./new_draft.ts";
 
-/** What finding a writer needs. */
+/** Dependencies of finding a writer. */
 type WriterDeps = Pick<OperationDeps, "sql" | "turns">;
 
 interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
@@ -33,7 +33,7 @@ interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
 }
 
 /**
- * Finds the writer of a new definition in the organization that the path names, or else the call. Throws
+ * Finds the writer of a new definition in the organization named by the path, or else by the call. Throws
  * ORG_ACCESS_DENIED; the route checks the role.
  */
 export async function findWriter(
@@ -60,13 +60,13 @@ export async function findLineWriter<Address extends DefinitionAddress>(
   };
 }
 
-/** A write to one version: who writes, and what. */
+/** A write to one version: the writer and the version. */
 export interface VersionWrite {
   writer: Writer;
   address: VersionAddress;
 }
 
-/** As `findLineWriter`, for the version in a path. Throws VALIDATION_ERROR without one. */
+/** Like `findLineWriter`, for the version in a path. Throws VALIDATION_ERROR without one. */
 export async function findVersionWriter(
   deps: WriterDeps,
   { params, caller, request }: { params: DefinitionName; caller: Caller; request: Request },

@@ -134,7 +134,7 @@ export async function requireRow(tx: Sql, id: string, { viewer }: Writer): Promi
   return row;
 }
 
-/** Returns the error for a version that exists, or if no number is left. */
+/** Returns the error for a version that exists, or for a line without free version numbers. */
 export function versionExists(
   options: { type: DefinitionType; name: string; version: string; orgSlug: string },
   versions: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. A writer that was
- * overtaken starts again. Only one that says what it has read is refused.
+ * overtaken starts again. Only a writer that states which state it has read is refused.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -20,7 +20,7 @@ interface OptimisticWrite<Loaded, Prepared, Result> {
   load(sql: Sql): Promise<Loaded>;
   /** Does the slow part, such as reading a document. Holds neither a connection, a lock nor a turn of writes. */
   prepare(loaded: Loaded): Promise<Prepared>;
-  /** True if what was prepared for `seen` is wrong for `locked`. */
+  /** True if the preparation for `seen` is wrong for `locked`. */
   isStale(seen: Loaded, locked: Loaded): boolean;
   apply(tx: Sql, locked: Loaded, prepared: Prepared): Promise<Result>;
 }

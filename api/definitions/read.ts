@@ -210,7 +210,7 @@ async function listRefs(
 
 /**
  * `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization is one of the
- * version's own, also if another organization has a definition of that name.
+ * version's own, even if another organization has a definition with that name.
  */
 function deprecationHeaders(
   { type, deprecatedAt, successor, organization }: DefinitionTextRow,
@@ -238,7 +238,7 @@ export function splitEnding(name: string): { name: string; ending: TextFormat | 
 
 /**
  * Returns the text format that an `Accept` header names, or null for JSON. Wildcards are JSON. Of several named types the
- * one with the highest weight counts, of equal ones the first.
+ * one with the highest weight counts; if several are equal, the first.
  */
 export function acceptedFormat(accept: string | null): TextFormat | null {
   let best: { format: TextFormat | null; weight: number } = { format: null, weight: 0 };

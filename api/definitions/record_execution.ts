@@ -156,7 +156,7 @@ async function storeExecution(
   };
   const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
   try {
-    // In a transaction, it waits for the line as long as every write.
+    // In a transaction, so that it waits for the line as long as any other write.
     return await sql.begin(async (tx) => {
       await claimKeyOf(tx, auditEntry);
       const count = insertExecutions(tx, added);

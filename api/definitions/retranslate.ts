@@ -201,7 +201,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
   };
 }
 
-/** Stores the new text, or why rendering failed. Returns false if nothing changed. */
+/** Stores the new text, or the reason why rendering failed. Returns false if nothing changed. */
 async function storeRetranslated(
   tx: Sql,
   options: { row: DefinitionRow; prepared: Prepared; writer: Writer },

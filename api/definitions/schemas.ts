@@ -1,4 +1,4 @@
-/** What endpoints of definitions share in their declarations: parameters, schemas and errors. */
+/** The common parts of the definition endpoints' declarations: parameters, schemas and errors. */
 import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { KEY_WARNING_CODES } from "../../shared/definitions/language/check_keys.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
@@ -163,10 +163,10 @@ export function objectOf<const Fields extends FieldMap>(fields: Fields, options:
   return Type.Object(schemasOf(fields), { ...options, examples: [exampleOfRow(fields)] });
 }
 
-/** Warnings beside the `data` of a response. */
+/** Warnings next to the `data` of a response. */
 export const Warnings = listOf(Warning, { examples: [[]] });
 
-/** A response with `data`, and `warnings` beside it if there are any. */
+/** A response with `data`, and `warnings` next to it if there are any. */
 export function dataAndWarnings<Schema extends TSchema>(schema: Schema, description: string) {
   return Type.Object({ data: schema, warnings: Type.Optional(Warnings) }, { description });
 }

@@ -78,7 +78,7 @@ type DefinitionUpdate = Static<typeof DefinitionUpdate>;
 
 const MAX_TEXT_LENGTH = 4000;
 
-/** The fields of an update beside its YAML. */
+/** The fields of an update other than its YAML. */
 const UPDATE_YAML_QUERY = {
   visibility: choice(DEFINITION_VISIBILITIES, "Visibility of the definition"),
   displayName: text(MAX_TEXT_LENGTH, "Display name"),

@@ -1,4 +1,4 @@
-/** GET …/versions and …/diff: how a definition came to be what it is, and what differs between two versions. */
+/** GET …/versions and …/diff: the history of a definition, and the differences between two versions. */
 import { Type } from "@sinclair/typebox";
 import { CHANGES } from "../../shared/definitions/diff.ts";
 import { digest } from "../../shared/definitions/hash_definition.ts";
@@ -175,7 +175,7 @@ export const diffVersions = operation(
   },
 );
 
-/** What a comparison says in addition to the differences of the documents. */
+/** The parts of a comparison beyond the differences of the documents. */
 function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {
   const fromPromptHash = hashPrompt(from.runtimeMd);
   const toPromptHash = hashPrompt(to.runtimeMd);
@@ -196,7 +196,7 @@ function hashPrompt(runtimeMd: string | null): string | null {
   return runtimeMd === null ? null : digest(withoutVersion(runtimeMd));
 }
 
-/** Whether a response of this mode shows what documents say, and not only where they differ. */
+/** Whether a response of this mode shows the content of documents, and not only where they differ. */
 function showsContent({ format, full }: DiffMode): boolean {
   return full || format !== "sections";
 }

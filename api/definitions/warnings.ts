@@ -36,7 +36,7 @@ export interface CheckedVersion {
   document: WrittenDocument;
 }
 
-/** What the author of a version is warned about, and what its references resolve to. */
+/** The warnings for the author of a version, and the targets of its references. */
 export interface VersionCheck {
   warnings: Warning[];
   /** In document order, as the author resolves them. */
@@ -133,7 +133,7 @@ function placed(
   };
 }
 
-/** Keeps the first of warnings that say the same: a document may name a definition in many places. */
+/** Keeps the first of equal warnings: a document may name a definition in many places. */
 function distinct(warnings: readonly Warning[]): Warning[] {
   const first = new Map<string, Warning>();
   for (const warning of warnings) {

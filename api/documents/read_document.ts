@@ -49,7 +49,7 @@ export interface ReadDocument {
   /** Everything that keeps the document from being rendered. */
   failures: FailedTranslation[];
   faults: DocumentFault[];
-  /** What its author may have meant otherwise. */
+  /** Warnings about what the author may have meant differently. */
   keyWarnings: KeyWarning[];
   /** Null if the scan itself failed. */
   scan: SafetyScan | null;
@@ -73,8 +73,8 @@ export const MAX_DOCUMENT_REFERENCES = 5_000;
 const MAX_NAMES = 10;
 
 /**
- * Parses a definition; any type or name is accepted where null is given. A document with another name is not processed
- * further. New documents have limits that stored ones may exceed.
+ * Parses a definition; null accepts any type or name. A document with another name is not processed further. New
+ * documents have limits that stored ones may exceed.
  */
 export function readDocument(options: {
   type: DefinitionType | null;

@@ -60,10 +60,10 @@ const EXAMPLE_EVENT = {
 
 const EVENTS = EVENT_TYPES.map((type) => eventSchema(type, DATA[type]));
 
-/** What `GET /events` lists. */
+/** The events that `GET /events` lists. */
 export const EVENT = taggedUnion<Event>("type", EVENTS, { title: "Event", examples: [EXAMPLE_EVENT] });
 
-/** What is delivered to webhooks: the same and the test event. */
+/** The events delivered to webhooks: the same ones and the test event. */
 export const DELIVERED_EVENT = taggedUnion<Event>(
   "type",
   [...EVENTS, eventSchema("webhook.test", Type.Object({ webhookId: Uuid() }))],

@@ -18,7 +18,7 @@ import { EVENT } from "./event_schemas.ts";
 
 /**
  * One block: four random bytes, four zero bytes, which prove that the cursor is ours, and the position. The random bytes make
- * cursors of one position differ. Otherwise two equal ones would tell that nothing had happened in any organization.
+ * cursors of one position differ. Otherwise two equal ones would reveal that nothing had happened in any organization.
  */
 const CIPHER = "aes-128-ecb";
 const BLOCK_BYTES = 16;
@@ -85,7 +85,7 @@ export const listEvents = operation(
   },
 );
 
-/** Settling writes. When the database takes no writes, readers still get what is settled, and the rest later. */
+/** Settling writes to the database. If it accepts no writes, readers still get settled events, and the rest later. */
 async function settleIfWritable(sql: Sql): Promise<void> {
   try {
     await settleEvents(sql);
@@ -104,8 +104,8 @@ function invalidCursor(): ApiError {
 }
 
 /**
- * Returns a cursor of a position: encrypted, so that it does not tell how many events others have, nor when. `key` has 16 bytes
- * and is the database's, so a cursor of another database is invalid.
+ * Returns a cursor of a position: encrypted, so that it does not reveal how many events others have, or when. `key` has 16 bytes
+ * and belongs to the database, so a cursor of another database is invalid.
  */
 export function encodeCursor(key: Uint8Array, position: number): string {
   const block = Buffer.alloc(BLOCK_BYTES);

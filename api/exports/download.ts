@@ -101,7 +101,7 @@ export const downloadExportJob = operation(
 
 /**
  * Returns the requested range; null for the whole file, which is sent if there is no range, several, or a malformed one, or if
- * `If-Range` is of another file. Throws RANGE_NOT_SATISFIABLE if the range begins after the end.
+ * `If-Range` names another file. Throws RANGE_NOT_SATISFIABLE if the range begins after the end.
  */
 function byteRangeOf(
   headers: Headers,
@@ -194,7 +194,7 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
 
 /**
  * Returns the error for a missing file. If the sweep has just deleted it, the row now says so. If the store has no owner,
- * its volume is not mounted, and the file is there once it is. Otherwise a retry is useless, and the operator must know.
+ * its volume is not mounted, and a retry helps once it is. Otherwise a retry is useless, and the operator must be notified.
  */
 async function goneOrLost(
   { sql, log, exports: { store } }: OperationDeps,

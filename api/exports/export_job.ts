@@ -106,7 +106,7 @@ export const JobParams = {
 };
 
 /**
- * Finds a job in any of the caller's organizations. Throws EXPORT_JOB_NOT_FOUND, also for jobs of other organizations,
+ * Finds a job in any of the caller's organizations. Throws EXPORT_JOB_NOT_FOUND, including for jobs of other organizations,
  * then the error of `policy`.
  */
 export async function requireExportJob(

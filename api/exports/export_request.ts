@@ -50,7 +50,7 @@ export const WRONG_TIME = [
   },
 ] as const;
 
-/** What the exports of a project have in common. */
+/** The common parts of a project's exports. */
 export const PROJECT_EXPORT = {
   method: "GET",
   access: "caller",
@@ -65,7 +65,7 @@ export const PROJECT_FAILURES: readonly ErrorCode[] = [
   "PROJECT_NOT_FOUND",
 ];
 
-/** What everything about a bundle fails with. */
+/** The errors common to all operations on bundles. */
 export const BUNDLE_FAILURES = [
   ...PROJECT_FAILURES,
   "INSUFFICIENT_ORG_ROLE",
@@ -89,7 +89,7 @@ export type ExportPolicy = (facts: ExportFacts) => Verdict;
 
 /**
  * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
- * PROJECT_NOT_FOUND, also for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
+ * PROJECT_NOT_FOUND, including for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
  */
 export async function requireExportProject(
   sql: Sql,
@@ -112,7 +112,7 @@ async function findProject(
   if (isUuid(name)) {
     const byId = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
     if (!byId) return findNamedLikeId(sql, access);
-    // The id needs no organization, but a header that names none of the caller's is refused as everywhere.
+    // The id needs no organization, but a header that names none of the caller's is rejected, as it is everywhere.
     if (request.headers.has("x-org-slug")) await resolveOrg(sql, caller, request);
     return byId;
   }
@@ -258,7 +258,7 @@ export function queryWithEnding(request: Request, ending: FormatEnding | null): 
 interface FormattedPath extends Omit<DocumentedForm, "uncheckedQuery" | "response"> {
   /** The parameters of the path without an ending. */
   query: Query;
-  /** Of a row of NDJSON. */
+  /** The schema of an NDJSON row. */
   rowSchema: object;
   endings: readonly FormatEnding[];
 }
@@ -270,7 +270,7 @@ export function listForms({ query, rowSchema, endings, ...form }: FormattedPath)
     (ending) => `\`format=${ending}\` responds as the path that ends in \`.${ending}\``,
   );
   const format = word(["ndjson"], `\`ndjson\` keeps every value. ${others.join(", ")}`);
-  // For a client a text, which it can split into rows.
+  // A text for clients, which they can split into rows.
   const lines = {
     type: "string",
     contentMediaType: mediaTypeOf("ndjson"),

@@ -1,4 +1,4 @@
-/** What all exports of a process share: slots, second connections, the store of archives, metrics. */
+/** Resources shared by all exports of a process: slots, second connections, the store of archives, metrics. */
 
 import { Counter, type Registry } from "prom-client";
 import { openArtifactStore } from "../../shared/artifacts/open_store.ts";

@@ -11,13 +11,13 @@ interface Download {
   request: Request;
   watch: StreamWatch;
   job: { id: string; format: ExportFormat };
-  /** What is sent if the download is whole. */
+  /** Bytes of a complete download. */
   bytes: number;
 }
 
 /**
  * Counts what the client receives, and logs the request when the response has ended. Cuts off a download that is too slow,
- * too long, or no longer allowed. Call it when nothing can be refused any more.
+ * too long, or no longer allowed. Call it once the request can no longer be refused.
  */
 export function followDownload(
   { metrics, log }: { metrics: ExportMetrics; log: Log },
@@ -27,9 +27,9 @@ export function followDownload(
   const endStream = announceStream(request);
   const labels = { kind: "organization", format: job.format };
   const pace = new ReaderPace(watch.rules);
-  /** Of earlier responses on the connection; null if the system does not tell. */
+  /** Bytes acknowledged for earlier responses on the connection; null if the system does not report them. */
   const before = connection.acknowledgedBytes();
-  /** How much has arrived. The head of the response counts too, some hundred bytes. */
+  /** Bytes that have arrived, including the few hundred of the response's head. */
   let received = before === null ? null : 0;
   let sampledAt = performance.now();
   const count = (): void => {

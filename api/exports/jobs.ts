@@ -151,7 +151,7 @@ async function cancel(
     // A builder that stops may be putting the job back into the queue.
     const status = await lockExportJobStatus(tx, id);
     const role = await lockMemberRole(tx, { orgId, userId: caller.userId });
-    // As for the jobs of every organization that is not the caller's.
+    // The same error as for any organization that is not the caller's.
     if (status === null || role === null) throw new ApiError("EXPORT_JOB_NOT_FOUND");
     requireAllowed(mayManageExportJobs({ credential: caller.credential, role }));
     if (status === "running" && !force) throw new ApiError("EXPORT_JOB_RUNNING", { details: { status } });

@@ -185,7 +185,7 @@ async function queueOrFindActive(
   newJob: NewJob,
 ): Promise<{ job: ExportJobRow; isNew: boolean }> {
   const { asOf: requested, since } = newJob.options;
-  // Times that cannot be are refused, whether or not a job is active.
+  // Impossible times are refused, whether or not a job is active.
   const hasTimes = requested !== null || since !== null;
   const active = hasTimes ? null : await findActiveExportJob(deps.sql, newJob.orgId);
   if (active) return { job: active, isNew: false };

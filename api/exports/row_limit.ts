@@ -4,7 +4,7 @@ import type { Config } from "../../shared/process/config.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import type { ExportSource } from "../../sql/exports/open_source.ts";
 
-/** Where too large an export is possible. */
+/** The endpoint for exports that are too large here. */
 export const ASYNC_ENDPOINT = "/api/v1/export/jobs";
 
 export interface CountedFile {
@@ -25,7 +25,7 @@ export async function countWithinLimit(
 ): Promise<number> {
   const limit = rowLimit(config, kind);
   const rows = await snapshot.run((tx) => count(tx, limit + 1));
-  // First, because the error tells the number too.
+  // Before the limit is checked, because its error also reveals the number.
   await requireAccessStill();
   if (rows <= limit) return rows;
   const details = { rows, limit, asyncEndpoint: ASYNC_ENDPOINT };

@@ -34,7 +34,7 @@ import { ASYNC_ENDPOINT, type CountedFile, countWithinLimit } from "./row_limit.
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
-/** Checks of access that are older are repeated before anything is sent. */
+/** Older access checks are repeated before anything is sent. */
 const ACCESS_FRESH_MS = 1000;
 
 export interface OpenExport<Parameters = ExportParameters> extends ExportSource {
@@ -90,7 +90,7 @@ export async function sendExport<Parameters extends ExportParameters>(
     const { asOf, parameters } = opened;
     const rows = await countWithinLimit(deps.config, opened, file);
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
-    // An export that the replica breaks off before its first byte is opened again.
+    // An export that the replica aborts before its first byte is opened again.
     if (kind === "file" && !isNoted) await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
     isNoted = true;
     // A ZIP is compressed already.
@@ -157,7 +157,7 @@ async function openAndServe<Parameters extends ExportParameters, Answer>(
   let opened: OpenExport<Parameters> | null = null;
   try {
     opened = await openExport(deps, opening);
-    // Counting may take as long as a file may last, or less if nothing else is wanted.
+    // Counting for a file may take as long as the file may; counting alone gets less time.
     const countMs =
       opening.kind === "file" ? deps.exports.streamRules.maxMs : deps.config.exportPrepareTimeoutMs;
     await opened.snapshot.run((tx) => limitStatements(tx, countMs));

@@ -5,7 +5,7 @@ import { type RequestContext, requestContext } from "./request_context.ts";
 
 /**
  * Returns the fields that all audit entries of a request share. With a credential, nothing is written once it has ended.
- * Somebody who has just signed in, or opened the link of a mail, has none yet.
+ * A user who has just signed in, or opened the link in a mail, has none yet.
  */
 export function auditActor(
   request: Request,

@@ -36,7 +36,7 @@ export function networkOf(address: string): string {
   return address.includes(":") ? coarseNetworkOf(address, 64) : address;
 }
 
-/** How many times the limit of a /64 its /48 has: phones of one provider can share it. */
+/** The limit of a /48, as a multiple of a /64's: phones of one provider can share it. */
 export const SITE_SHARE = 10;
 
 /** Returns the /48 of an IPv6 address, whose 65,536 networks one customer can have; null for others. */

@@ -16,7 +16,7 @@ const SECRET_LENGTH = 43;
 interface MintedSecret {
   /** The secret itself: shown once, never stored or logged. */
   secret: string;
-  /** SHA-256 of the secret: what the database keeps. */
+  /** SHA-256 of the secret. The database stores only this hash. */
   hash: Buffer;
 }
 
@@ -52,8 +52,8 @@ export function mintApiKey(): MintedSecret & { prefix: string } {
 }
 
 /**
- * False for a key that cannot be one of ours because its checksum is wrong. Keys of another length than `mintApiKey`
- * makes are from before there were checksums: only the database knows them.
+ * False for a key that cannot be one of ours because its checksum is wrong. Keys of a different length than those of
+ * `mintApiKey` were made before there were checksums: only the database can check them.
  */
 export function hasValidChecksum(key: string): boolean {
   const body = key.slice(KEY_PREFIX.length);
@@ -61,7 +61,7 @@ export function hasValidChecksum(key: string): boolean {
   return body.slice(SECRET_LENGTH) === checksumOf(body.slice(0, SECRET_LENGTH));
 }
 
-/** A key or token as a request sends it: what it is looked up by. */
+/** A key or token sent by a request, in the form that it is looked up by. */
 export interface SentCredential {
   isKey: boolean;
   hash: Buffer;

@@ -1,6 +1,6 @@
 /**
- * An operation is one endpoint: what it accepts, what it answers, how it can fail, and the function that does it. The
- * route, the access check and the OpenAPI document are maps over these values; no other place says what an endpoint is.
+ * An operation is one endpoint: what it accepts, what it returns, how it can fail, and the function that does it. The
+ * route, the access check and the OpenAPI document are derived from these values; an endpoint is defined nowhere else.
  */
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
@@ -10,8 +10,8 @@ import type { Query, QueryValues } from "./query.ts";
 import type { Access, JsonObject, RouteOptions } from "./route.ts";
 
 /**
- * The parts of the app, which operations get as their second argument. deps.ts adds the members, because this folder knows
- * no subject.
+ * The parts of the app, which operations get as their second argument. deps.ts adds the members, because this folder is
+ * independent of the API's subjects.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: see above.
 export interface OperationDeps {}
@@ -106,13 +106,13 @@ interface Declaration<
   /** The parameters of the path, each with a description and an example. */
   params?: P;
   query?: Q;
-  /** As `query`, but the handler parses it: once it knows that the caller may know whether the query is valid. */
+  /** Like `query`, but the handler parses it: once it knows that the caller may know whether the query is valid. */
   uncheckedQuery?: Query;
   /** A JSON object. GET has none. */
   body?: B;
-  /** As `body`, but the handler checks it, because it accepts some that are invalid in part. */
+  /** Like `body`, but the handler checks it, because it accepts some that are invalid in part. */
   uncheckedBody?: TSchema;
-  /** Maximum size of the body, if that of other operations beside it is too small. */
+  /** Maximum size of the body, if the default for its path is too small. */
   maxBodyBytes?: number;
   /** Depends on X-Org-Slug. */
   usesOrg?: true;
@@ -127,7 +127,7 @@ interface Declaration<
   fails?: readonly Failure[];
   /** A POST that only reads: its query is too long for a URL. */
   reads?: true;
-  /** What the document has in place of this operation: one for each form of its path, with what differs there. */
+  /** The document's replacements for this operation: one for each form of its path, with the differences. */
   documentedAs?: readonly DocumentedForm[];
 }
 
@@ -159,7 +159,7 @@ export interface Operation<
 // biome-ignore lint/suspicious/noExplicitAny: handlers of different inputs have no other common type.
 export type AnyOperation = Operation<any, any, any, any, any>;
 
-/** Declares an operation. The types of what `handle` gets and may answer follow from the declaration. */
+/** Declares an operation. The types of `handle`'s arguments and results follow from the declaration. */
 export function operation<
   const A extends Access,
   const R extends Responses,

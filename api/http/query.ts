@@ -19,7 +19,7 @@ export interface QueryParameter<Value> {
   example?: string | readonly string[];
   /** The parameter can be repeated. */
   explode?: true;
-  /** Parses the given texts, none if the parameter is omitted. The result is not used after `addProblem`. */
+  /** Parses the texts sent for the parameter; the array is empty if it is omitted. The result is unused after `addProblem`. */
   read(texts: readonly string[], addProblem: AddProblem): Value;
 }
 
@@ -42,7 +42,7 @@ export function parseQuery<Declared extends Query>(
   return values;
 }
 
-/** Reads each parameter from the texts that were given for it. */
+/** Reads each parameter from the texts that were sent for it. */
 export function readValues<Declared extends Query>(
   declared: Declared,
   textsOf: (name: string) => readonly string[],

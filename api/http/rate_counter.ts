@@ -13,7 +13,7 @@ const MAX_KEYS = 100_000;
 
 /** A limit that a request counted against, and what is left of it. */
 export interface RateLimit {
-  /** What is counted: `user`, `address`, `page` or `sign_in`. */
+  /** The kind of subject that is counted: `user`, `address`, `page` or `sign_in`. */
   policy: string;
   limit: number;
   /** Requests left in the window; 0 after the last allowed request and for rejected ones. */

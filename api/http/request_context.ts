@@ -12,7 +12,7 @@ import type { JsonObject } from "./route.ts";
 export interface ClientConnection {
   /** False once the operating system has taken the whole response, or the connection is lost. */
   isOpen(): boolean;
-  /** Resolves when the connection is not open any more: to false if it was lost before the whole response was taken. */
+  /** Resolves when the connection is no longer open: to false if it was lost before the whole response was taken. */
   whenOver(): Promise<boolean>;
   /** Lets the response be silent for longer, as an export is while its reader pauses. The connection must end with it. */
   mayBeSilent(): void;
@@ -36,7 +36,7 @@ export interface StreamEnd {
 }
 
 export interface ApiCall {
-  /** GET when left out. */
+  /** GET if omitted. */
   method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Slug of the organization that the call is about. */
   org?: string | undefined;
@@ -81,7 +81,7 @@ export interface RequestContext {
   writes: boolean;
   /** `null` for anonymous callers. */
   caller: Caller | null;
-  /** What the caller is known by; `null` for anonymous callers. */
+  /** The caller's credential; `null` for anonymous callers. */
   sentCredential: SentCredential | null;
   /** The organization of the request; the caller is a member of it. */
   orgId: string | null;
@@ -189,14 +189,14 @@ export function isRequestOver(request: Request): boolean {
   return request.signal.aborted || requestContext(request).error !== null;
 }
 
-/** Throws SERVICE_UNAVAILABLE if the request is over: nobody waits for the response. */
+/** Throws SERVICE_UNAVAILABLE if the request is over: no client is waiting for the response. */
 export function requireWaiting(request: Request): void {
   if (isRequestOver(request)) throw new ApiError("SERVICE_UNAVAILABLE");
 }
 
 /**
- * Tells that the body of this answer is streamed. The request is logged and measured when the function that comes back
- * is called: exactly once matters, later calls do nothing. Call this when nothing can be refused any more.
+ * Announces that the body of this response is streamed. The request is logged and measured when the returned function is
+ * first called; later calls do nothing. Call this once the request can no longer be refused.
  */
 export function announceStream(request: Request): (end: StreamEnd) => void {
   const { promise, resolve } = Promise.withResolvers<StreamEnd>();

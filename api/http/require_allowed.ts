@@ -1,6 +1,6 @@
 /**
- * Turns a verdict of shared/policy.ts into the error that a client gets. What the caller may not see is not found before a
- * verdict is asked for (require_visible.ts).
+ * Turns a verdict of shared/policy.ts into the error that a client gets. Anything that the caller may not see is reported as
+ * not found before a verdict is needed (require_visible.ts).
  */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The 404 for what a caller may not see, which is the same as for what does not exist. Queries decide, because they look only
- * among what the caller may see:
+ * The 404 for a resource that the caller may not see, the same as for one that does not exist. Queries decide, because they
+ * search only what the caller may see:
  * - projects: sql/accounts/visible_project.ts
  * - definitions: sql/definitions/visibility.ts
  * - export jobs: `findVisibleExportJob` in sql/exports/jobs.ts

@@ -27,7 +27,7 @@ export function invalidInput(value: readonly Problem[]): ApiError {
   });
 }
 
-/** As `invalidInput`, with one problem. */
+/** Like `invalidInput`, with one problem. */
 export function invalidField(path: string, message: string): ApiError {
   return invalidInput([{ path, message }]);
 }
@@ -77,12 +77,12 @@ function withinNullable(error: ValueError): readonly ValueError[] {
   const branches: readonly TSchema[] = error.schema["anyOf"] ?? [];
   const [index = -1, ...others] = branches.flatMap((branch, at) => (branch["type"] === "null" ? [] : [at]));
   if (index < 0 || others.length > 0) return [error];
-  // Of a union, `errors` has those of each branch.
+  // For a union, `errors` has the errors of each branch.
   const inner = [...(error.errors[index] ?? [])].flatMap(withinNullable);
   return inner.length > 0 ? inner : [error];
 }
 
-/** What a value must be, for the rules of schemas that clients break most often. */
+/** Messages for the schema rules that clients break most often. */
 const RULES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
   [ValueErrorType.Array]: () => "must be a list",
   [ValueErrorType.ArrayMaxItems]: ({ maxItems }) => `must have at most ${maxItems} items`,

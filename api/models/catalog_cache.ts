@@ -26,7 +26,7 @@ export class CatalogCache {
   );
   readonly #deps: CatalogCacheDeps;
   #loaded: Catalog | null = null;
-  /** The replica while it is known to show what is loaded. */
+  /** The replica, while it is known to have the loaded version. */
   #caughtUp: Pool | null = null;
   #refreshing: Promise<void> | null = null;
   #isFailing = false;

@@ -1,4 +1,4 @@
-/** What a usage of tokens costs, computed with exact decimals. Pure. */
+/** Computes the cost of token usage with exact decimals. Pure. */
 import Big from "big.js";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";

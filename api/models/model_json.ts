@@ -43,9 +43,9 @@ export function presentListItem(row: ModelRow): ModelSummary {
     limits: presentLimits(row),
     cost: presentCost(row.prices),
     releaseDate: row.releaseDate,
-    // Only on models that the source no longer lists.
+    // Only for models that the source no longer lists.
     ...(row.removedAt === null ? {} : { goneAt: row.removedAt }),
-    // Only on models whose row of the source cannot be read.
+    // Only for models whose row in the source cannot be read.
     ...(row.staleSince === null ? {} : { staleSince: row.staleSince }),
   };
 }

@@ -12,7 +12,7 @@ export const ModelPath = {
   modelId: Type.String({ description: "May contain slashes, plain or as %2F", examples: ["gpt-5"] }),
 };
 
-/** How operations of a model declare what `requireModel` throws. */
+/** Declares the errors of `requireModel` for the operations of a model. */
 export const MODEL_NOT_FOUND = ["NOT_FOUND", { reason: "model", suggestions: ["openai/gpt-5"] }] as const;
 
 /** Throws NOT_FOUND, with similar ids in `details.suggestions`. */

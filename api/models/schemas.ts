@@ -9,7 +9,7 @@ import {
 } from "../../shared/vocabulary.ts";
 import { Cost } from "./price_json.ts";
 
-/** What the operations that read the catalog have in common. */
+/** The common parts of the operations that read the catalog. */
 export const CATALOG_READ = {
   method: "GET",
   access: "public",

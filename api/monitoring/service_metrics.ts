@@ -1,4 +1,4 @@
-/** The metrics of the service, beside those of requests. */
+/** The metrics of the service, except those of requests. */
 import type { Registry } from "prom-client";
 import { registerDirectoryMetrics } from "../../shared/monitoring/directory_metrics.ts";
 import { registerGauge } from "../../shared/monitoring/measured_gauge.ts";

@@ -59,7 +59,7 @@ function commonFailures(operation: AnyOperation): ErrorCode[] {
   return rules.flatMap(([code, applies]) => (applies ? code : []));
 }
 
-/** What only members see may require a second factor of them. */
+/** Errors of what only members may see. An operation with one of them may require a second factor. */
 const ABOUT_MEMBERS = ["ORG_ACCESS_DENIED", "PROJECT_NOT_FOUND", "EXPORT_JOB_NOT_FOUND"] as const;
 const ORG_IS_CLOSED = [["SECOND_FACTOR_REQUIRED", { organization: "demo" }]] as const;
 
@@ -99,7 +99,7 @@ function responseOf(
   };
 }
 
-/** Such as `ExportTooLarge`. */
+/** Converts a text to Pascal case, such as `ExportTooLarge`. */
 export function pascalCase(text: string): string {
   return text
     .toLowerCase()

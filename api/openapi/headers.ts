@@ -8,7 +8,7 @@ function required(description: string, schema: TSchema): OpenApiHeader {
   return { description, required: true, schema };
 }
 
-/** Of every response. */
+/** Header of every response. */
 const REQUEST_ID = {
   "X-Request-Id": required(
     "Id of this request in the log. An id sent by the client is kept.",
@@ -16,7 +16,7 @@ const REQUEST_ID = {
   ),
 };
 
-/** Of every response under `/api/v1`. */
+/** Headers of every response under `/api/v1`. */
 const RATE_LIMIT = {
   "X-RateLimit-Limit": required("Requests per minute", Natural),
   "X-RateLimit-Remaining": required("Requests left in this minute", Natural),

@@ -1,4 +1,4 @@
-/** The schemas of the OpenAPI document: simplified, and those with a title as components of that name. */
+/** The schemas of the OpenAPI document: simplified, and turned into named components if they have a title. */
 import { isRecord } from "../../shared/plain_values.ts";
 import type { JsonSchema } from "../../shared/schemas.ts";
 

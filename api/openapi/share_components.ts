@@ -43,7 +43,7 @@ export function shareComponents(all: Paths) {
   };
 }
 
-/** Replaces parts that occur repeatedly. Of those with the same name, the most frequent gets it, others a number. */
+/** Replaces parts that occur repeatedly. If several have the same name, the most frequent gets it, the others a number. */
 function share<Whole>(kind: string, whole: Whole, nameOf: NameOf): { whole: Whole; components: Components } {
   const uses = new Map<string, { name: string; part: object; count: number }>();
   replaceIn(whole, kind, (key, part) => {
@@ -85,7 +85,7 @@ function freeName(name: string, taken: Components, count = 1): string {
   return free in taken ? freeName(name, taken, count + 1) : free;
 }
 
-/** Such as `ExportAsOf` for `X-Export-As-Of`. */
+/** Returns the component name of a header, such as `ExportAsOf` for `X-Export-As-Of`. */
 function shortName(name: string): string {
   return name.replace(/^X-/, "").replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -75,7 +75,7 @@ function textFile(text: string, type: string): StaticFile {
   return toStaticFile(new TextEncoder().encode(text), `${type}; charset=utf-8`);
 }
 
-/** Not in the document itself. */
+/** Not part of the document itself. */
 const BASE = {
   method: "GET",
   access: "public",

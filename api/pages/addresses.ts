@@ -42,7 +42,7 @@ export const SIGN_IN_PATH = "/dashboard/sign-in";
 /** Proxies take some 4 KB for the header of a redirect, and `%` in an address is encoded once more. */
 const NEXT_MAX_LENGTH = 1000;
 
-/** Leads back to `address`, a path with its query, after signing in. A very long one is forgotten. */
+/** Leads back to `address`, a path with its query, after signing in. A very long one is dropped. */
 export function signInPath(address: string | null): string {
   const isTooLong = address !== null && address.length > NEXT_MAX_LENGTH;
   return withQuery(SIGN_IN_PATH, { next: isTooLong ? null : address });
@@ -87,7 +87,7 @@ export function organizationOf({ namespace }: { namespace: string }): string {
   return namespace.slice(1, namespace.indexOf("/"));
 }
 
-/** Returns the address of a model's page. The id may contain any character, also slashes. */
+/** Returns the address of a model's page. The id may contain any character, including slashes. */
 export function modelPath({ provider, modelId }: { provider: string; modelId: string }): string {
   return `/models${pathOf(provider, ...modelId.split("/"))}`;
 }

@@ -46,7 +46,7 @@ export interface ApiClient {
     operation: Called<P, Q, B, R>,
     ...given: Given<P, Q, B>
   ): Promise<JsonOf<R[keyof R & Success]>>;
-  /** As `call`, where status or headers of the response matter. */
+  /** Like `call`, for callers where status or headers of the response matter. */
   send<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
     operation: Called<P, Q, B, R>,
     ...given: Given<P, Q, B>

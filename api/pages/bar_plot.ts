@@ -22,7 +22,7 @@ const WIDTH = 1000;
 const HEIGHT = 200;
 /** The part of a bar's place that it fills. */
 const FILL = 0.8;
-/** Also the smallest value is visible. */
+/** Keeps even the smallest value visible. */
 const MIN_HEIGHT = 2;
 /** The factors of round numbers: 1, 2, 5, 10, 20, 50. */
 const ROUND = [1, 2, 5, 10] as const;

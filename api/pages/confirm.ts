@@ -8,11 +8,11 @@ interface Confirmation {
   section: Section;
   /** A question, such as "Revoke this key?" */
   title: string;
-  /** What it is about, and what will happen. */
+  /** The subject, and what will happen. */
   text: Content;
   /** The button that does it. */
   action: string;
-  /** Whether it ends the visitor's own session: then a script forgets what this tab keeps. */
+  /** Whether it ends the visitor's own session: then a script deletes what this tab stores. */
   signsOut?: boolean;
   /** The address to go back to. */
   cancel: string;

@@ -16,7 +16,7 @@ import { didYouMean } from "./parts.ts";
 /** Paths for programs. They get JSON, whatever they accept. */
 const PROGRAM_PATHS = /^\/(api\/v1|health|metrics|\.well-known)(\/|$)|^\/swagger\/json$/;
 
-/** By status. These say nothing of the error: a page that the visitor may not see looks like one that does not exist. */
+/** Texts by status. They do not describe the error: a page that the visitor may not see looks like one that does not exist. */
 const TEXTS: Readonly<Record<number, { title: string; text: string }>> = {
   404: {
     title: "Page not found",
@@ -32,7 +32,7 @@ const TEXTS: Readonly<Record<number, { title: string; text: string }>> = {
   },
 };
 
-/** Of a form about something that is gone, or that the visitor may not see: a second click comes here too. */
+/** Shown if a form is about something that is gone or that the visitor may not see; a second click also leads here. */
 const GONE = {
   title: "No longer there",
   text: "What this form is about does not exist. It may already have been removed, perhaps by your first click. Go to:",

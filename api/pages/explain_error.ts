@@ -1,4 +1,4 @@
-/** What an error of the API says on a page, where people send no headers and call no endpoints. */
+/** Rewrites API errors for pages, whose visitors send no headers and call no endpoints. */
 import { OTHER_ORG_ADVICE, WAIT_ADVICE } from "../../shared/error_texts.ts";
 import type { ApiError, ErrorCode } from "../../shared/errors.ts";
 import { countOf } from "./parts.ts";
@@ -6,14 +6,14 @@ import { countOf } from "./parts.ts";
 const BETWEEN_SENTENCES = /(?<=[.?!]) /;
 const ENDPOINT = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1\//;
 
-/** What to do on a page, where the API names an endpoint. */
+/** The advice on a page where the API's text names an endpoint. */
 const PAGE_ADVICE: Partial<Record<ErrorCode, string>> = {
   EXPORT_TOO_LARGE: "Start an organization export instead.",
   SECOND_FACTOR_REQUIRED: "Confirm with yours under Settings, Second factor.",
   UNPROCESSABLE_ENTITY: "Add one under Settings, Second factor.",
 };
 
-/** Of errors that name a header, which the form has sent. */
+/** Texts for errors whose API message names a header that the form has sent. */
 const PAGE_TEXTS: Partial<Record<ErrorCode, string>> = {
   IDEMPOTENCY_IN_PROGRESS:
     "This form was sent before and is still being processed. Check the result before you send it again.",

@@ -7,7 +7,7 @@ import { type Content, type Html, html } from "./html.ts";
 /** Goes into the head of a page with such a form. */
 export const PASSKEY_SCRIPT = html`<script type="module" src="/dashboard/assets/passkey.js"></script>`;
 
-/** What a browser without the form shows in its place. */
+/** The text that a browser shows if it cannot show the form. */
 export const PASSKEY_MISSING = html`<p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>`;
 
 interface PasskeyForm {
@@ -15,7 +15,7 @@ interface PasskeyForm {
   does: "get" | "create";
   /** The path of the API that returns the options, below /api/v1/auth. */
   options: string;
-  /** Where it is sent; the page's own address if omitted. */
+  /** The address that it is sent to; the page's own if omitted. */
   action?: string;
 }
 

@@ -7,19 +7,19 @@ import { type Content, type Html, html } from "./html.ts";
 import type { PageSession } from "./page_session.ts";
 import { capitalized } from "./parts.ts";
 
-/** What the API refused of a form. */
+/** The problems that the API found in a form. */
 export interface FormProblems {
-  /** Of the page that shows them. */
+  /** HTTP status of the page that shows the problems. */
   status: number;
-  /** In one sentence. */
+  /** The problem in one sentence. */
   message: string;
   code: string;
   details: Readonly<Record<string, unknown>>;
-  /** By the path of the API's field. */
+  /** Problems by the path of the API's field. */
   fields: ReadonlyMap<string, string>;
 }
 
-/** What a form says of its page: the token without which it is refused, and the organization that it acts on. */
+/** A form's hidden fields: the token that it requires, and the organization that it acts on. */
 export function tokenField({ formToken, org }: PageSession): Html {
   return html`${hiddenField("form_token", formToken)}${org && hiddenField("org", org.slug)}`;
 }
@@ -105,7 +105,7 @@ function formMessage(path: string, problem: string): string {
   return `Check the form: ${`${fieldWords(path)} ${text}`.trim()}${/[.?!]$/.test(text) ? "" : "."}`;
 }
 
-/** The labels of fields whose names say less. */
+/** The labels of fields whose names are less clear. */
 const LABELS: Readonly<Record<string, string>> = {
   confirm: "confirmation",
   created_from: "created from",
@@ -128,8 +128,8 @@ export function fieldProblem(path: string, problem: string, message = "Check the
 }
 
 /**
- * The summary at the top of a form, which has the focus and leads to the fields; nothing without problems. `hasField` tells for
- * which names the form has a field: by default, for all.
+ * The summary at the top of a form, which has the focus and leads to the fields; nothing without problems. `hasField` returns
+ * whether the form has a field of a name: by default, for every name.
  */
 export function problemSummary(
   problems: FormProblems | null,
@@ -178,7 +178,7 @@ export function formField({ name, label, hint, problems }: Field, control: (attr
 </div>`;
 }
 
-/** What is wrong with a field, below its control. */
+/** The problem of a field, below its control. */
 export function fieldError(name: string, problem: string | undefined): Content {
   return (
     problem !== undefined &&

@@ -8,7 +8,7 @@ import type { PageOrg, PageSession } from "./page_session.ts";
 export type Section = "exports" | "definitions" | "models" | "organization" | "settings" | "docs";
 
 export interface PageContent {
-  /** Of the browser's tab; the h1 is part of `main`. */
+  /** Title of the browser's tab; the h1 is part of `main`. */
   title: string;
   /** The entry of the navigation that the page belongs to. */
   section: Section | null;

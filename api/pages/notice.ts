@@ -1,12 +1,12 @@
 /**
- * Notices of what a form has done, on the page that the form leads to. They travel in a cookie that the page clears: a
+ * Notices of what a form has done, on the page that follows it. They travel in a cookie that the page clears: a
  * reload does not repeat them, and no address can make a page claim something.
  */
 import { readCookie, setCookie } from "../http/cookies.ts";
 import { type Content, html } from "./html.ts";
 
 const COOKIE = "ulr_notice";
-/** As long as a redirect may take. */
+/** The longest time that a redirect may take. */
 const MAX_AGE_SECONDS = 60;
 /** More lines are counted. */
 const MAX_LINES = 5;

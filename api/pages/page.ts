@@ -23,18 +23,18 @@ import {
   sessionEndedPath,
 } from "./page_session.ts";
 
-/** What a page knows of its request. */
+/** A page's view of its request. */
 export interface Page extends ApiClient {
   request: Request;
   /** The query is in `url.searchParams`, unchecked: the API checks what is passed on. */
   url: URL;
   /** Null for anonymous visitors. */
   session: PageSession | null;
-  /** What the form that led here has done; null without a session. */
+  /** The result of the form that led here; null without a session. */
   notice: Notice | null;
   /** The fields of a POST; its origin and token have been checked. Empty otherwise. */
   form: URLSearchParams;
-  /** What the API refused of the form, if its page is shown again. */
+  /** The problems that the API found in the form, if its page is shown again. */
   problems: FormProblems | null;
   deps: PageDeps;
 }
@@ -56,7 +56,7 @@ export type PageResult = PageContent | Response;
 type View<P extends Page> = (page: P, params: never) => Promise<PageResult> | PageResult;
 
 export interface PageRouteOptions extends Pick<RouteOptions, "ignoresCookie"> {
-  /** Room for some texts if left out; a document needs more. */
+  /** If omitted, room for some texts; a document needs more. */
   maxFormBytes?: number;
 }
 
@@ -65,7 +65,7 @@ export type FormViews<P extends Page> = readonly [show: View<P>, submit: View<P>
 
 /**
  * A row of a table of pages. A page of "signedIn" leads visitors without a session to the sign-in page. A "FORM" is the GET and
- * the POST of a page with a form: if the API refuses what the form says, the page is shown again, with `problems`.
+ * the POST of a page with a form: if the API refuses the form, the page is shown again, with `problems`.
  */
 export type PageRoute =
   | readonly [method: "GET" | "POST", path: string, "all", View<Page>, PageRouteOptions?]
@@ -76,7 +76,7 @@ export type PageRoute =
 /** A view with the parameters that the router reads. The type of its row has checked its page. */
 type AnyView = (page: Page, params: Readonly<Record<string, string>>) => Promise<PageResult> | PageResult;
 
-/** The headers of every page, also of errors. */
+/** The headers of every page, including error pages. */
 export const HTML_HEADERS = {
   ...PAGE_HEADERS,
   "Content-Security-Policy": PAGE_POLICY,
@@ -158,7 +158,7 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
   });
 }
 
-/** As `seeOther`, to a page that shows once what was done. */
+/** Like `seeOther`, to a page that shows once what was done. */
 export function seeOtherWith(location: string, done: string, warnings: Warnings = []): Response {
   return seeOther(location, { "Set-Cookie": noticeCookie(location, done, warnings) });
 }

@@ -1,4 +1,4 @@
-/** What the operations of webhooks share: who may call them, the webhook they are about, its audit entries. */
+/** The common parts of the webhook operations: who may call them, the webhook they are about, its audit entries. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";

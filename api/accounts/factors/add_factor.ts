@@ -179,7 +179,7 @@ export const addPasskey = operation(
       const user = await lockCaller(tx, caller);
       const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
       if (!challenge?.challengeHash) throw notFound("options");
-      // Also for a wrong response: options work once.
+      // Even after a wrong response: options work once.
       await deleteChallenge(tx, challenge.id);
       const { challengeHash } = challenge;
       const made = await readNewPasskey(deps.config, { response: passkey, challengeHash });

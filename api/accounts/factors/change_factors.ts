@@ -1,4 +1,4 @@
-/** What every change of a user's factors does beside the change itself. */
+/** The side effects of every change to a user's factors. */
 import type { FactorNotice } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { FactorKind } from "../../../shared/vocabulary.ts";
@@ -76,7 +76,7 @@ export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
   return codes;
 }
 
-/** Queues a mail to the user. Call it in the transaction of what it tells. */
+/** Queues a mail to the user. Call it in the transaction of the change that it reports. */
 export async function queueFactorMail(
   tx: Sql,
   { boss }: Pick<OperationDeps, "boss">,

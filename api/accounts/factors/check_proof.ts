@@ -1,4 +1,4 @@
-/** Checks what a user proves themselves with beside the password: a code of an app, a passkey, or a recovery code. */
+/** Checks a user's proof in addition to the password: a code of an app, a passkey, or a recovery code. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -29,7 +29,7 @@ import { findTotpStep } from "./totp.ts";
  */
 const WRONG_CODES_MAX = 20;
 
-/** What the user gives: a code of either kind, or the response of a passkey as JSON. */
+/** The user's proof: a code of either kind, or the response of a passkey as JSON. */
 export type Proof = { code: string } | { passkey: string };
 
 export const PROOF_FIELDS = {
@@ -67,7 +67,7 @@ interface ProofCheck {
 
 /**
  * Checks a proof, which works once. Mails the user that a recovery code was used, or that someone guesses codes or uses a copy
- * of a passkey. Call it in a transaction that holds the user's lock, and commit that transaction also if the proof is wrong,
+ * of a passkey. Call it in a transaction that holds the user's lock, and commit that transaction even if the proof is wrong,
  * because wrong codes are counted.
  */
 export async function checkProof(

@@ -39,7 +39,7 @@ export const RecoveryCodes = listOf(Type.String({ examples: ["k7qm-2p9x-w4td-r0e
   description: "Each code replaces a second factor once. They are not shown again.",
 });
 
-/** Of adding a factor. */
+/** Response to adding a factor. */
 export const AddedFactor = {
   factor: Factor,
   recoveryCodes: Nullable(RecoveryCodes, {

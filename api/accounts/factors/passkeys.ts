@@ -1,4 +1,4 @@
-/** Passkeys (WebAuthn): what browsers are asked for, and what they answer. */
+/** Passkeys (WebAuthn): the options sent to browsers, and their responses. */
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -95,7 +95,7 @@ export async function readNewPasskey(
   }
 }
 
-/** What a passkey's signature says: right, wrong, or from a copy of the passkey. */
+/** The verdict on a passkey's signature: right, wrong, or from a copy of the passkey. */
 type PasskeyVerdict = { result: "right"; id: string; signCount: number } | { result: "wrong" | "copied" };
 
 /** Checks the response of one of the passkeys. */

@@ -94,7 +94,7 @@ export const acceptInvitation = operation(
       // Read again under the lock: it may just have been revoked, or its sender demoted.
       const { id, email, role, invitedBy } = await requireOffer(tx, token);
       await requireInvited(tx, caller, email);
-      // Of two requests with one token, the second one fails.
+      // If two requests use the same token, the second one fails.
       const link = { kind: KIND, tokenHash: hashLinkToken(token) } as const;
       if (!(await markAccountLinkUsed(tx, link))) throw invalidToken();
       if (!(await markInvitationAccepted(tx, id))) throw invalidToken();

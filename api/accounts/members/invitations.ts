@@ -1,4 +1,4 @@
-/** POST, GET and DELETE /orgs/{slug}/invitations: whom an organization has invited. */
+/** POST, GET and DELETE /orgs/{slug}/invitations: an organization's invitations. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -170,7 +170,7 @@ async function requireRoom(
   });
 }
 
-/** Has no address, because entries of the audit log stay. */
+/** Omits the address, because entries of the audit log are permanent. */
 export async function auditInvitation(
   tx: Sql,
   options: {

@@ -75,7 +75,7 @@ interface Change {
 }
 
 /**
- * Lets an organization end in seven days, and mails its owners; nothing changes if its end is set already. Throws
+ * Schedules an organization's deletion in seven days, and mails its owners; does nothing if it is already scheduled. Throws
  * NOT_DELETABLE, and RATE_LIMITED if an owner cannot be mailed. Call inside a transaction.
  */
 export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
@@ -97,7 +97,7 @@ export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgR
 }
 
 /**
- * Takes the deletion of an organization back, and mails its owners. Throws ORG_NOT_FOUND if it is gone. Call inside a
+ * Undoes the deletion of an organization, and mails its owners. Throws ORG_NOT_FOUND if it is gone. Call inside a
  * transaction.
  */
 export async function cancelOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {

@@ -60,7 +60,7 @@ export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectR
       await auditProject(tx, { org, actor, project, action: "project.create" });
       return project;
     }
-    // Thousands of names may make the same slug: all that have no letter of ASCII.
+    // Thousands of names may have the same slug: all those without an ASCII letter.
     for (const other of await listProjectSlugs(tx, org.id)) taken.add(other);
   }
   throw nameTaken({ org, attempt, name, slug: slug ?? "" }, "slug");

@@ -1,7 +1,7 @@
 /**
- * How often one may try to sign in, whichever process the attempts reach: per address, per account and network, and more
- * and more slowly per account from networks that are new to it. Accounts that do not exist are counted alike, so a
- * network that nobody has signed in from cannot tell them from others.
+ * Limits sign-in attempts, across all processes: per address, per account and network, and more and more slowly per account
+ * from networks that are new to it. Accounts that do not exist are counted alike, so a network without a
+ * previous sign-in cannot tell them from others.
  */
 import { LRUCache } from "lru-cache";
 import type { Credential } from "../../../shared/policy.ts";
@@ -24,14 +24,14 @@ import type { Metrics } from "../../http/metrics.ts";
 import { rateLimited } from "../../http/rate_counter.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 
-/** Idle rows that one attempt takes away: more than it can add. */
+/** Idle rows that one attempt deletes: more than it can add. */
 const CLEANUP_ROWS = 10;
 /** Some 2 MB. */
 const MAX_REFUSED = 10_000;
 
 interface LoginLimit {
   /**
-   * Counts an attempt, whatever comes of it. Those of a signed-in user count for the session, so that guesses of strangers do
+   * Counts an attempt, whatever its outcome. Those of a signed-in user count for the session, so that guesses of strangers do
    * not keep them from their account. Throws `RATE_LIMITED`; then it counts for nothing that comes later. The network is known
    * if the account signed in from it within 30 days.
    */
@@ -50,7 +50,7 @@ interface LoginLimitDeps {
 
 export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
   const subjectLimit = config.rateLimitLoginPerMinute;
-  /** From when until when a subject is refused without asking the database. */
+  /** The period in which a subject is refused without querying the database. */
   const refused = new LRUCache<string, { from: number; until: number }>({ max: MAX_REFUSED });
 
   const limitOf = ({ kind }: LoginSubject) => (kind === "site" ? subjectLimit * SITE_SHARE : subjectLimit);
@@ -97,7 +97,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
       await takeOf(context, [{ kind: "address", value: context.network }, account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
-      // Somebody who is signed in, or has signed in from here, does not share a /48 with strangers.
+      // A user who is signed in, or has signed in from here, does not share a /48 with strangers.
       if (!isKnownNetwork && !session) await takeOf(context, sitesOf(context));
       if (!isKnownNetwork) await takeSlowly(context, counted);
       return { isKnownNetwork };

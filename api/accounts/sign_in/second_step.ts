@@ -30,7 +30,7 @@ import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 const MINUTES = 5;
 /** Wrong factors per right password. */
 const TRIES_MAX = 5;
-/** Expired rows that one sign-in takes away: more than it can add. */
+/** Expired rows that one sign-in deletes: more than it can add. */
 const CLEANUP_ROWS = 10;
 
 /**
@@ -126,7 +126,7 @@ export const signInWithSecondFactor = operation(
         const session = await finishSignIn(tx, deps, { user, request, secondFactor: verdict.kind });
         return { session, verdict };
       }
-      // What a passkey had to sign works once.
+      // A passkey's challenge works once.
       if ("passkey" in proof) await updateChallengeHash(tx, { id, challengeHash: null });
       await countWrongTry(tx, { id, limit: TRIES_MAX });
       return { session: null, verdict };

@@ -1,4 +1,4 @@
-/** What all sign-ins of a process share: their limit, the queue of password checks, and the audit of failures. */
+/** Resources shared by all sign-ins of a process: their limit, the queue of password checks, and the audit of failures. */
 import { LRUCache } from "lru-cache";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -38,8 +38,8 @@ const MAX_SAMPLED = 10_000;
 
 /**
  * Makes the function that adds a failed sign-in to the audit log. `userId` is null if there is no such account: what was typed
- * is not kept. Anybody can make any number of failures, so each process adds one a minute per account and network, or per
- * network if there is no account. Nothing waits for it, so that the time of a response does not tell whether there is one.
+ * is not kept. Anyone can cause any number of failures, so each process adds one a minute per account and network, or per
+ * network if there is no account. Nothing waits for it, so that the time of a response does not reveal whether there is one.
  */
 function createAuditFailure({ sql, log }: { sql: Sql; log: Log }) {
   const sampled = new LRUCache<string, true>({ max: MAX_SAMPLED, ttl: SAMPLE_MS });

@@ -19,7 +19,7 @@ import { invalidField } from "../../http/validation_problems.ts";
 const HOURLY_MAX = 30;
 
 /**
- * Queues a mail. Does the same work whatever the address, so that neither the response nor its time tells whether there is
+ * Queues a mail. Does the same work whatever the address, so that neither the response nor its time reveals whether there is
  * an account. Throws RATE_LIMITED. Call inside a transaction.
  */
 export async function requestMail(
@@ -53,7 +53,7 @@ export async function requestMail(
 
 export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
 
-/** Of a link in a mail. How long a link works is in shared/account_mail_kinds.ts. */
+/** The token of a link in a mail. How long a link works is in shared/account_mail_kinds.ts. */
 export const LinkToken = Type.String({
   minLength: 1,
   maxLength: 200,

@@ -74,7 +74,7 @@ export const resetPassword = operation(
       // First the user, as a change of the password or address does, so that the two take turns.
       if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
       if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();
-      // Of two requests with one link, the second one fails.
+      // If two requests use the same link, the second one fails.
       if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
       const ids = await setPassword(tx, {
         user,
@@ -82,7 +82,7 @@ export const resetPassword = operation(
         action: "password.reset",
         actor: auditActor(request, { userId: user.id, credential: null }),
       });
-      // Otherwise guesses of others could delay the sign-in that follows.
+      // Otherwise other people's guesses could delay the sign-in that follows.
       await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });
       return ids;
     });

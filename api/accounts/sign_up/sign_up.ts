@@ -1,4 +1,4 @@
-/** POST /auth/sign-up and /auth/sign-up/confirm: people make their own account, with a link in a mail. */
+/** POST /auth/sign-up and /auth/sign-up/confirm: people create their own account, with a link in a mail. */
 import { type Static, Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";

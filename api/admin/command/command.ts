@@ -97,7 +97,7 @@ export class AdminError extends Error {
   }
 }
 
-/** Who acts on the command line, in the audit log. */
+/** The audit log's actor for commands. */
 export const OPERATOR = { actorType: "operator" } as const;
 
 /** Throws UsageError for the first flag with a problem. A problem is a phrase that follows the flag's name. */

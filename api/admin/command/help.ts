@@ -5,7 +5,7 @@ import { isSwitch } from "./command_line.ts";
 const WIDTH = 80;
 const INDENT = "      ";
 
-/** Such as `--tier free|pro`, in brackets if the flag is optional. */
+/** Returns the usage of a flag, such as `--tier free|pro`, in brackets if the flag is optional. */
 function flagUsage(name: string, flag: Flag): string {
   const value = flag.words ? flag.words.join("|") : flag.placeholder;
   let usage = isSwitch(flag) ? `--${name}` : `--${name} ${value}`;

@@ -21,7 +21,7 @@ export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
   return org;
 }
 
-/** Finds the id of an organization by slug, also of a deleted one, whose definitions and audit entries stay. */
+/** Finds the id of an organization by slug, even a deleted one: its definitions and audit entries remain. */
 export async function requireOrgId(sql: Sql, slug: string): Promise<string> {
   const id = await findDefinitionOwnerId(sql, slug);
   if (id === null) throw orgNotFound(slug);

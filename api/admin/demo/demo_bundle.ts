@@ -37,7 +37,7 @@ export interface DemoVersion {
 }
 
 export interface DemoContent {
-  /** ISO 8601; no row is later. The rows become as much later as the demo is loaded later. */
+  /** ISO 8601; no row is later. Loading shifts all rows by the time since then. */
   madeAt: string;
   users: readonly (Omit<NewAccount, "passwordHash" | "actor"> & { id: string })[];
   orgs: readonly [DemoOrg, ...DemoOrg[]];

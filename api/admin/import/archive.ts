@@ -3,7 +3,7 @@ import { AdminError } from "../command/command.ts";
 import { type ImportProject, planImport } from "./import_manifest.ts";
 import { openZipFile, type ZipFileEntry, ZipFileError } from "./zip_file.ts";
 
-/** Ten thousand projects need a sixth of it. */
+/** Ten thousand projects need a sixth of this. */
 const MAX_MANIFEST_BYTES = 128 * 1024 * 1024;
 
 export interface Archive {

@@ -223,7 +223,7 @@ function explainRejection(error: StatementError, dataset: ExportDataset): string
   }
 }
 
-/** What the message of an error quotes: Citus hands on nothing else of an error on a node. */
+/** Returns the names quoted in an error message: Citus passes on nothing else of an error on a node. */
 function quotedNames({ message }: StatementError): string[] {
   return [...message.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
 }

@@ -118,7 +118,7 @@ function oddIntegers(columns: readonly ExportColumn[]): (line: string) => boolea
 }
 
 function isInteger({ name, bits = 32 }: ExportColumn, value: number, literals: string | null): boolean {
-  // Of duplicate names the last one counts, as in PostgreSQL. No dataset has both integers and JSON columns.
+  // The last of several duplicate names counts, as in PostgreSQL. No dataset has both integers and JSON columns.
   const literal = literals?.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d[^\\s,}]*)`, "g"));
   const text = literal ? [...literal].at(-1)?.[1] : undefined;
   // The operator | converts to a 32-bit integer.

@@ -98,7 +98,7 @@ export const createDefinitions = operation(
   },
 );
 
-/** Writes each definition in a turn of its own: thousands of references make megabytes of warnings. */
+/** Writes each definition in its own turn of the event loop: thousands of references make megabytes of warnings. */
 async function writeList(definitions: readonly object[], more: object = {}): Promise<JsonText<never>> {
   const texts: string[] = [];
   for (const definition of definitions) {

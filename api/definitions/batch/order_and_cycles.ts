@@ -11,7 +11,7 @@ export interface Batch {
   documents: readonly WrittenDocument[];
   /** The documents by type and name. */
   lines: ReadonlyMap<string, readonly WrittenDocument[]>;
-  /** What `findInBatch` has found: a document may name another one thousands of times. */
+  /** Results of `findInBatch`: a document may name another one thousands of times. */
   found: Map<string, WrittenDocument | null>;
 }
 

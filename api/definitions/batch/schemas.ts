@@ -176,7 +176,7 @@ export const ValidationReport = Type.Object(REPORT_FIELDS, {
   title: "ValidationReport",
   examples: [EXAMPLE_REPORT],
 });
-/** The report on one document: what storing it would say. */
+/** The report on one document: the response that storing it would give. */
 export type Report = Static<typeof ValidationReport>;
 
 const BatchReport = Type.Object(

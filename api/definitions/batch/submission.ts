@@ -25,7 +25,7 @@ export interface Submission {
   firstLine: number;
 }
 
-/** A submitted document and what became of it so far. */
+/** A submitted document and its outcome so far. */
 export interface SubmittedItem {
   index: number;
   submission: Submission;

@@ -1,4 +1,4 @@
-/** What a definition depends on, as a tree and as a flat list. */
+/** The dependencies of a definition, as a tree and as a flat list. */
 import type { DefinitionRow } from "../../../sql/definitions/fields.ts";
 
 export interface DependencyNode extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {
@@ -41,7 +41,7 @@ export function expandDependencies(
   const flat = listNearest(map, { rootId, maxDepth, maxNodes });
   const graph: DependencyTree = { ...requireNode(map, rootId), dependencies: [] };
   const places: Place[] = [{ tree: graph, depth: 0, above: null }];
-  /** What was opened somewhere: only that can be opened above. */
+  /** Definitions opened somewhere: only these can be opened above. */
   const opened = new Set<string>();
   let deepest = flat.at(-1)?.depth ?? 0;
   const finish = (truncated: boolean) => {

@@ -8,7 +8,7 @@ import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { requireWaiting } from "../../http/request_context.ts";
 
-/** Called between two steps. Throws if there must be no further one. */
+/** Called between two steps. Throws to prevent the next one. */
 export type OnStep = () => void;
 
 /** Throws SERVICE_UNAVAILABLE with the message if a step ends later than `maxMs` from now. */

@@ -40,7 +40,7 @@ export async function walkDependencies(
     roots: readonly DependencyNode[];
     viewer: DefinitionViewer;
     maxDepth: number;
-    /** What it throws ends the walk. */
+    /** An error that it throws ends the walk. */
     onStep: OnStep;
     follows?: Follows | undefined;
   },

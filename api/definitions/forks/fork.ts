@@ -131,7 +131,7 @@ function rejectBody({ name, displayName, description }: NewFork): void {
 }
 
 /**
- * Forks a version. Throws NAME_TAKEN if the organization has a line of that name, NOT_FOUND or NOT_FORKABLE if the
+ * Forks a version. Throws NAME_TAKEN if the organization has a line with that name, NOT_FOUND or NOT_FORKABLE if the
  * source has changed meanwhile; nothing has changed then.
  */
 export async function forkVersion(
@@ -190,7 +190,7 @@ export async function forkVersion(
     const forkedBy = writer.caller.userId;
     const { id } = definition;
     const fork = await insertFork(tx, { lineId, definitionId: id, source: original, forkedBy });
-    // A draft is for members, whatever its visibility; publishing tells what other readers cannot resolve.
+    // A draft is for members, whatever its visibility; publishing reports what other readers cannot resolve.
     const checked = { row: { id, visibility: "private" as const }, document };
     const [check] = await checkVersions(tx, writer, [checked]);
     return { definition, fork, warnings: [...edited.warnings, ...(check?.warnings ?? [])] };

@@ -1,4 +1,4 @@
-/** GET …/lineage, …/forks and …/forkable: where a definition came from, what came of it, and what may still. */
+/** GET …/lineage, …/forks and …/forkable: where a definition came from, its forks, and whether it can be forked. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -27,7 +27,7 @@ import {
 } from "../find_visible.ts";
 import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "../schemas.ts";
 
-/** Further back nobody looks. */
+/** Ancestors beyond this are of no interest. */
 const MAX_LINEAGE = 100;
 const MAX_FORKS_SHOWN = 1_000;
 

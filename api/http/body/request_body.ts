@@ -116,7 +116,7 @@ function mediaTypeOf(headers: Headers): string | undefined {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
 }
 
-/** `others` are types that the route reads elsewhere. */
+/** `others` are content types that the route reads elsewhere. */
 function rejectOtherTypes(headers: Headers, accepted: string, others: readonly string[] = []): void {
   if (mediaTypeOf(headers) !== accepted) {
     const message = TEXTS.UNSUPPORTED_MEDIA_TYPE.type([accepted, ...others]);

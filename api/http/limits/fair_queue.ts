@@ -1,4 +1,4 @@
-/** Shares slow work fairly: a few tasks run at once, the others wait, and callers take turns at the free places. */
+/** Shares slow work fairly: a few tasks run at once, the others wait, and callers take turns. */
 import { LRUCache } from "lru-cache";
 
 export interface FairQueueOptions {
@@ -6,7 +6,7 @@ export interface FairQueueOptions {
   max: number;
   /** Tasks of one caller that run at once. */
   maxPerCaller: number;
-  /** Tasks of one caller that wait. */
+  /** Waiting tasks of one caller. */
   maxWaiting: number;
   /** Callers take turns by the time that they have used, not by the number of their tasks. */
   isByTime?: boolean;
@@ -18,7 +18,7 @@ export interface FairQueueOptions {
 export type Refusal = "caller" | "all" | "over";
 
 export interface Turn {
-  /** Who takes turns: a user or a network, for example. */
+  /** The caller that takes turns: a user or a network, for example. */
   caller: string;
   /** Makes the error for a task that does not run. */
   refuse(reason: Refusal): Error;
@@ -52,7 +52,7 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #now: () => number;
   readonly #running = new Set<Task>();
-  /** In the order of their turns. */
+  /** Waiting tasks in the order of their turns. */
   #waiting: Task[] = [];
   readonly #used = new LRUCache<string, { ms: number; at: number }>({ max: MAX_CALLERS });
 

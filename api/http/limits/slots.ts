@@ -1,5 +1,5 @@
 /**
- * Slots of work that takes long, or bytes of large bodies: how many a holder, a group of holders, and all together may have at
+ * Limits on slots for slow work, or bytes of large bodies: how many a holder, a group of holders, and all together may have at
  * once, and the error response for a caller who gets none.
  */
 import { RETRY_AFTER } from "../../../shared/error_details.ts";
@@ -36,7 +36,7 @@ interface Held extends Required<Claim> {
   contendedAt: number;
 }
 
-/** What is said to a caller when a limit is reached. */
+/** The message for a caller when a limit is reached. */
 export interface SlotTexts {
   holder: (limit: number) => string;
   /** Set if groups are organizations. Then the error says whose share is used up. */

@@ -1,6 +1,6 @@
 /**
  * Pages of other origins may read what needs no credential: the catalog, public definitions, the OpenAPI document. They
- * never read with one, and never what is for operators.
+ * never read with a credential, and never read resources for operators.
  */
 import type { RequestContext } from "../request_context.ts";
 import type { Route } from "../route.ts";
@@ -9,13 +9,13 @@ const OPEN_ROUTES = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
 /** Browsers keep the response to a preflight request for so long; Chromium for two hours at most. */
 const PREFLIGHT_SECONDS = 86_400;
 
-/** True for the question of a browser whether a page of another origin may read a resource. */
+/** True for a preflight request: a browser asks whether a page of another origin may read a resource. */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && isRead(headers.get("access-control-request-method"));
 }
 
 /**
- * Lets pages of other origins read the response of a GET route, whatever its status, if it may be read so. Returns the
+ * Lets pages of other origins read the response of a GET route, whatever its status, if the route allows it. Returns the
  * response to a preflight request for it; null for other requests.
  */
 export function admitOtherOrigins(context: RequestContext, route: Route): Response | null {

@@ -109,7 +109,7 @@ function readKey({ request, caller, network }: RequestContext, route: Route): Id
 
 /**
  * Hashes what makes two requests different: method, URL, organization, body, and the rights of the credential. So an
- * API key never gets a response that a key with more rights has got. Passwords are left out: this hash is stored, and
+ * API key never gets a response that a key with more rights received. Passwords are left out: this hash is stored, and
  * passwords can be guessed from it many thousand times faster than from argon2id. The response to a password is not stored
  * either: a request with another password has the same hash, and would get it.
  */

@@ -68,7 +68,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
     throw rateLimited(state, now());
   }
 
-  /** As `authenticate`, but without a query for guesses from an address over its limit. */
+  /** Like `authenticate`, but without a query for guesses from an address over its limit. */
   async function authenticateWithin(context: RequestContext, sent: SentCredential): Promise<void> {
     const key = sent.hash.toString("latin1");
     if (!proven.has(key)) apply(context, "address", peekAddress(context));

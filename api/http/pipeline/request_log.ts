@@ -53,7 +53,7 @@ export function createFinishRequest(deps: {
     const { requestId, ownRequestId } = context;
     const line = {
       requestId,
-      // A client's id is logged beside ours. The audit log has both.
+      // A client's id is logged along with ours. The audit log has both.
       ownRequestId: requestId === ownRequestId ? undefined : ownRequestId,
       traceId: context.span?.traceId,
       method,

@@ -25,7 +25,7 @@ const RESPONSE_TIMEOUT_MS = 30_000;
 const CONFIRM_AFTER_MS = 100;
 
 export interface ServeDeps extends RateLimits {
-  /** Whether a browser asks for an address of people, whose errors are pages. */
+  /** Whether a browser requests an address that is meant for people, where errors are pages. */
   isForPeople: (request: Request) => boolean;
   config: Pick<Config, "publicUrl">;
   respondOnce: RespondOnce;
@@ -182,8 +182,8 @@ function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route
 
 /**
  * Whether a request comes from a page of this service, by headers that scripts cannot change. Each of `Origin` and
- * `Sec-Fetch-Site` must be ours if it is sent, and at least one must be sent. Our origin is that of PUBLIC_URL and, if that is
- * plain http, also the `Host` header's: with TLS, the latter would admit pages that the same host served without TLS.
+ * `Sec-Fetch-Site` must be ours if it is sent, and at least one must be sent. Our origin is that of PUBLIC_URL. If that is plain
+ * http, the `Host` header's is accepted too: with TLS, it would admit pages that the same host served without TLS.
  */
 function isOwnPage({ headers, url }: Request, publicUrl: string): boolean {
   const origin = headers.get("origin");

@@ -1,6 +1,6 @@
 /**
  * The kernel's side of a client's connection. Bun can neither reset one connection nor tell how much of a file has
- * arrived, so this asks libc. On other systems than Linux, and without glibc, there is no answer.
+ * arrived, so this asks libc. Systems other than Linux, or without glibc, cannot tell.
  */
 import { dlopen, FFIType } from "bun:ffi";
 import { readdirSync } from "node:fs";
@@ -27,7 +27,7 @@ const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** Where `struct tcp_info` has `tcpi_bytes_acked`. */
+/** Offset of `tcpi_bytes_acked` in `struct tcp_info`. */
 const BYTES_ACKED_AT = 120;
 /** More than any `struct sockaddr`. */
 const ADDRESS_BYTES = 128;

@@ -11,7 +11,7 @@ export type ContentEncoding = (typeof ENCODINGS)[number];
 /** As fast as ZIP entries (shared/exports/zip_stream.ts). zstd's default is 3. */
 const GZIP_LEVEL = 2;
 const ZSTD_LEVEL = 3;
-/** Of a compressed stream. */
+/** Chunk size of a compressed stream. */
 const OUTPUT_CHUNK_BYTES = 128 * 1024;
 
 /** Both run in a thread of the runtime and never block the event loop. */

@@ -11,9 +11,9 @@ export interface ResponseStreamOptions {
    * `next()` skips its `finally`, which would leave the source open.
    */
   first?: IteratorResult<Uint8Array, void>;
-  /** Called once when the source is not read any more, after `chunks` has returned. Frees what the stream holds. */
+  /** Called once when the source is no longer read, after `chunks` has returned. Frees what the stream holds. */
   onSourceEnd: () => Promise<void>;
-  /** Called once when the response has ended: sent to its end, or broken off. */
+  /** Called once when the response has ended: sent completely, or cut off. */
   onEnd: (outcome: StreamOutcome) => void;
   /** Aborted when the stream is abandoned, so that the source can stop in the middle of a chunk. */
   abort: AbortController;
@@ -161,7 +161,7 @@ export function watchStream(
     options.cut(reason);
   };
   const checkAccess = async (): Promise<void> => {
-    // One check at a time, also if the database is slow.
+    // One check at a time, even if the database is slow.
     if (isChecking) return;
     isChecking = true;
     if (!(await mayContinue())) cut("access_ended");

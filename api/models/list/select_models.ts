@@ -38,7 +38,7 @@ export function selectModels(catalog: Catalog, parameters: ModelSelection): Cata
     .map(({ entry }) => entry);
 }
 
-/** What models are counted by: a filter and its values. */
+/** A facet that models are counted by: a filter and its values. */
 const FACETS = ["provider", "tier", "status", "capability", "openWeights"] as const;
 type Facet = (typeof FACETS)[number];
 

@@ -7,7 +7,7 @@ const FIRST_PAUSE_MS = 1000;
 const MAX_READ_MS = 30_000;
 /** The longest pause for a build that does not change. */
 const MAX_PAUSE_MS = 5000;
-/** Without a build: other members start exports, and files expire. */
+/** Interval while no export is being built: other members start exports, and files expire. */
 const IDLE_PAUSE_MS = 30_000;
 const SLOWER = 1.5;
 

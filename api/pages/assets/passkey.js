@@ -1,6 +1,6 @@
 /** Shows the forms that use a passkey, or make one, where the browser can. Elsewhere, the page says what is missing. */
 
-/** What goes wrong in browsers, by the name of the error. Their own messages are for programmers. */
+/** Messages for browser errors, by the name of the error. The browsers' own messages are for programmers. */
 /** @type {Record<string, Record<string, string>>} */
 const PROBLEMS = {
   create: {
@@ -13,7 +13,7 @@ const PROBLEMS = {
   },
 };
 
-/** A message that is for people. */
+/** An error whose message is shown to the user. */
 class Refusal extends Error {}
 
 /**

@@ -6,7 +6,7 @@ import { showLocalTimes } from "./local_time.js";
 import { keep, readFields, readKept } from "./tab_storage.js";
 
 const KEY = "unsaved-texts";
-/** Together less than half of what browsers store. */
+/** In total, less than half of a browser's limit. */
 const MAX_TEXTS = 5;
 const MAX_LENGTH = 200_000;
 

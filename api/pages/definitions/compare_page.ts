@@ -1,4 +1,4 @@
-/** …/compare: what differs between two versions. Sections are free; fields and the patch need a paid plan. */
+/** …/compare: the differences between two versions. Sections are free; fields and the patch need a paid plan. */
 import { diffVersions, listVersions } from "../../definitions/versions.ts";
 import { bytesResponse } from "../../http/bytes_response.ts";
 import { notFound } from "../../http/require_visible.ts";

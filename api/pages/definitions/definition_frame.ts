@@ -1,4 +1,4 @@
-/** What all pages of a definition have: breadcrumb, title, badges, tags and tabs. */
+/** The frame of all pages of a definition: breadcrumb, title, badges, tags and tabs. */
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import { splitAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";
@@ -27,14 +27,14 @@ export async function loadDefinition(
   return { ...data, address };
 }
 
-/** What a tab shows. */
+/** The content of a tab. */
 interface TabContent extends Pick<PageContent, "head"> {
   /** Null for the first tab. */
   tab: keyof typeof TAB_LABELS | null;
   body: Html;
 }
 
-/** By the last part of their addresses. */
+/** Tabs by the last part of their addresses. */
 const TAB_LABELS = {
   yaml: "YAML",
   versions: "Versions",

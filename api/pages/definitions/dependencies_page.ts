@@ -87,7 +87,7 @@ const BOX = { width: 230, height: 42, columnGap: 36, rowGap: 12, margin: 8 } as 
 const MAX_TITLE = 26;
 const MAX_NOTE = 38;
 
-/** Draws the graph. The list below it says the same, so assistive technology skips the picture's lines but not its links. */
+/** Draws the graph. The list below it has the same content, so assistive technology skips the picture's lines but not its links. */
 export function drawGraph({ boxes, columns, rows }: GraphLayout): Html {
   const width = columns * (BOX.width + BOX.columnGap) - BOX.columnGap + 2 * BOX.margin;
   const height = rows * (BOX.height + BOX.rowGap) - BOX.rowGap + 2 * BOX.margin;

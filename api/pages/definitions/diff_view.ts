@@ -1,7 +1,7 @@
 /** A unified diff in color. */
 import { type Html, html } from "../html.ts";
 
-/** Of the markup: half of what a page may have. Further lines are in the patch only. */
+/** Size limit of the markup: half of a page's limit. Further lines are in the patch only. */
 const MAX_BYTES = 100_000;
 
 /** Classes by the first character of a line. */

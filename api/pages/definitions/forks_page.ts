@@ -1,4 +1,4 @@
-/** …/forks: the source of a definition, and what was made from it. */
+/** …/forks: the source of a definition, and its forks. */
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { getLineage, listForks } from "../../definitions/forks/forks.ts";
 import { definitionPath, type LinkedDefinition } from "../addresses.ts";

@@ -1,4 +1,4 @@
-/** Search and filters of the list of definitions: links, and a form for what is typed. */
+/** Search and filters of the list of definitions: links, and a form for text input. */
 import { DEFINITION_DOMAINS, DEFINITION_STATUSES, DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import { changed, withQuery } from "../addresses.ts";
 import { type FormProblems, fieldError, formField, inputField, renderOptions } from "../forms.ts";
@@ -120,7 +120,7 @@ function listChosen({ searchParams }: URL): Choice[] {
   return [...searchParams].filter(([name, value]) => !["offset", "limit"].includes(name) && value !== "");
 }
 
-/** Each can be removed, also those without a facet of their own, such as an organization of others. */
+/** Each can be removed, even one without a facet of its own, such as someone else's organization. */
 function renderChosen(url: URL, chosen: readonly Choice[]): Content {
   if (chosen.length === 0) return null;
   const items = chosen.map(

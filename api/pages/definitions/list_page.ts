@@ -11,7 +11,7 @@ import { renderTags, versionBadge } from "./definition_frame.ts";
 import { renderFacets, TYPED_FIELDS } from "./list_facets.ts";
 import { listedPath, renderDraftLink } from "./listed_version.ts";
 
-/** Of a page without `limit`. */
+/** Items on a page without `limit`. */
 const PAGE_SIZE = "25";
 
 /** Shows one page of the list. A query that the API refuses is shown in the form, with its problems and status. */
@@ -38,7 +38,7 @@ ${problems === null && renderDraftSearch(page)}
   };
 }
 
-/** A search looks at the version that is shown, not at the draft beside it. */
+/** A search covers the version that is shown, not the draft next to it. */
 function renderDraftSearch({ url, session }: Page): Content {
   const { searchParams } = url;
   if (session === null || !searchParams.get("search")?.trim() || searchParams.get("status")) return null;
@@ -75,7 +75,7 @@ ${
 ${pager({ offset, limit, total, shown }, (to) => withQuery("/definitions", changed(url.searchParams, { offset: to })))}`;
 }
 
-/** Without a search or filter, there is nothing yet. */
+/** If there is no search or filter, no definition exists yet. */
 function renderEmpty({ url, session }: Page): Html {
   if (url.search !== "")
     return emptyState(html`Nothing matches. <a href="/definitions">Show all definitions</a>`);

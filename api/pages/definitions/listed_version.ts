@@ -1,4 +1,4 @@
-/** The version of a definition that a list shows, and the draft beside it. */
+/** The version of a definition that a list shows, and the draft next to it. */
 import type { ListedDefinition } from "../../definitions/schemas.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Content, html } from "../html.ts";

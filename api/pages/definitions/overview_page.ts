@@ -1,4 +1,4 @@
-/** The texts of a definition: its Markdown, with what one wants to know before using it, and its YAML. */
+/** The texts of a definition: its Markdown, with what readers need to know before using it, and its YAML. */
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";

@@ -17,7 +17,7 @@ type PricedModel = ResponseOf<typeof resolveModelAlias>["data"]["model"];
 export interface SideData {
   executions: Executions;
   versions: ResponseOf<typeof listVersions>["data"];
-  /** What the document calls its model; null without one. */
+  /** The document's name for its model; null without one. */
   alias: string | null;
   /** Null if the catalog does not know it. */
   model: PricedModel | null;
@@ -130,7 +130,7 @@ const EDIT_LABELS: Readonly<Record<ShownDefinition["status"], string>> = {
   archived: "New version",
 };
 
-/** What the visitor can do with the definition: fork it, and edit it as a publisher of its organization. */
+/** The visitor's actions on the definition: fork it, and edit it as a publisher of its organization. */
 function renderManage(
   { address, version, status }: ShownDefinition,
   { session, forkable }: SideData,
@@ -167,7 +167,7 @@ const BARS = { width: 300, height: 48 };
 
 /**
  * Draws a bar per bucket. The highest fills the height, and a bucket with any count is visible. The label says what they
- * count, for those who do not see them.
+ * count, for screen readers.
  */
 export function drawBars(counts: NonNullable<Executions["byTime"]>, label: string): Html {
   const { width, height } = BARS;

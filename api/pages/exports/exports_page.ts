@@ -10,11 +10,11 @@ import { listProjects, renderProjects } from "./project_list.ts";
 import { needsRole } from "./requirements.ts";
 import { renderStart, type StartNote, startExport } from "./start_form.ts";
 
-/** Where the address leads. */
+/** The target of the address. */
 interface Destination {
   org: PageOrg | null;
   target: Target | null;
-  /** What is wrong with the address. */
+  /** The problem with the address. */
   problem: string | null;
   /** The id of a job that the user may not see but may download. */
   fileOf: string | null;
@@ -112,7 +112,7 @@ function renderJobSection(org: PageOrg, jobs: Html | null, isPaying: boolean): H
     </section>`;
 }
 
-/** Every member may download the file, also those whose role cannot see jobs. */
+/** Every member may download the file, even those whose role cannot see jobs. */
 function renderFileOffer(id: string): Html {
   return html`<p id="linked" class="notice">This link leads to an organization export. As a member you can <a href="/api/v1/export/jobs/${id}/download" download>download its file</a> until it expires.</p>`;
 }

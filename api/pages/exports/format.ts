@@ -5,7 +5,7 @@ import { formatInstant } from "../parts.ts";
 
 const DISTANCE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-/** Units with their length, and from how many of them on they say enough. */
+/** Units with their length in seconds, and the smallest number of them that is precise enough. */
 const TIME_UNITS = [
   ["day", 86_400, 2],
   ["hour", 3600, 2],

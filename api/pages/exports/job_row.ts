@@ -160,7 +160,7 @@ function includedFlags({ visibility }: ExportJob): VisibilityFlag[] {
   return FLAGS.filter((flag) => visibility[KEYS[flag]]);
 }
 
-/** Says what differs from an export of all that is neither deleted nor archived nor superseded; empty if nothing does. */
+/** Lists differences from an export of everything not deleted, archived or superseded; empty if there are none. */
 function describeContent(job: ExportJob): string {
   const extras = includedFlags(job).filter((flag) => flag !== "include_resolved");
   const parts = [

@@ -17,7 +17,7 @@ const SHOWN = 200;
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** Returns the projects, in no order for people. */
+/** Returns the projects, not sorted for display. */
 export async function listProjects({ call }: SignedInPage, { slug }: PageOrg): Promise<readonly Project[]> {
   return (await call(listOrganizationProjects, { params: { slug } })).data.projects;
 }
@@ -63,7 +63,7 @@ function renderFilter(wanted: string, count: string | false): Html {
   </form>`;
 }
 
-/** Such as `The first 200 of 310 matching projects`. */
+/** Returns a text such as `The first 200 of 310 matching projects`. */
 function countOfPart(shown: number, matching: number, total: number): string {
   const all = matching === total ? countOf(total, "project") : countOf(matching, "matching project");
   return shown < matching ? `The first ${shown} of ${all}` : all;

@@ -1,4 +1,4 @@
-/** /dashboard/exports/projects/{project}: the downloads of one project, also with filters. */
+/** /dashboard/exports/projects/{project}: the downloads of one project, with or without filters. */
 import { ApiError } from "../../../shared/errors.ts";
 import {
   EXPORT_DATASETS,
@@ -186,7 +186,7 @@ function renderFilter({ name, values }: ExportFilter, id: string, typed: readonl
   return html`<fieldset><legend>${label}</legend>${boxes}</fieldset>`;
 }
 
-/** What is left out of the address is the default. */
+/** Parameters omitted from the address have their defaults. */
 function renderFlag(flag: VisibilityFlag, id: string, typed: string | null): Html {
   const isIncluded = typed ? typed === "true" : FLAG_DEFAULTS[flag];
   const option = (value: boolean, label: string) =>

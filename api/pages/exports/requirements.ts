@@ -1,4 +1,4 @@
-/** What an organization lacks for exports, in a sentence. */
+/** Says in a sentence what an organization lacks for exports. */
 import { orgPath } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
 import type { PageOrg } from "../page_session.ts";
@@ -12,7 +12,7 @@ export function needsTier(what: string, { name, subscriptionTier }: PageOrg): st
   return `${what} a paid subscription. ${name} is on the ${subscriptionTier} tier. Your operator can change it.`;
 }
 
-/** The same with a link to what a subscription gives. */
+/** The same with a link to what a subscription includes. */
 export function tierNote(what: string, org: PageOrg): Html {
   return html`${needsTier(what, org)} <a href="${orgPath(org.slug, "usage")}#subscription">What a subscription includes</a>`;
 }

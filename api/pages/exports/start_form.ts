@@ -30,13 +30,13 @@ const FLAG_HINTS = {
   include_superseded: "Analysis rows replaced by a later run.",
 } as const;
 
-/** What the form says after it was sent: why the export was refused, or how large it would be. */
+/** The form's message after it was sent: why the export was refused, or how large it would be. */
 export interface StartNote {
   problem?: string;
   estimate?: string;
 }
 
-/** What a refused export is called in the page. */
+/** Describes a refused export in the words of the page. */
 function describeProblem({ code, message, details, fields }: FormProblems, org: PageOrg): string {
   if (fields.has("as_of")) return "“As of” must not be in the future.";
   if (code === "SUBSCRIPTION_REQUIRED") return needsTier("Exports require", org);

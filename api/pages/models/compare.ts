@@ -136,7 +136,7 @@ const TAIL_FIELDS: readonly Field[] = [
   ["Knowledge cutoff", ({ knowledgeCutoff }) => knowledgeCutoff ?? UNKNOWN],
 ];
 
-/** Renders the models as columns. What is unknown of all of them has no row. */
+/** Renders the models as columns. A fact that is unknown for all of them has no row. */
 function comparisonTable(compared: readonly Compared[], providers: ProviderNames): Html {
   const models = compared.map(({ model }) => model);
   const names = models.map(modelName);

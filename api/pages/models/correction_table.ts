@@ -1,4 +1,4 @@
-/** Corrections of past prices: plots and changes show what was recorded. */
+/** Corrections of past prices: plots and changes show the recorded prices. */
 import { type Html, html } from "../html.ts";
 import { dataTable, numberHeading, renderInstant } from "../parts.ts";
 import { priceLabel, priceOrUnknown } from "./format.ts";

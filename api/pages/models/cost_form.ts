@@ -29,7 +29,7 @@ const FIELDS = [
 
 type CostItem = ResponseOf<typeof costOperation>["data"]["items"][number];
 
-/** What the form was sent with, and what came of it. */
+/** The form's input, and its result. */
 interface ComputedCost {
   values: ReadonlyMap<string, string>;
   problems: FormProblems | null;

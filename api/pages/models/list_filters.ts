@@ -13,7 +13,7 @@ interface Filters {
   problems: FormProblems | null;
 }
 
-/** As many tokens of context at least. */
+/** Options for the minimum number of context tokens. */
 const CONTEXTS = ["32000", "128000", "200000", "1000000"];
 /** Hides free models and unknown prices: no price is as low. */
 export const PRICED = "1e-12";

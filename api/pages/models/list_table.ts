@@ -18,7 +18,7 @@ interface PriceHistory {
 export interface ListTable {
   models: readonly ModelItem[];
   names: ProviderNames;
-  /** Of the models with a price, by `provider/modelId`. */
+  /** Price histories of the models with a price, by `provider/modelId`. */
   histories: ReadonlyMap<string, PriceHistory>;
   period: Period;
   query: URLSearchParams;

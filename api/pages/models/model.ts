@@ -70,7 +70,7 @@ ${description !== null && html`<p class="lead">${description}</p>`}
 ${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since ${renderDay(goneAt)}.</p>`}`;
 }
 
-/** Says what the source has of the model that the catalog does not take: an entry that cannot be read, or doubtful prices. */
+/** Says what data of the source the catalog does not accept for the model: an entry that cannot be read, or doubtful prices. */
 function doubts(model: FullModel, held: Held["prices"]): Content {
   const { staleSince } = model;
   const waiting = held.find((one) => modelName(one) === modelName(model));

@@ -1,4 +1,4 @@
-/** The column beside a model: limits, capabilities, names, dates, links. What is unknown has no row. */
+/** The column beside a model: limits, capabilities, names, dates, links. Unknown facts have no row. */
 import { modelName } from "../../../shared/models/model_name.ts";
 import { MODEL_CAPABILITIES } from "../../../shared/vocabulary.ts";
 import type { Alias } from "../../models/schemas.ts";
@@ -15,7 +15,7 @@ interface Facts {
   /** The newest date in the catalog's data; null if unknown. */
   dataDate: string | null;
   aliases: readonly Alias[];
-  /** What the name of its family stands for, if that is another model. An operator may have chosen it. */
+  /** The model that the family's name stands for, if that is another one. An operator may have chosen it. */
   familyModel: FullModel | null;
 }
 

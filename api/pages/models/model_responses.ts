@@ -24,7 +24,7 @@ export async function loadProviderNames(page: Page): Promise<ProviderNames> {
   return new Map(data.providers.map(({ id, name }) => [id, name]));
 }
 
-/** What the source says and the catalog does not take yet. */
+/** Data of the source that the catalog does not accept yet. */
 export type Held = ResponseOf<typeof listHeldPrices>["data"];
 
 export const MAX_COMPARED = 4;

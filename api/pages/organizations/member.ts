@@ -12,7 +12,7 @@ import { findOwnOrg, type PageOrg } from "../page_session.ts";
 import { type Member, roleChoice } from "./members.ts";
 import { orgPage } from "./org_page.ts";
 
-/** What the address of a member names. */
+/** The organization and member that an address names. */
 interface MemberAddress {
   slug: string;
   userId: string;

@@ -45,9 +45,9 @@ interface OrgContent extends Pick<PageContent, "head" | "status"> {
   name?: string;
   /** One of the tabs' paths. */
   tab: string;
-  /** What the page is about, where several pages have the tab. */
+  /** The subject of the page, if several pages share the tab. */
   subject?: string;
-  /** What forms have done, by the name of the notice. */
+  /** Texts of the notices after forms, by name. */
   notices?: Readonly<Record<string, string>>;
   body: Content;
 }

@@ -159,7 +159,7 @@ function renderDeleted(
 
 interface ProjectAddress {
   slug: string;
-  /** Its id. */
+  /** Id of the project. */
   project: string;
 }
 

@@ -51,7 +51,7 @@ async function loadExecutions(page: SignedInPage, definition: ListedDefinition):
   return data;
 }
 
-/** Says what a subscription gives, and whom to ask. */
+/** Says what a subscription includes, and whom to contact. */
 function renderFreeTier(contact: string | null): Html {
   const name = contact?.replace(/^(mailto|tel):/, "");
   return html`<section class="card stack" id="subscription" aria-labelledby="subscription-title">

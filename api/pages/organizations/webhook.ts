@@ -28,7 +28,7 @@ type Action = keyof typeof NOTICES | "rotate";
 type Webhook = ResponseOf<typeof getWebhook>["data"];
 type Rotated = ResponseOf<typeof rotateWebhookSecret>["data"];
 
-/** What a webhook's addresses name. */
+/** The organization and webhook that an address names. */
 interface WebhookAddress {
   slug: string;
   id: string;

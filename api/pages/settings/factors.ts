@@ -50,7 +50,7 @@ export function showFactors(page: SignedInPage): Promise<PageResult> {
   return render(page, { secret: isOpen ? secretOf(form) : null });
 }
 
-/** Does what the form's hidden field says. */
+/** Performs the action that the form's hidden field names. */
 export async function changeFactors(page: SignedInPage): Promise<PageResult> {
   const { form, call } = page;
   const code = form.get("code") ?? "";

@@ -92,7 +92,7 @@ function renderSessions(sessions: readonly Session[]): Html {
   return recordTable("Sessions", columns, rows);
 }
 
-/** In this order: many browsers also name those that they resemble. */
+/** The order matters: many browsers also name those that they resemble. */
 const BROWSERS: readonly [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -111,7 +111,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/Linux|X11/, "Linux"],
 ];
 
-/** Returns a name such as "Firefox on Linux", for people to recognize. The user agent is what the client said of itself. */
+/** Returns a name such as "Firefox on Linux", for people to recognize. The client chooses its user agent. */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return "Unknown device";
   const find = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];

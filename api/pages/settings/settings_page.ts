@@ -19,7 +19,7 @@ const TABS = [
 
 interface SettingsContent extends Pick<PageContent, "head" | "status"> {
   body: Content;
-  /** What forms have done, by the name of the notice. */
+  /** Texts of the notices after forms, by name. */
   notices?: Readonly<Record<string, string>>;
 }
 

@@ -32,7 +32,7 @@ export function cardPage(content: CardContent): PageContent {
   };
 }
 
-/** The page of a link that does not work any more: what that means, and where to go. */
+/** The page of a link that no longer works: what that means, and where to go. */
 export function deadLinkPage(advice: Content, links: Content = null): PageContent {
   const title = "This link no longer works";
   const text = "It has been used, has expired, or was replaced by a newer email.";

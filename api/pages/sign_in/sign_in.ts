@@ -39,7 +39,7 @@ export async function signIn(page: Page): Promise<PageResult> {
   }
 }
 
-/** Ends the session and leads to the sign-in page, also if it has already ended. */
+/** Ends the session, if it has not ended yet, and redirects to the sign-in page. */
 export async function signOut(page: Page): Promise<Response> {
   return page.session ? endSession(page, SIGN_IN_PATH) : seeOther(SIGN_IN_PATH);
 }

@@ -14,7 +14,7 @@ const SIGN_UP_PATH = "/sign-up";
 const CONFIRM_PATH = "/sign-up/confirm";
 const USERNAME_HINT = "Public. Lowercase letters, digits, dots, underscores and hyphens.";
 
-/** Where the person came from, such as an invitation. It stays in the browser: its address may have a token. */
+/** The page the visitor came from, such as an invitation. It stays in the browser: its address may have a token. */
 const NEXT_COOKIE = "ulr_after_sign_up";
 const NEXT_SECONDS = 24 * 3600;
 

@@ -13,7 +13,7 @@ interface ActionForm extends Pick<PageContent, "head" | "status"> {
   /** Also the title of the page: `Archive reviewer 1.0.0`. */
   title: string;
   target: PageAddress;
-  /** What the action does, and what follows from it. */
+  /** What the action does, and its consequences. */
   effects: Content;
   /** Fields of the form, if it has any. */
   fields?: Content;
@@ -61,7 +61,7 @@ export function notPossible({ name, version, status }: Definition, possible: str
   return html`<p>${name} ${version} is ${status}. ${possible}</p>`;
 }
 
-/** What forms about definitions have done, by the name of the notice. */
+/** Texts of the notices after forms about definitions, by name. */
 export const NOTICES: Readonly<Record<string, string>> = {
   saved: "The draft is saved.",
   published: "Published. This version can no longer change.",

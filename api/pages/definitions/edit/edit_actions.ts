@@ -46,7 +46,7 @@ interface CheckRequest {
   own: string | null;
 }
 
-/** Asks what creating and publishing the document would say. */
+/** Asks the API what creating and publishing the document would return. */
 export async function checkDocument(page: SignedInPage, options: CheckRequest): Promise<Report> {
   const { organization, name, fields, own } = options;
   const { type, yaml, visibility } = fields;
@@ -97,7 +97,7 @@ export async function createNextDraft(
   const { subdomain, tags, updatedAt: expectedUpdatedAt } = data;
   if (columns && !isDeepStrictEqual(columns, { subdomain: subdomain ?? "", tags })) {
     const input = { params: apiParams(made), body: { ...columns, expectedUpdatedAt } };
-    // If the form is sent twice, the other request has set them, and somebody may have changed them since.
+    // If the form is sent twice, the other request has set them, and someone may have changed them since.
     await nullIf(["EDIT_CONFLICT"], page.call(updateDefinition, input));
   }
   return made;
@@ -109,7 +109,7 @@ export async function saveDraft(
   { target, base, fields }: Save,
 ): Promise<VersionPageAddress> {
   const { yaml, visibility, changeSummary, savedSummary, expectedUpdatedAt } = fields;
-  // What was not typed stays as it is stored.
+  // Fields that were not filled in keep their stored values.
   const summary = changeSummary === savedSummary ? {} : { changeSummary };
   const body = { yaml, visibility, expectedUpdatedAt, ...summary, ...(await columnsOf(page, base, yaml)) };
   try {

@@ -22,7 +22,7 @@ import type { SignedInPage } from "../../page.ts";
 import { renderReport } from "./check_report.ts";
 import { type DocumentProblem, renderProblems } from "./document_problems.ts";
 
-/** What was typed, or what the form starts with. */
+/** The user's input, or the form's initial values. */
 export interface EditFields {
   type: DefinitionType;
   yaml: string;
@@ -34,7 +34,7 @@ export interface EditFields {
   expectedUpdatedAt: string;
 }
 
-/** What the form of a new version starts with: there is no draft yet. */
+/** The initial values of the form for a new version: there is no draft yet. */
 export const NO_EDIT = { changeSummary: "", savedSummary: "", expectedUpdatedAt: "" };
 
 type StoredDraft = Pick<Definition, "yaml" | "visibility">;
@@ -89,7 +89,7 @@ ${after}`,
   };
 }
 
-/** What the API refused: in the document at its lines, else in one sentence. */
+/** The API's problems: those in the document at their lines, others in one sentence. */
 function renderSaveProblems(problems: FormProblems, yaml: string): Content {
   const found = documentProblems(problems);
   return html`<div class="problem" role="alert" tabindex="-1" autofocus id="problems"><p>${problems.message}</p></div>

@@ -51,7 +51,7 @@ export async function submitEdit(page: SignedInPage, address: PageAddress): Prom
   return seeSaved(page, await write(page, { target, base: definition, fields }));
 }
 
-/** What was typed. If somebody has published the draft meanwhile, the form adds a version from now on. */
+/** The user's input. If someone has published the draft in the meantime, the form now adds a version instead. */
 function typedFields(page: SignedInPage, { type, status }: Definition): EditFields {
   const sent = { ...readEditFields(page), type };
   return status === "draft" ? sent : { ...sent, expectedUpdatedAt: "" };
@@ -114,7 +114,7 @@ function leadOfNext({ namespace, version, status }: Definition): Content {
   YAML. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
 }
 
-/** Links to what publishers can do with a version beside editing it, each to a page that says what it will do. */
+/** Links to a publisher's other actions on a version, each to a page that says what it will do. */
 function renderAfter(target: VersionPageAddress, { status, runtimeMd }: Definition): Content {
   const moves = allowedTransitions(status);
   const actions = [

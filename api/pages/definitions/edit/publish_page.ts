@@ -1,4 +1,4 @@
-/** …/publish: what publishing a draft will do, and publishing it. */
+/** …/publish: explains what publishing a draft will do, and publishes it. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
 import { publishDefinition } from "../../../definitions/publish.ts";

@@ -49,7 +49,7 @@ function line([show, submit]: Views<PageAddress>): FormViews<SignedInPage> {
   return [forPublishers(show), forPublishers(submit)];
 }
 
-/** As `line`, about one version. */
+/** Like `line`, for one version. */
 function version([show, submit]: Views<VersionPageAddress>): FormViews<SignedInPage> {
   const ofVersion =
     (view: ViewOf<VersionPageAddress>): ViewOf<PageAddress> =>

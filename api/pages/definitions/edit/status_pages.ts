@@ -1,4 +1,4 @@
-/** …/deprecate, …/archive and …/delete: what follows from them, and doing it. */
+/** …/deprecate, …/archive and …/delete: explain the consequences, and do it. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { getDependents } from "../../../definitions/dependencies.ts";
 import { archiveDefinition, deleteDefinition, deprecateDefinition } from "../../../definitions/retire.ts";
@@ -19,7 +19,7 @@ interface ActionTexts {
   verb: string;
   /** The status that allows the action. */
   from: Definition["status"];
-  /** What is said of a version with another status. */
+  /** The message for a version with another status. */
   possible: string;
   effects: readonly string[];
 }
