@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared[Symbol.asyncDispose]());
 
-/** Whether the process accepts no connection any more. */
+/** Whether the process has stopped accepting connections. */
 async function isRefused(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const connection = Bun.connect({ hostname, port: Number(port), socket: { data() {} } });

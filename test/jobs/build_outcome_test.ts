@@ -11,7 +11,7 @@ test("an attempt that does not count keeps its entry if it is queued already", a
   await using runner = await openTestRunner(app);
   const person = await app.make.person();
   const { id } = await jobOf(await postJob(app, person));
-  // As after the answer to the first try has got lost.
+  // As if the response to the first attempt had been lost.
   await app.db.sql`update export_jobs set attempt = 3 where id = ${id}`;
   const job = await findActiveExportJob(app.db.sql, person.org.id);
   if (!job) throw new Error("Cannot find the queued job");

@@ -121,7 +121,7 @@ test("sweeps at the same time expire each export once", async () => {
   }
 });
 
-test("a sweep that died between the file and the row is made up for by the next", async () => {
+test("if a sweep dies between deleting the file and updating the row, the next one finishes the work", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);

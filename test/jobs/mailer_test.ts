@@ -142,7 +142,7 @@ test("a message that became a file is not called sent, and files are deleted aft
     for (const id of ["old", "younger"]) expect(await mailer.send({ ...MESSAGE, id })).toBe("stored");
     await Bun.write(join(directory, "notes.txt"), "not a mail");
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
-    // Of a process that was killed.
+    // Files left by a process that was killed.
     for (const name of ["old.eml.1.part", "younger.eml.2.part"])
       await Bun.write(join(directory, name), "a pa");
     for (const name of await readdir(directory)) {

@@ -125,7 +125,7 @@ test("a runner does not start on a database that is behind", async () => {
   );
 });
 
-test("a runner does not start with a mail server it could not reach, and says nothing of the password", async () => {
+test("a runner does not start with a mail server that it cannot reach, and does not reveal the password", async () => {
   const runner = spawnRunner({
     DATABASE_URL: "postgres://nowhere/x",
     SMTP_URL: "mailto://me:hunter2@mail.internal",

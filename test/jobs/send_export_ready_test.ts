@@ -180,7 +180,7 @@ test("two processes that hold the same mail send one, even while the server take
   expect(await mailState(app, id)).toMatchObject({ isMailed: true });
 });
 
-test("a mail that was sent while the database broke off is not sent again", async () => {
+test("a mail that was sent while the database connection was lost is not sent again", async () => {
   const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({

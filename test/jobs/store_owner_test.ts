@@ -200,7 +200,7 @@ test("a store without a marker can be claimed only if it is empty or contains on
   expect(await readdir(directoryOf(app))).toContain(MARKER_NAME);
 });
 
-test("a store whose volume is not mounted is no new one: builds wait until it is back, or it is adopted", async () => {
+test("a store whose volume is not mounted does not count as new: builds wait until it is back or adopted", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person } = await makeReady(app, runner);

@@ -100,7 +100,7 @@ test("migrate() called by two at once lets one do the work, and says that it wai
   expect(waits).toEqual(["Waiting for another migrator of this database"]);
 });
 
-test("migrate() names the file that failed, leaves nothing of it, and goes on from there", async () => {
+test("migrate() names the file that failed, leaves nothing of it behind, and resumes there", async () => {
   await using db = await openEmptyDatabase();
   const names = (await readMigrations()).map(({ name }) => name);
   // Conflicts with an index that follows the table in the same file.
@@ -143,7 +143,7 @@ test("a file whose migrator was killed half-way is applied whole, and the next m
   expect(await db.owner`select from pg_indexes where tablename = 'analysis_records'`).toHaveLength(3);
 });
 
-test("a file whose connection was cut half-way leaves nothing, and the next migrator applies it", async () => {
+test("a file whose connection was cut halfway leaves nothing behind, and the next migrator applies it", async () => {
   await using db = await openTestDatabase();
   await whileHalfDone(db, async (migrator) => {
     for (const { pid } of await listWaiting(db.owner)) {
@@ -252,7 +252,7 @@ test("migrate() refuses a file that was changed after it was applied", async () 
   await expect(readSchemaState(db.sql)).rejects.toThrow(refusal);
 });
 
-test("migrate() of an older release changes nothing, and says why", async () => {
+test("migrate() from an older release changes nothing, and says why", async () => {
   await using db = await openTestDatabase();
   await migrate(db.owner, { migrations: await withOneMore("create table later (id int)") });
   await db.owner`delete from pgboss.queue`;

@@ -114,7 +114,7 @@ test("the 51st session ends the one that was used longest ago", async () => {
   expect((await auditRows(api)).at(-1)?.["details"]).toMatchObject({ endedSessions: 1 });
 });
 
-test("a disabled user is refused as a wrong password is, and an enabled one is let in again", async () => {
+test("a disabled user is refused like a wrong password; once enabled, the user can sign in again", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   await api.db.sql`update users set disabled_at = now() where id = ${account.id}`;

@@ -40,7 +40,7 @@ test("artifacts adopt makes this database the owner, names the previous one, and
   await rm(directory, { recursive: true });
 });
 
-test("artifacts adopt says what the storage says, and adopts nothing then", async () => {
+test("artifacts adopt reports an error of the storage, and then adopts nothing", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-adopt-"));
   const path = join(directory, "file");

@@ -52,7 +52,7 @@ test("catalog held lists what waits; accept and reject decide about one model or
     ["b", true],
     ["c", false],
   ]);
-  // The last decision counts, also about what was rejected.
+  // The last decision counts, even for a rejected change.
   expect(await runJson(url, ["catalog", "accept", "--all"])).toMatchObject({ models: ["acme/b", "acme/c"] });
   expect(await readInputs(sql)).toEqual({ b: 0, c: 0, "x/a": 0 });
   expect((await runCommand(url, ["catalog", "accept", "--all"])).out).toBe("Nothing waits.\n");

@@ -34,7 +34,7 @@ test("member add gives a role, again changes it, and member remove ends it", asy
   ]);
 });
 
-test("member add changes the role of somebody who accepts an invitation at this moment", async () => {
+test("member add changes the role of somebody who is accepting an invitation", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -54,7 +54,7 @@ test("member add changes the role of somebody who accepts an invitation at this 
   expect((await listActions(db.sql)).at(-1)).toBe("member.update");
 });
 
-test("the last owner can neither be removed nor get another role, also not in a personal organization", async () => {
+test("the last owner can neither be removed nor get another role, not even in a personal organization", async () => {
   await using db = await openTestDatabase();
   for (const name of ["ann", "bob"]) await createUser(db.url, name);
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);

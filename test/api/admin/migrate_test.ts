@@ -14,7 +14,7 @@ async function takeLast(db: TestDatabase): Promise<string> {
   return row?.name ?? "";
 }
 
-test("migrate of an older release applies nothing, and is no failure", async () => {
+test("migrate from an older release applies nothing, and does not fail", async () => {
   await using db = await openTestDatabase();
   await db.owner`insert into schema_migrations (name, checksum) values (${LATER}, 'x')`;
   expect(await runCommand(db.ownerUrl, ["migrate"])).toMatchObject({

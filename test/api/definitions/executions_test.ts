@@ -66,7 +66,7 @@ test("an execution is recorded of the version that is named, or of the latest, a
   ]);
 });
 
-test("of fifty that record one run at once, one is new and the others are duplicates", async () => {
+test("if fifty requests record one run at once, one is new and the others are duplicates", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);

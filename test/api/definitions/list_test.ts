@@ -114,7 +114,7 @@ test("every filter selects its matches, and several filters combine", async () =
   }
 });
 
-test("lists are sorted by each column, both ways, the latest first when nothing is said", async () => {
+test("lists are sorted by each column, both ways, and by default the latest come first", async () => {
   await using registry = await openRegistry();
   const { api, make } = registry;
   const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`;

@@ -116,7 +116,7 @@ test("documents that a batch publishes are no drafts, so it needs no room for dr
   expect((await submit(names, { publish: true })).status).toBe(201);
   const refused = [409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }];
   expect(await errorOf(await submit(["more"], {}))).toEqual(refused);
-  // This one tells whether two requests would succeed, to create and to publish.
+  // A validation says whether two requests would succeed: one to create, one to publish.
   const body = { type: "agent", yaml: agentYaml("more"), publish: true };
   const one = await write(api, "/validate", own(owner), { body });
   expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });
@@ -196,7 +196,7 @@ test("a definition has at most 10,000 versions, however they are added; a longer
     return response.ok ? ((await response.json()) as object) : errorOf(response);
   };
   const details = { quota: "versions", limit: 10_000 };
-  // One of the two has room.
+  // There is room for one of the two.
   const refused = [409, "QUOTA_EXCEEDED", { ...details, errors: [{ index: 1, code: "QUOTA_EXCEEDED" }] }];
   expect(await submit(["9.1.0", "9.2.0"])).toMatchObject(refused);
   expect(await create(api, own(owner), "many", "9.1.0")).toEqual([201]);

@@ -92,7 +92,7 @@ test("every other transition is rejected, and the error names the allowed ones",
   }
 });
 
-test("of twenty that publish at once one wins", async () => {
+test("if twenty publish at once, one wins", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });

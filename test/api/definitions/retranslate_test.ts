@@ -27,7 +27,7 @@ test("the translator's version is open to everyone", async () => {
   expect(await response.json()).toEqual({ data: { translatorVersion: TRANSLATOR_VERSION } });
 });
 
-test("retranslate replaces the text in place, also of a published version, and only once", async () => {
+test("retranslate replaces the text in place, even in a published version, and only once", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await publishAgent(api, person, { name: "reviewer" });

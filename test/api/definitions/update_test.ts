@@ -168,7 +168,7 @@ test("PUT rejects a published version and names its status", async () => {
   expect(error["message"]).toContain("'published' status");
 });
 
-test("racing PUTs lose nothing of each other", async () => {
+test("racing PUTs do not lose each other's changes", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });

@@ -40,7 +40,7 @@ test("a bug of the translator or the scan is logged, without any text of the doc
   });
   const opened = openDocuments({ log });
   const yaml = agentYaml("reviewer", "1.0.0", { description: "Prüft einen reviewer" });
-  // What both use of JavaScript itself fails, and quotes the text it was given.
+  // The built-in functions that both use fail, and quote their input.
   const { normalize } = String.prototype;
   const { byteLength } = Buffer;
   const failing = (text: string): never => {

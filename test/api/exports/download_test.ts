@@ -54,7 +54,7 @@ test("a download is the file, with its length, its digest and the headers of fil
   expect(Object.fromEntries(head.headers)).toMatchObject(expected);
 });
 
-test("a download goes on where it broke off, as Range and If-Range say", async () => {
+test("a download resumes where it was cut off, as Range and If-Range say", async () => {
   const { listening, fetchFile } = await openWithFile();
   await using _listening = listening;
   const whole = await fetchFile();

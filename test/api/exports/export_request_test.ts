@@ -10,7 +10,7 @@ async function fileOf(response: Response) {
   return [status, kept.map((name) => headers.get(name)), Buffer.from(await response.arrayBuffer())] as const;
 }
 
-test("an ending of the path exports what the format in the query does", async () => {
+test("a file extension in the path exports the same as the format in the query", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const get = (path: string) =>

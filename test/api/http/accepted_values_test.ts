@@ -11,7 +11,7 @@ test("parseAcceptedValues() returns values and weights in their order", () => {
   ]);
 });
 
-test("parseAcceptedValues() of an empty or missing header names nothing", () => {
+test("parseAcceptedValues() returns nothing for an empty or missing header", () => {
   expect([null, ""].map(parseAcceptedValues)).toEqual([
     [{ value: "", weight: 1 }],
     [{ value: "", weight: 1 }],

@@ -176,7 +176,7 @@ describe("lastUsedAt", () => {
     const [now] = await api.db.sql<[{ recent: string }]>`select now() - interval '30 seconds' as recent`;
     const fresh = await api.make.key({ userId: user.id, lastUsedAt: now.recent });
     await api.request("/api/v1/caller", { key: fresh.key });
-    // Written after it, so that it would be written before it.
+    // Its use is recorded after the fresh key's: once it is there, the other one would be, too.
     const stale = await api.make.key({ userId: user.id });
     await api.request("/api/v1/caller", { key: stale.key });
     await waitFor(async () => (await lastUsedAt(api, stale.id)) !== null);

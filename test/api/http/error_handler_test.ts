@@ -54,7 +54,7 @@ describe("a failure of ours", () => {
   });
 });
 
-describe("a database that is away", () => {
+describe("a database that is down", () => {
   test("is a 503 that says when to come back", async () => {
     await using api = await openFailingApp();
     const response = await api.request("/api/v1/database-away");
@@ -62,7 +62,7 @@ describe("a database that is away", () => {
     expect(await response.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
   });
 
-  test("is away too while its server refuses connections to it", async () => {
+  test("counts as down while its server refuses connections to it", async () => {
     await using db = await openTestDatabase();
     const missing = new URL(db.url);
     missing.pathname = "/missing";

@@ -126,7 +126,7 @@ test("a query is described by its parsers", () => {
     in: "query",
     ...rest,
   }));
-  // As the document has it.
+  // As it appears in the OpenAPI document.
   expect(JSON.parse(JSON.stringify(described))).toEqual([
     {
       name: "color",

@@ -29,7 +29,7 @@ const notMember = (slug: string) => {
 };
 
 describe("the organization a call means", () => {
-  test("is the caller's personal one when nothing is said", async () => {
+  test("is the caller's personal one by default", async () => {
     await using api = await openOrgApp();
     const { key, personalOrg } = await api.make.person();
     expect(await ask(api, key)).toEqual({
@@ -57,7 +57,7 @@ describe("the organization a call means", () => {
     expect(await ask(api, key, org.slug)).toMatchObject({ orgId: org.id, role: "publisher", tier: "plus" });
   });
 
-  test("is the one the key is bound to, said again or not", async () => {
+  test("is the one the key is bound to, whether or not X-Org-Slug repeats it", async () => {
     await using api = await openOrgApp();
     const { user, org } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });

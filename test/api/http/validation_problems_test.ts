@@ -14,7 +14,7 @@ function problemsOf(check: (body: Record<string, unknown>) => void, body: Record
   }
 }
 
-test("the length of a text is counted in characters, also within a nullable list", () => {
+test("the length of a text is counted in characters, even within a nullable list", () => {
   const short = Type.String({ maxLength: 2 });
   const people = Type.Array(
     Type.Object({ name: Type.Union([short, Type.Null()]) }, { additionalProperties: false }),

@@ -36,7 +36,7 @@ describe("a client that is slow", () => {
       sendRaw(open.port, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a"),
       sendRaw(open.port, post("/api/v1/things")),
       sendRaw(open.port, post("/api/v1/things"), " "),
-      // Who names a file without asking for one has no more time.
+      // A request that mentions an export only in its query gets no more time.
       sendRaw(open.port, post("/api/v1/things?of=/api/v1/export/projects/p/issues")),
     ]);
     for (const received of ended) expect(received).not.toStartWith("HTTP/1.1 2");
@@ -48,7 +48,7 @@ describe("a client that is slow", () => {
   });
 
   test.concurrent("is cut off after a page that has checked an export for it, but sent none", async () => {
-    // Sockets are looked at every four seconds, so that a limit of four leaves a busy machine no time for its answer.
+    // Sockets are checked every four seconds, so a limit of four would leave a busy machine no time to respond.
     await using open = await openSlow({ idleTimeoutSeconds: 8 }, {});
     const { user, org } = await open.api.make.person();
     const project = await open.api.make.project({ orgId: org.id, ownerId: user.id });

@@ -84,7 +84,7 @@ async function expectSqlShows({ sql }: TestDatabase, url: string): Promise<void>
   await waitFor(async () => (await nameOf("acme/m001")) === "name 19");
 }
 
-test("a process serves the catalog it has while the database is away", async () => {
+test("a process serves its cached catalog while the database is down", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, versionOf(1));
   expect((await app.request("/api/v1/models")).status).toBe(200);

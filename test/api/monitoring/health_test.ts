@@ -50,7 +50,7 @@ describe("GET /health/ready", () => {
     await waitFor(async () => (await probe()) === 503);
   });
 
-  test("is 503 when the database is away, and says no more than that", async () => {
+  test("is 503 when the database is down, and says no more than that", async () => {
     await using api = await openTestApp();
     await api.deps.sql.end();
     const response = await api.request("/health/ready");

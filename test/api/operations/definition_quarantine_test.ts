@@ -1,4 +1,4 @@
-/** Quarantined definitions are visible to members of their organization only, and resolve for nobody. */
+/** Quarantined definitions are visible only to members of their organization, and do not resolve for anyone. */
 import { expect, test } from "bun:test";
 import { markOrgDeleted } from "../../../sql/accounts/organization_deletion.ts";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
@@ -117,7 +117,7 @@ test("a quarantined version is hidden from others, and the next lower one takes 
   ]);
 });
 
-test("a quarantined line takes all of its versions with it, those that come later too", async () => {
+test("quarantining a line quarantines all of its versions, including later ones", async () => {
   await using api = await openTestApp();
   const [owner, stranger] = [await api.make.person(), await api.make.person()] as const;
   const { slug } = owner.org;

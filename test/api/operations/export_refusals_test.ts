@@ -240,7 +240,7 @@ test("a bundle whose rows cannot be counted in time is 504, and the next one wor
       { asyncEndpoint: "/api/v1/export/jobs" },
     ]);
   }
-  // HEAD of a dataset counts too, although nobody reads rows.
+  // HEAD of a dataset counts too, although no rows are read.
   const url = `/api/v1/export/projects/${made.project.id}/issues`;
   expect((await app.request(url, { method: "HEAD", key: made.person.key })).status).toBe(504);
   release.resolve();

@@ -174,7 +174,7 @@ test("a replica that is behind is waited for", async () => {
   expect(await count()).toEqual({ primary: 0, replica: 2 });
 });
 
-test("one that stays behind is not read from, with and without as_of, until it has caught up", async () => {
+test("a replica that stays behind is not read from, with or without as_of, until it has caught up", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -284,7 +284,7 @@ test("an export that the replica cancels before the first byte is read from the 
   expect(await count()).toEqual({ primary: 1, replica: 1 });
 });
 
-test("an export that the replica breaks off once it is in the audit log is there once", async () => {
+test("an export that the replica aborts after its audit entry was written has only one entry", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);

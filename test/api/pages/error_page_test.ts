@@ -6,7 +6,7 @@ import { openPage } from "../../helpers/pages/forms.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-test("a browser gets a page for a wrong address, with links and the request ID", async () => {
+test("a browser gets an error page for a wrong address, with links and the request ID", async () => {
   await using api = await openTestApp();
   for (const path of [
     "/nowhere",
@@ -92,7 +92,7 @@ test("a program gets JSON, and so does a browser at the addresses of programs", 
   }
 });
 
-test("a browser gets a page for a failure, which says nothing of its cause", async () => {
+test("a browser gets a page for a failure, without its cause", async () => {
   const routes = [
     probe("GET", "/broken", () => {
       throw new Error("the secret cause");

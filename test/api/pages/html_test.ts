@@ -7,7 +7,7 @@ import { html, webUrl } from "../../../api/pages/html.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
-/** What makes HTML from a string: it escapes by itself. */
+/** The files that make HTML from strings: they do their own escaping. */
 const RENDERERS = ["api/pages/html.ts", "api/pages/definitions/overview_page.ts"];
 
 const HOSTILE = `<script>alert(1)</script>"'&`;

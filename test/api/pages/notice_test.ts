@@ -57,7 +57,7 @@ test("a page shows a notice once, and only to signed-in users", async () => {
   const first = await api.request(path, { headers: { ...BROWSER, cookie } });
   expect(await first.text()).toContain("Profile saved.");
   expect(first.headers.getSetCookie()).toEqual(["ulr_notice=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
-  // Another page leaves it.
+  // Another page leaves the notice in place.
   const other = await api.request("/settings/keys", { headers: { ...BROWSER, cookie } });
   expect([other.status, other.headers.getSetCookie()]).toEqual([200, []]);
   for (const query of ["?notice=saved", "?done=saved"]) {

@@ -210,7 +210,7 @@ describe("the request of a page", () => {
     expect(JSON.stringify(probe.app.logLines.at(-1))).toContain("secret detail");
   });
 
-  test("is the page of a failure where the database is away", async () => {
+  test("is the page of a failure while the database is down", async () => {
     await using probe = await openProbe();
     const response = await openPage(probe.app, "/show?path=/away");
     const text = await response.text();

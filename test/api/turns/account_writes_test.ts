@@ -91,7 +91,7 @@ test("each write to an organization or an account takes one of the caller's turn
   }
 });
 
-/** Returns the most sessions that wait for a lock while the requests under way get time to reach it. */
+/** Returns the maximum number of sessions that wait for a lock while pending requests have time to reach it. */
 async function countMostWaiting(api: TestApp, key: string): Promise<number> {
   const counts: number[] = [];
   const count = async () => {

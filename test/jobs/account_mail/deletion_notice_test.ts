@@ -1,4 +1,4 @@
-/** Mails to owners about the end of their organization. */
+/** Mails to owners about the deletion of their organization. */
 import { expect, test } from "bun:test";
 import { deleteOrganizations } from "../../../jobs/delete_old_records.ts";
 import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
@@ -33,7 +33,7 @@ async function openPlace() {
   };
 }
 
-test("every owner learns who deleted the organization, until when, and where to restore it; nobody else does", async () => {
+test("every owner, and no one else, learns who deleted the organization, and until when and where to restore it", async () => {
   await using place = await openPlace();
   const { api, org, owner, runner, server } = place;
   const other = await api.make.person({ org, role: "owner" });
@@ -104,7 +104,7 @@ test("mails that wait for the mail server say nothing that has changed meanwhile
   expect((await newestMail(server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
 });
 
-test("an owner who deletes and restores without end fills no mailbox, and deletes nothing that others are not told of", async () => {
+test("an owner who keeps deleting and restoring fills no mailbox, and cannot delete without notifying the others", async () => {
   await using place = await openPlace();
   const { api, org, owner } = place;
   for (let round = 0; round < 5; round += 1) {
@@ -125,7 +125,7 @@ test("an owner who deletes and restores without end fills no mailbox, and delete
   expect(Number(refused.headers.get("retry-after"))).toBeWithin(30, 10 * 60 + 1);
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
   await place.runner.accountMails();
-  // Those about its deletion are no longer true.
+  // The mails about its deletion are no longer true.
   expect(place.server.received).toHaveLength(5);
   expect((await newestMail(place.server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
   await api.db.sql`update account_mails set created_at = now() - interval '61 minutes'`;
@@ -138,7 +138,7 @@ test("an organization can be restored even if its owners have received too many 
   await place.remove();
   const { id: userId, email } = owner.user;
   for (let n = 0; n < 10; n += 1) await queueMail(api, { kind: "deletion_notice", email, userId });
-  // It is scheduled already.
+  // The organization is already scheduled for deletion.
   await place.remove();
   await place.restore();
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);

@@ -91,7 +91,7 @@ test("the token is in the mail and nowhere else: not in the log, not in a table,
   for (const { text } of rows) expect(text).not.toContain(token);
 });
 
-test("nobody gets a mail about an account that does not exist or is disabled", async () => {
+test("no mail is sent about an account that does not exist or is disabled", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const { email } = await app.make.user({ disabledAt: new Date().toISOString() });

@@ -280,7 +280,7 @@ test("an increment that is built after its changes were deleted fails at once, a
       /^Changes are deleted after 91 days, and the increment starts at \S+Z\. Take a full export$/,
     ),
   });
-  // That of the first job.
+  // Only the first job's file is stored.
   expect(await storedFiles(app)).toHaveLength(1);
   expect(await listMismatches(app)).toEqual([]);
 });

@@ -42,7 +42,7 @@ async function listWaiting(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-test("a build reads from the replica, and the attempt after one that it broke off from the primary", async () => {
+test("a build reads from the replica; if that cuts it off, the next attempt reads from the primary", async () => {
   const { app, exported } = await openWithProject();
   await using _app = app;
   await using runner = await openTestRunner(app);
@@ -61,7 +61,7 @@ test("a build reads from the replica, and the attempt after one that it broke of
     const queued = await getJob(app, exported.person.key, id);
     expect(queued).toMatchObject({ status: "queued", attempt: 0, waitingFor: "database" });
   });
-  // Whether or not the replica is up again.
+  // This holds whether or not the replica is up again.
   await server.catchUp(app.db.sql);
   await server.holdReplay(true);
   await runner.build(id);

@@ -26,7 +26,7 @@ async function statusOf(api: TestApp, path: string, key?: string): Promise<numbe
   return response.status;
 }
 
-test("members, keys, webhooks, projects and drafts are gone; nobody finds the organization; others keep theirs", async () => {
+test("members, keys, webhooks, projects and drafts are gone; the organization cannot be found; others keep theirs", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   for (const { org, user } of [owner, other]) {
@@ -69,7 +69,7 @@ test("members, keys, webhooks, projects and drafts are gone; nobody finds the or
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
 });
 
-test("published definitions stay for those who depend on them, deprecated; private ones are seen by nobody", async () => {
+test("published definitions stay, deprecated, for those who depend on them; private ones are visible to no one", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person()];
   for (const visibility of ["public", "private"] as const) {
@@ -328,7 +328,7 @@ test("it and a build that ends meanwhile do not wait for each other in a circle"
   }
 });
 
-test("a member who joins at the last moment sees nothing of it", async () => {
+test("a member who joins at the last moment does not see the deleted organization", async () => {
   await using api = await openTestApp();
   const [owner, late] = [await api.make.person({ role: "owner" }), await api.make.person()];
   await endNow(api, owner);

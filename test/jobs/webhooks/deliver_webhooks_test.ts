@@ -313,7 +313,7 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
   const { origin } = new URL(receiver.url);
   expect(queued?.["data"]).toEqual({ webhookId: id, disabledAt: expect.any(String), origin });
-  // An owner who has left the house is older.
+  // A disabled owner has been there longer.
   const founder = await app.make.user({ disabledAt: new Date().toISOString() });
   await app.make.member({ orgId: owner.org.id, userId: founder.id, role: "owner" });
   await app.db.sql`
@@ -344,7 +344,7 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   expect(mails).toHaveLength(1);
 });
 
-test("events are delivered while the artifact store is away", async () => {
+test("events are delivered while the artifact store is down", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const { sql, log, config } = app.deps;

@@ -153,7 +153,7 @@ test("mails that the job runner did not send do not count for the limit", async 
   }
 });
 
-test("of two that use a link at once, one gets it", async () => {
+test("if several requests use a link at once, one gets it", async () => {
   await using app = await openTestApp();
   const { link } = await makeLink(app, await app.make.user());
   const used = await Promise.all(
@@ -163,7 +163,7 @@ test("of two that use a link at once, one gets it", async () => {
   expect(await findAccountLink(app.deps.sql, link)).toBeNull();
 });
 
-test("a link whose use is rolled back works on", async () => {
+test("a link whose use is rolled back still works", async () => {
   await using app = await openTestApp();
   const { link } = await makeLink(app, await app.make.user());
   const use = app.deps.sql.begin(async (tx) => {

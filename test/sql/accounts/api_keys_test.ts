@@ -44,7 +44,7 @@ test("insertApiKey() stores a key that findKeyCaller() finds with its owner", as
   });
 });
 
-test("findKeyCaller() finds no key that is unknown, expired or revoked", async () => {
+test("findKeyCaller() does not find unknown, expired or revoked keys", async () => {
   await using db = await openTestDatabase();
   const expired = await makeKey(db, "2020-01-01T00:00:00.000Z");
   const revoked = await makeKey(db);

@@ -43,7 +43,7 @@ test("an invitation is pending, in lower case, for seven days", async () => {
   expect(await scene.isPending()).toBe(false);
 });
 
-test("a later invitation of the same address revokes the earlier one, also an expired one", async () => {
+test("a later invitation of the same address revokes the earlier one, even if that has expired", async () => {
   await using scene = await openScene();
   const first = await scene.invite();
   await scene.sql`update organization_invitations set expires_at = now() - interval '1 second'`;

@@ -18,7 +18,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Creates this many organizations with an agent `reviewer`, public ones if not told; only the last ones have a published version. */
+/** Creates this many organizations with an agent `reviewer`, public by default; only the last ones have a published version. */
 async function makeStrangers(
   sql: Pool,
   author: Person,

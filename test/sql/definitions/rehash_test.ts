@@ -121,7 +121,7 @@ test("what an older release writes afterwards is found by the next migrate, whic
   expect(rehashed?.hash).not.toBe(draft?.hash ?? "");
 });
 
-test("a text that cannot be read any more has the hash of its bytes", async () => {
+test("a text that can no longer be read has the hash of its bytes", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 2);
   const yaml = `${agentYaml("agent-0001")}  x: &x {a: 1}\n  y: {<<: *x}\n`;

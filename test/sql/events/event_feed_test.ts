@@ -160,7 +160,7 @@ test("several readers that settle at once while others write see the same order"
   expect(ofOne).toEqual(Array.from({ length: 50 }, (_, n) => [`0-${n}-a`, `0-${n}-b`]).flat());
 });
 
-test("a transaction that never wrote an event holds nothing back", async () => {
+test("a transaction that never wrote an event does not hold back the feed", async () => {
   await using db = await openTestDatabase();
   const held = await openWriter(db.sql, true);
   await held.write("late");

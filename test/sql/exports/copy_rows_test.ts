@@ -196,7 +196,7 @@ test("closing a snapshot ends a running COPY, for any reader and at any point", 
     await rows.next();
     await snapshot.close();
     expect(await listOpenTransactions(db, STREAMS)).toEqual([]);
-    // The chunks that were read before are no whole.
+    // The chunks that were read before are incomplete.
     expect(await readAll(rows).catch((error: unknown) => error)).toBeInstanceOf(Error);
   }
   {
@@ -246,12 +246,12 @@ test("a snapshot whose transaction cannot be ended is not closed before the serv
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  // A COPY that the snapshot was not told of: the driver refuses to send COMMIT. It does not notice that its reader is gone.
+  // A COPY that the snapshot does not know of: the driver refuses to send COMMIT. It does not notice that its reader is gone.
   const silent = "select repeat('x', 100000) union all select pg_sleep(600)::text";
   const source = await snapshot.run((tx) => tx.unsafe(`copy (${silent}) to stdout`).readable());
   source.on("error", () => {});
   await snapshot.close();
-  // A session without a transaction is one that ends.
+  // A session without a transaction is about to end.
   const transactions = await db.sql`
     select from pg_stat_activity
     where datname = current_database() and application_name = 'test-stream' and xact_start is not null`;
@@ -262,7 +262,7 @@ test("a snapshot whose transaction cannot be ended is not closed before the serv
   await pool.end();
 });
 
-test("a network that goes silent while a snapshot closes costs only that connection", async () => {
+test("if the network goes silent while a snapshot closes, only that connection is lost", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const url = new URL(db.url);

@@ -114,7 +114,7 @@ test("settleAsOf() gives up on an instant that does not settle in time", async (
 
 test("settleAsOf() gives up in time, and when asked to, though the server's clock is set back meanwhile", async () => {
   await using db = await openTestDatabase();
-  // Found before the system's function of the same name. From the second look on, it is an hour earlier.
+  // Shadows the system's function. From the second call on, it returns a time one hour earlier.
   await db.owner.unsafe(`
     create schema shifted;
     create sequence shifted.looks;
@@ -333,7 +333,7 @@ test("settleAsOf() never settles while a prepared transaction has written tracke
   await api.end();
 });
 
-test("settleAsOf() names the same rows for ever, whatever else is being written", async () => {
+test("settleAsOf() names the same rows forever, whatever else is being written", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);

@@ -51,7 +51,7 @@ test("a file without a transaction makes its index while others write, and is re
   expect(await migrate(db.owner, { migrations })).toEqual({ applied: [], unknown: [] });
 });
 
-test("an index that a broken attempt has left half-done is made again", async () => {
+test("an index that a failed attempt left half-done is rebuilt", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const writer = await holdWriter(db);

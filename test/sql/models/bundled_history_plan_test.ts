@@ -27,7 +27,7 @@ for (const snapshot of SNAPSHOTS) {
   });
 }
 
-test("prices that the source took back within a day are left out: all of them were mistakes", () => {
+test("prices that the source withdrew within a day are excluded, because all of them were mistakes", () => {
   const leftOut = [...Map.groupBy(events, keyOf).values()].flatMap((own) => {
     const taken = new Set(listSteps(own).map(({ at }) => at));
     return own.filter(
@@ -79,7 +79,7 @@ test("a model that the service recorded before its first event has no earlier pa
   expect(planBundledHistory(PAST, stored, NOW)).toEqual({ gone: [], knownSince: [], changes: [] });
 });
 
-test("a model that only the past knows is gone since the source said so, or from now on", () => {
+test("a model known only from the past is gone since the source said so, or from now on", () => {
   const [model] = planBundledHistory(PAST, [], NOW).gone;
   expect(model).toEqual({
     ...KEY,
@@ -96,7 +96,7 @@ test("a model that only the past knows is gone since the source said so, or from
   });
 });
 
-test("a doubtful price is left out only if the source took it back within a day", () => {
+test("a doubtful price is excluded only if the source withdrew it within a day", () => {
   const day = (cost: object | null, at: string, event = "price") =>
     ({ at, event, cost, provider: "acme", model: "a" }) as PastEvent;
   const prices = (...own: PastEvent[]) => listSteps(own).map(({ prices: { input } }) => input);

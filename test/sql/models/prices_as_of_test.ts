@@ -154,7 +154,7 @@ test("all prices of a model change at one instant, so none is seen beside the ol
   const { sql } = db;
   await loadBundledCatalog(sql);
   await sql`delete from model_price_changes`;
-  // Of so many models, some are written while a millisecond ends.
+  // With this many models, some are written as a millisecond ends.
   await sql`
     update models
     set input_usd_per_mtok = 1001, output_usd_per_mtok = 1002, cache_read_usd_per_mtok = 1003, cache_write_usd_per_mtok = 1004`;

@@ -38,13 +38,13 @@ async function openWebhook() {
       await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
       while (await settleEvents(sql));
       await queueDeliveries(sql);
-      // Times are rounded to milliseconds, also up: within the same one, the delivery is not yet due.
+      // Times are rounded to milliseconds, sometimes up: within the same millisecond, the delivery is not yet due.
       await sql`select pg_sleep(0.001)`;
     },
     sendTest: async (): Promise<string> =>
       (await dataOf<{ id: string }>(await callWebhooks(app, owner, "POST", `/${webhookId}/test`))).id,
     change: (body: unknown) => callWebhooks(app, owner, "PATCH", `/${webhookId}`, body),
-    /** Notes an attempt of what is claimed. */
+    /** Records an attempt of the claimed delivery. */
     note: async (error: string | null, delivery: ClaimedDelivery | null): Promise<void> => {
       const id = delivery?.id ?? "";
       await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));

@@ -15,7 +15,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 
 const PATH = "/api/v1/auth/factors";
 
-test("a factor is renamed by its user, and by nobody else", async () => {
+test("a factor can be renamed by its user, and by no one else", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { key, factorId } = await withTotp(api, clock, await makeAccount(api));

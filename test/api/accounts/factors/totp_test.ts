@@ -43,7 +43,7 @@ test("findTotpStep() accepts no code of the last accepted step or an earlier one
   expect(found).toEqual([null, null, step + 1]);
 });
 
-test("findTotpStep() accepts nothing but six digits", () => {
+test("findTotpStep() accepts only six digits", () => {
   const secret = mintTotpSecret();
   const now = 1_764_000_015_000;
   const code = codeOfStep(secret, Math.floor(now / 30_000));

@@ -85,7 +85,7 @@ test("a link works once, even if it is used many times at once", async () => {
   expect(actions).toHaveLength(20);
 });
 
-test("a used link brings nobody back who was removed", async () => {
+test("a used link does not bring back a removed member", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -96,7 +96,7 @@ test("a used link brings nobody back who was removed", async () => {
   expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
 });
 
-test("an unused link brings nobody back who was removed or left, nor one whose sender did", async () => {
+test("an unused link fails if the invited member was removed or left, or if its sender did", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const end = (userId: string, by: Pick<SignedInPerson, "token">) =>

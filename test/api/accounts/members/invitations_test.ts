@@ -137,7 +137,7 @@ test("admins invite up to admin, see all and revoke none of an owner; others do 
   expect(await pending(scene)).toHaveLength(2);
 });
 
-test("an invitation of another organization looks like none", async () => {
+test("another organization's invitation looks like one that does not exist", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const other = await api.make.person({ role: "owner" });
@@ -186,7 +186,7 @@ test("an organization has a hundred pending invitations at most; another one of 
   expect(await pending(scene)).toHaveLength(PENDING_INVITATIONS_MAX);
 });
 
-test("invitations of a sender who may invite no more take no room", async () => {
+test("invitations from a sender who may no longer invite do not count toward the limit", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const admin = await scene.join("admin");

@@ -67,7 +67,7 @@ test.each(ADMIN_MAY)("an admin who makes a %s a %s gets %p", async (from, to, co
   expect((await remove(scene, admin, target)).code).toBe(mayRemove ? undefined : "INSUFFICIENT_ORG_ROLE");
 });
 
-test("publishers and viewers can change no role, not even their own, but can leave", async () => {
+test("publishers and viewers cannot change roles, not even their own, but can leave", async () => {
   await using scene = await openOrgScene();
   for (const role of ["publisher", "viewer"] as const) {
     const [member, other] = [await scene.join(role), await scene.join("viewer")];

@@ -50,7 +50,7 @@ test.each(PAIRS)("if two owners %s at once, one stays an owner", async (_, first
     expect([round, done.length, owners.length]).toEqual([round, 1, 1]);
     for (const { code } of responses) if (code) refusals.add(code);
   }
-  // Who loses the race has lost the role, the membership, or the right to give up the last owner's.
+  // The loser of the race has lost the role, the membership, or, as the last owner, the right to step down.
   for (const code of refusals) {
     expect(["LAST_OWNER", "INSUFFICIENT_ORG_ROLE", "ORG_ACCESS_DENIED", "NOT_FOUND"]).toContain(code);
   }

@@ -149,7 +149,7 @@ test("a refusal that could not be noted does not keep the next one of its kind f
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(1);
-  // The user's minute has ended, and that of the kind would not have.
+  // The user's minute has ended; the minute for this kind of entry would not have.
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(2);

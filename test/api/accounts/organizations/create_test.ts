@@ -97,7 +97,7 @@ test("a user creates ten, even when two requests come at once; deleted ones do n
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   for (let n = 1; n <= 9; n += 1) await api.make.org({ createdBy: user.id });
-  // Of others, and one the user only belongs to.
+  // Organizations that others created; the user is a member of the second one.
   await api.make.org({ createdBy: (await api.make.user()).id });
   await api.make.member({ orgId: (await api.make.org()).id, userId: user.id });
   const results = await Promise.all(

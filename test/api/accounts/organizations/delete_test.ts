@@ -30,7 +30,7 @@ const remove = (api: TestApp, key: string, slug: string, confirm = slug) =>
   send(api, key, ["DELETE", slug], { confirm });
 const restore = (api: TestApp, key: string, slug: string) => send(api, key, ["POST", `${slug}/restore`]);
 
-test("a deleted organization works on for seven days and says so; a repeated request changes nothing", async () => {
+test("a deleted organization keeps working for seven days and says so; a repeated request changes nothing", async () => {
   await using place = await openPlace();
   const { api, org, user, key } = place;
   const before = Date.now();
@@ -56,7 +56,7 @@ test("a deleted organization works on for seven days and says so; a repeated req
   expect(others.map(({ action }) => action)).toEqual(["project.create"]);
 });
 
-test("an owner restores it, also twice; nothing is deleted then", async () => {
+test("an owner can restore it, even twice, and then nothing is deleted", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await remove(api, key, org.slug);

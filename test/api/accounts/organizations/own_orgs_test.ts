@@ -87,7 +87,7 @@ describe("GET /orgs/{slug}", () => {
   });
 
   test.each(["", "/members", "/projects", "/usage"])(
-    "%p: 401 for nobody, 403 for strangers and keys of another, 404 for none",
+    "%p: 401 without a credential, 403 for strangers and keys of another organization, 404 if it does not exist",
     async (path) => {
       await using api = await openTestApp();
       const { user, org, personalOrg } = await makeTeam(api);

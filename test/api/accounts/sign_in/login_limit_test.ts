@@ -14,17 +14,17 @@ async function wrongPair(api: TestApp): Promise<{ email: string; password: strin
   return { email, password: WRONG };
 }
 
-/** The same where there is no account: a password is verified at full cost. */
+/** A wrong password for an account that does not exist: it is verified at full cost. */
 function nobody(): { email: string; password: string } {
   return { email: `${crypto.randomUUID()}@example.com`, password: WRONG };
 }
 
 interface Timed extends TestApp {
-  /** Lets time pass, for this process and as far as the database can tell. */
+  /** Lets time pass, both for this process and for the database. */
   pass(seconds: number): Promise<void>;
 }
 
-/** An app whose limit is so many attempts a minute. */
+/** An app with this limit of attempts per minute. */
 async function openTimed(limit: number, config: TestAppOptions["config"] = {}): Promise<Timed> {
   let passedMs = 0;
   const api = await openTestApp({
@@ -64,7 +64,7 @@ function openSecondApp(api: TestApp) {
   };
 }
 
-/** An address of another network for each number. */
+/** An address in a different network for each number. */
 function addressOf(network: number): string {
   return `10.0.${network}.9`;
 }
@@ -155,7 +155,7 @@ describe("the limit of attempts to sign in", () => {
   });
 });
 
-/** Wrong passwords for an account from other networks; the answers' statuses. */
+/** Sends wrong passwords for an account from these networks. Returns the statuses of the responses. */
 async function guess(api: TestApp, email: string, networks: readonly number[]) {
   const statuses: number[] = [];
   for (const network of networks) {
@@ -165,7 +165,7 @@ async function guess(api: TestApp, email: string, networks: readonly number[]) {
   return statuses;
 }
 
-/** Makes the next delays the longest there are, as many attempts more would. */
+/** Raises the next delays to the maximum, as many more attempts would. */
 async function growDelay(api: TestApp): Promise<void> {
   await api.db.sql`update login_account_attempts set attempts = 144`;
 }
@@ -193,7 +193,7 @@ describe("guesses at one account from many networks", () => {
     expect(await guess(api, email, range(1, 3))).toEqual([401, 401, 401]);
     const waits: number[] = [];
     for (const network of range(10, 6)) {
-      // Attempts that are refused are no guesses: no password of theirs was looked at.
+      // Refused attempts do not count as guesses, because their passwords were not checked.
       const refused = await login(api, { email, password: WRONG }, { address: addressOf(network) });
       expect(refused.status).toBe(429);
       const seconds = Number(refused.headers.get("retry-after"));
@@ -276,7 +276,7 @@ test("a signed-in user does not wait for the guesses of others, on their network
   }
 });
 
-test("guesses with a session have to wait on a new network, and make nobody else wait", async () => {
+test("guesses with a session have to wait on a new network, and do not make anyone else wait", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);

@@ -203,7 +203,7 @@ describe("POST /auth/login in a browser", () => {
     }
   });
 
-  test("looks past the cookie of a session that is over, though at no wrong Authorization header", async () => {
+  test("ignores the cookie of an ended session, but not a wrong Authorization header", async () => {
     const account = await makeAccount(shared);
     const stale = mintSessionToken().secret;
     expect((await login(shared, account, { headers: { cookie: `ulr_session=${stale}` } })).status).toBe(200);

@@ -59,7 +59,7 @@ describe("with a code of an app", () => {
     expect(JSON.stringify(api.logLines)).not.toContain(loginToken);
   });
 
-  test("a code works once, also in two requests at once, and no earlier one after it", async () => {
+  test("a code works once, even in two concurrent requests, and earlier codes do not work after it", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -151,7 +151,7 @@ describe("guessing", () => {
     expect(mails).toHaveLength(1);
     const [code = ""] = recoveryCodes;
     expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code }))).toBe("200");
-    // A right password or factor resets nothing; the day does.
+    // A correct password or factor does not reset the limit; a new day does.
     expect(
       await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
     ).toBe("429 RATE_LIMITED");
@@ -195,7 +195,7 @@ describe("guessing", () => {
     expect(await outcomeOf(await secondStep(api, { loginToken, code }, travel))).toBe("200");
   });
 
-  test("is in the audit log, without what was typed", async () => {
+  test("is in the audit log, without the input", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -212,7 +212,7 @@ describe("guessing", () => {
   });
 });
 
-test("a recovery code works once, also in two requests at once, and the user is told", async () => {
+test("a recovery code works once, even in two concurrent requests, and the user is notified", async () => {
   await using place = await open();
   const { api, clock } = place;
   const { account, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
@@ -266,7 +266,7 @@ describe("with a passkey", () => {
     expect(await use(await signInChallenge(api, loginToken))).toBe("200");
   });
 
-  test("a copy of the passkey is not accepted, and the user is told", async () => {
+  test("a copy of the passkey is not accepted, and the user is notified", async () => {
     await using place = await open();
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));

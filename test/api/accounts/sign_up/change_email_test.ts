@@ -1,4 +1,4 @@
-/** A new address: both mailboxes, and all that must not work. */
+/** Changing the email address: the mails to both addresses, and everything that must not work. */
 import { expect, test } from "bun:test";
 import { makeMailToken, storedMails } from "../../../helpers/accounts/account_mail.ts";
 import {
@@ -61,7 +61,7 @@ async function emailOf(api: TestApp, { id }: Account): Promise<string | undefine
   return row?.email;
 }
 
-test("a new address takes effect by its link, and the old one is told twice", async () => {
+test("a new address takes effect through its link, and the old one is notified twice", async () => {
   await using place = await openPlace();
   const { api, account, sessionToken } = place;
   expect((await ask(place)).status).toBe(202);
@@ -82,7 +82,7 @@ test("a new address takes effect by its link, and the old one is told twice", as
   expect(JSON.stringify(api.logLines)).not.toContain(token ?? "?");
 });
 
-test("an address of another account gets the same response, and its owner alone is told", async () => {
+test("an address of another account gets the same response, and only its owner is notified", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const other = await makeAccount(api);
@@ -103,7 +103,7 @@ test("a wrong password, an invalid address or no session changes nothing", async
   expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
 });
 
-/** What ends a link, which was mailed to `email`. */
+/** The events that invalidate a link, which was mailed to `email`. */
 const ENDINGS: Readonly<Record<string, (place: Place, email: string) => Promise<unknown>>> = {
   "another request": (place) => ask(place, { email: "third@example.org" }),
   "a new password": ({ api, account, sessionToken: key }) => {
@@ -180,7 +180,7 @@ test("of two confirmations at once, exactly one changes the address", async () =
   expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
 });
 
-test("an address that changed while the password was checked is the one that is replaced and told", async () => {
+test("if the address changes during the password check, the current address is the one replaced and notified", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const current = "since-then@example.org";

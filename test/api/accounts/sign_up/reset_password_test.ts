@@ -1,4 +1,4 @@
-/** A forgotten password: the mail, the link, and all that must not work. */
+/** Resetting a forgotten password: the mail, the link, and everything that must not work. */
 import { expect, test } from "bun:test";
 import { setPassword } from "../../../../api/accounts/set_password.ts";
 import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
@@ -124,7 +124,7 @@ test("over three mails an hour, the response stays the same and no mail is sent"
     await runner.accountMails();
   }
   expect(server.received).toHaveLength(3);
-  // The last mail that came still has the link that works.
+  // The last mail received has the link that still works.
   const { token } = await newestMail(server);
   expect((await confirm(api, token ?? "")).status).toBe(204);
 });
@@ -138,7 +138,7 @@ test("a network can ask for 30 mails an hour, however many at once", async () =>
   );
   const statuses = responses.map(({ status }) => status);
   expect(statuses.filter((status) => status === 202)).toHaveLength(30);
-  // Invitations from an office are not what everyone there may ask for.
+  // Invitations sent from an office do not count toward the limit of its network.
   await api.db.sql`
     insert into account_mails (kind, email, network)
     select 'invitation', 'guest-' || number || '@example.com', '198.51.100.0/24' from generate_series(1, 40) as number`;
@@ -212,7 +212,7 @@ test("of two requests with one link at once, exactly one sets its password", asy
   expect((await auditRows(api)).filter(({ action }) => action === "password.reset")).toHaveLength(1);
 });
 
-test("a password that may not be set is refused, and the link works on", async () => {
+test("a password that may not be set is refused, and the link still works", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -242,7 +242,7 @@ test("after a reset, guesses of others do not delay the person who signs in", as
   for (let network = 0; network < 12; network += 1) {
     await login(api, { email: account.email, password: "guess" }, { address: `198.51.${network}.1` });
   }
-  // The longest delay, as many more guesses would cause.
+  // The maximum delay, as many more guesses would cause.
   await api.db.sql`update login_account_attempts set attempts = 144`;
   expect((await login(api, account)).status).toBe(429);
   expect((await confirm(api, await tokenFor(api, account))).status).toBe(204);

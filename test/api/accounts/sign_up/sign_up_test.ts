@@ -1,4 +1,4 @@
-/** Signing up: who may, what the mails say, and that nothing tells who has an account. */
+/** Signing up: who may, what the mails say, and that nothing reveals who has an account. */
 import { expect, test } from "bun:test";
 import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
 import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
@@ -101,7 +101,7 @@ test("the request does not look for the account, and does the same work for ever
   expect(await api.db.sql`select id from pgboss.job where name = 'send_account_mail'`).toHaveLength(3);
 });
 
-test("an address that has an account gets a mail that says so, and no link that makes one", async () => {
+test("an address that has an account gets a mail that says so, without a sign-up link", async () => {
   await using place = await openPlace({ signUp: "invited" });
   const { api, runner, server } = place;
   const { email, username } = await makeAccount(api);
@@ -202,7 +202,7 @@ test("SIGN_UP=domains sends mail to exactly these domains", async () => {
   expect(server.received.map(({ to }) => to)).toEqual([["a@example.com"]]);
 });
 
-test("a username that is taken shows on confirmation, and the link works on with another one", async () => {
+test("a taken username is reported on confirmation, and the link still works with another one", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await api.make.user({ username: "ann" });

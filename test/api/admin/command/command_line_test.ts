@@ -131,7 +131,7 @@ test("a refused password is not repeated", async () => {
   expect(err).not.toContain("s3cret!");
 });
 
-test("a database that is away is one line on stderr", async () => {
+test("a database that is down is reported in one line on stderr", async () => {
   const { exitCode, out, err } = await runCommand(NOWHERE, [...USER, "--json"]);
   expect(exitCode).toBe(1);
   expect(err).toMatch(/^Cannot reach the database: [^\n]+\n$/);

@@ -91,7 +91,7 @@ async function registryDigest(sql: Pool) {
   return row ?? {};
 }
 
-test("demo seed makes 20,000 believable issues, credentials that work, and nothing a second time", async () => {
+test("demo seed makes 20,000 believable issues and working credentials, and does nothing the second time", async () => {
   await using db = await openTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
   const file = join(folder, "new", "credentials.txt");
@@ -130,7 +130,7 @@ test("demo seed makes 20,000 believable issues, credentials that work, and nothi
     ["demo-viewer", "user", null],
     ["demo-owner", "automation", null],
     ["demo-platform-admin", "user", null],
-    // Once more in the commands to begin with.
+    // The commands to start with repeat these two.
     ["demo-viewer", "user", null],
     ["demo-publisher", "user", null],
   ]);
@@ -173,7 +173,7 @@ test("demo seed --if-empty does nothing while TRACKER_SCHEMA names another schem
   expect(row?.["count"]).toBe(0);
 });
 
-test("demo seed goes on where a seed was cut off", async () => {
+test("demo seed resumes where a seed was cut off", async () => {
   await using db = await openTestDatabase();
   await seedSmallDemo(db.sql);
   // As after a kill: no registry, two projects without rows, no mark of completion, no keys.

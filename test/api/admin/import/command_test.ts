@@ -97,7 +97,7 @@ test("import prints the rows of every dataset and makes the project with an owne
   expect(audit).toMatchObject({ subjectId: project.id, details: { name: project.name, insertedRows: 8 } });
 });
 
-test("import keeps a seq that JavaScript cannot tell from its neighbours, and counts on from it", async () => {
+test("import keeps a seq that JavaScript cannot distinguish from its neighbors, and continues counting from it", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Far" };
@@ -113,7 +113,7 @@ test("import keeps a seq that JavaScript cannot tell from its neighbours, and co
   expect(row).toEqual({ next: "9007199254740994" });
 });
 
-test("import takes the first seq of all for given", async () => {
+test("import treats the very first seq as taken", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "First" };
   const rows = sampleRows(project.id);

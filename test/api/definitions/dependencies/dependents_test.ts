@@ -173,7 +173,7 @@ test("what the caller would not find in a list is not among the dependents", asy
   expect(await dependentNames(api, "/agent/helper", bound)).toEqual(open);
 });
 
-test("dependents of a line are the versions bound to it, and no others of that name", async () => {
+test("dependents of a line are the versions bound to it, and not those bound to another line of the same name", async () => {
   await using api = await openTestApp();
   const [first, second, third] = [
     await api.make.person(),

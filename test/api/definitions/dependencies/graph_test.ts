@@ -78,7 +78,7 @@ test("expandDependencies() stops at a depth and at a number of nodes, and says s
   expect(expand(needs, { maxNodes: 3 })).toMatchObject({ tree: "a(b(d) c)", totalCount: 3, truncated: true });
 });
 
-test("expandDependencies() keeps where each is named, first", () => {
+test("expandDependencies() keeps the first place where each is named", () => {
   const { graph, flat } = expandDependencies(mapOf({ a: ["b"], b: ["c"] }), { rootId: "a" });
   expect(graph).toEqual({
     id: "a",
@@ -150,7 +150,7 @@ test("expandDependencies() holds its limits on layers that multiply, and on a ch
   }
 });
 
-test("expandDependencies() finds what can be reached, each once, whatever the graph", () => {
+test("expandDependencies() finds everything reachable, once each, in any graph", () => {
   const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
   fc.assert(
     fc.property(fc.dictionary(id, fc.array(id, { maxLength: 4 }), { maxKeys: 6 }), (drawn) => {

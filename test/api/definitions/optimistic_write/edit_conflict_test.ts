@@ -46,7 +46,7 @@ test("updates that began in one millisecond, or before a clock was set back, hav
   expect((await definitionOf(second)).updatedAt > updatedAt).toBe(true);
 });
 
-test("of two updates that expect the same draft one wins, also as YAML bodies", async () => {
+test("if two updates expect the same draft, one wins, even with YAML bodies", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });

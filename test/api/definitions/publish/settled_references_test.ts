@@ -1,4 +1,4 @@
-/** A reference belongs to one line, chosen at publication: no stranger's line of that name replaces it. */
+/** A reference belongs to one line, chosen at publication: a stranger's line of the same name never replaces it. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -96,7 +96,7 @@ test("a bound reference stays bound when lines come and go, for every reader", a
   for (const caller of [null, { key: first.key }, { key: second.key }, { key: author.key }]) {
     expect(await needs(api, "user@1.0.0", caller)).toEqual([helper.id]);
   }
-  // The next version is resolved again, and its author has a line of that name by now.
+  // The next version is resolved again, and by now its author has a line with this name.
   await publishNeeding(api, own(author), { name: "user", requires: ["helper"], version: "2.0.0" });
   const [mine] = await api.db.sql`select id from definitions where version = '6.0.0'`;
   expect(await needs(api, "user@2.0.0", null)).toEqual([mine?.["id"]]);
@@ -188,7 +188,7 @@ test("@org/name of a hidden line looks like one of an unknown organization, and 
   expect(await needs(api, "user", null)).toEqual(names.map((name) => `no ${name}`));
 });
 
-test("a draft resolves as publishing it would bind it at that moment, for each of its readers", async () => {
+test("for each reader, a draft resolves as it would be bound if it were published now", async () => {
   await using api = await openTestApp();
   const [mallory, author, reader, colleague] = [
     await api.make.person(),
@@ -204,7 +204,7 @@ test("a draft resolves as publishing it would bind it at that moment, for each o
   const inOrg = (person: Person) => ({ key: person.key, org: author.org });
   expect(await needs(api, "user@1.0.0", own(author))).toEqual([personal.id, "no @x/y"]);
   expect(await needs(api, "user@1.0.0", inOrg(reader))).toEqual([readers.id, "no @x/y"]);
-  // The lines of the others are as good as missing.
+  // The other members' lines count as missing.
   expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual(["no helper", "no @x/y"]);
   const shown = await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
   expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual([shown.id, "no @x/y"]);

@@ -86,7 +86,7 @@ test("of strangers' definitions, one with a published version is chosen, and of 
     expect(bare).toBe(await (await ask(api, `/agent/@${second.org.slug}/old${below}`, null)).text());
   }
   expect(await idOf(api, null)).toBe(published.id);
-  // For an organization's members, nobody else takes over a name that it has deprecated.
+  // For an organization's members, no one else can take over a name that it has deprecated.
   expect(await idOf(api, { key: first.key })).toBe(own);
   const reader = await api.make.person();
   const yaml = agentNeeding("user", ["old"]);

@@ -43,7 +43,7 @@ test("a repeated read shows every change of its rows, made by any process", asyn
     expect(await definitionOf(await ask(api, `${path}?includeYaml=false`, null))).toMatchObject(changed);
     const { deprecationReason: _notListed, ...item } = changed;
     expect((await list(api, "latestOnly=false")).definitions).toMatchObject([item]);
-    // Another client changed, read and reverted it: nobody has seen that.
+    // Another client changed, read and reverted it, unseen by anyone else.
     const undone = sql.begin(async (tx) => {
       await tx`update definition_lines set execution_count = 99`;
       expect(await definitionOf(await ask(api, path, null))).toMatchObject(changed);

@@ -13,7 +13,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 /** More than the sockets on both sides buffer. */
 const MEBIBYTES = 16;
-/** Of the runs with reports. */
+/** The exports of the runs with reports, as NDJSON and Parquet. */
 const PATHS = ["runs", "runs?format=parquet"];
 
 /** A database with a project that is slow to read, and another one. Each test has its own copy. */

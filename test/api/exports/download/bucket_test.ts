@@ -211,7 +211,7 @@ test("a fetched file has no name, and its room is free once it is sent or its cl
   const leaving = new AbortController();
   const begun = await fetchFile({}, "GET", leaving.signal);
   expect([begun.status, await spooled()]).toEqual([200, 1]);
-  // It has no name, so a process that is killed now leaves nothing.
+  // The file has no name, so a process that is killed now leaves nothing behind.
   expect(await readdir(join(app.deps.config.dataDir, "downloads"))).toEqual([]);
   leaving.abort();
   await waitFor(async () => (await spooled()) === 0);
@@ -227,7 +227,7 @@ test("an export for which the disk has no room is refused before anything of it 
   expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(proxy.forwarded()).toBe(before);
   expect(await spooled()).toBe(0);
-  // A part of it has room enough.
+  // There is enough room for a part of it.
   expect((await fetchFile({ range: "bytes=0-9" })).status).toBe(206);
 });
 

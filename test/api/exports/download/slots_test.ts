@@ -40,7 +40,7 @@ test("a user has two concurrent downloads and an organization four; a finished o
   await waitFor(async () => (await file.fetch(second, { range: "bytes=0-9" })).status === 206);
 });
 
-test("a download ends when its caller is no member any more", async () => {
+test("a download ends when its caller is no longer a member", async () => {
   await using server = await openListeningApp({ streamRules: { accessCheckMs: 100, slowWindowMs: 1200 } });
   const file = await makeNoiseFile(server);
   using download = await file.begin();

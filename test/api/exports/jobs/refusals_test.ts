@@ -47,7 +47,7 @@ const NOT_READY: Verdict = [409, "EXPORT_NOT_READY"];
 const RUNNING: Verdict = [409, "EXPORT_JOB_RUNNING"];
 const NO_JOB: Verdict = [404, "EXPORT_JOB_NOT_FOUND"];
 
-/** A job that is being built: nobody can cancel or download it, and a second request returns the same job. */
+/** A job that is being built: it cannot be canceled or downloaded, and a second request returns the same job. */
 async function openWithJob(): Promise<{ app: TestApp; person: Person; jobId: string }> {
   const app = await openTestApp();
   const person = await app.make.person({ role: "publisher" });

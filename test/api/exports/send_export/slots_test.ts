@@ -1,4 +1,4 @@
-/** How many exports run at once: per user, organization and process; and what takes no slot. */
+/** How many exports run at once, per user, organization and process, and which requests take no slot. */
 import { expect, test } from "bun:test";
 import { exportDataset, makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";

@@ -147,7 +147,7 @@ test("a credential with other rights does not get the response", async () => {
   }
 });
 
-test("of many requests at once, one is carried out", async () => {
+test("if many requests come at once, one is carried out", async () => {
   await using app = await openTestApp();
   const admin = await makePlatformAdmin(app);
   const person = await app.make.person();
@@ -343,7 +343,7 @@ test("responses of 10,000 keys of a caller are kept; beyond, a repeated request 
   expect(await countDefinitions(app)).toBe(2);
 });
 
-test("a request that was taken for dead writes nothing once a retry has taken over", async () => {
+test("a request that was presumed dead writes nothing once a retry has taken over", async () => {
   // Two writes of one caller wait at once.
   await using app = await openTestApp({ config: { databasePoolMax: 8 } });
   const { key } = await app.make.person();

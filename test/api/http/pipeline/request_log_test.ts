@@ -52,7 +52,7 @@ describe("the log line of a request", () => {
   });
 });
 
-test("a request that is turned away because all is in use is a warning, and no failure with a stack", async () => {
+test("a request that is turned away for lack of capacity is logged as a warning, not as a failure with a stack", async () => {
   await using api = await openTestApp({ config: { exportStreamsMax: 1 } });
   const given = await makeExportProject(api);
   const held = await exportDataset(api, given, "issues");

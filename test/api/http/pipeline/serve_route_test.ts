@@ -26,12 +26,12 @@ function isRefused({ status }: Asked): boolean {
   return status >= 400;
 }
 
-/** Whether a write was refused to a known caller for another reason than membership. */
+/** Whether a known caller's write was refused for a reason other than membership. */
 function isRefusedMember({ verdict }: Asked, { route }: Row): boolean {
   return writingRoutes().includes(route) && /^40[23] (?!ORG_ACCESS_DENIED)/.test(verdict);
 }
 
-/** Whether the caller must not learn of the resource. */
+/** Whether the resource must stay hidden from the caller. */
 function isHidden({ status, verdict }: Asked, { inOrg }: Row): boolean {
   return status === 404 || (inOrg === true && verdict === "403 ORG_ACCESS_DENIED");
 }

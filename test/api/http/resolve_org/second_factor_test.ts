@@ -35,7 +35,7 @@ function asOwner(columns: object): AccessScene {
   return { ...scene, callers: { ...scene.callers, owner } };
 }
 
-/** Closes the organization once the row has what it is about. */
+/** Closes the organization once the row's resource exists. */
 function closing(row: Row): Row {
   return {
     ...row,

@@ -50,7 +50,7 @@ function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOp
   };
 }
 
-/** A stream whose reader takes one chunk and no more, and how it ends. */
+/** A stream whose reader takes a single chunk, and how it ends. */
 function openStalled(watch: StreamWatch) {
   const { chunks, state } = openChunks();
   const abort = new AbortController();
@@ -65,7 +65,7 @@ function openStalled(watch: StreamWatch) {
   return { reader, state, abort, ended: ended.promise, resets: () => resets };
 }
 
-test("responseStream() breaks off a stream at the end of its longest life", async () => {
+test("responseStream() cuts off a stream at the end of its maximum lifetime", async () => {
   const { reader, state, abort, ended, resets } = openStalled(watchOf({ maxMs: 20 }));
   await reader.read();
   expect(await ended).toEqual({ outcome: "cut", reason: "lasted_too_long" });
@@ -82,7 +82,7 @@ test("responseStream() cuts off a slow reader once others are refused, and not b
     ...taken,
     isContended(withinMs: number) {
       looks.count += 1;
-      // Others arrive after the reader has been slow for a while, and ask again and again: the window is short.
+      // Others arrive after the reader has been slow for a while, and retry because the window is short.
       if (looks.count >= 30) expect(() => slots.take({ holder: "other", group: null })).toThrow("all");
       return taken.isContended(withinMs);
     },
@@ -94,7 +94,7 @@ test("responseStream() cuts off a slow reader once others are refused, and not b
   expect(looks.count).toBeGreaterThanOrEqual(30);
 });
 
-test("responseStream() breaks off when its caller may not have it any more", async () => {
+test("responseStream() cuts off a stream when its caller loses access", async () => {
   const responses = [true, true, false];
   const mayContinue = async () => responses.shift() ?? false;
   const { ended } = openStalled(watchOf({ accessCheckMs: 5 }, { mayContinue }));

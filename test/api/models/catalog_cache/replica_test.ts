@@ -27,7 +27,7 @@ async function countChanges(app: TestApp): Promise<number> {
   return data.total;
 }
 
-/** Runs `read` while the table is locked, also on the replica, and waits until a session waits for the lock there. */
+/** Runs `read` while the table is locked, even on the replica, and waits until a session waits for the lock there. */
 async function seenOnReplica<Result>(
   { app, server }: { app: TestApp; server: ReplicatedServer },
   table: string,

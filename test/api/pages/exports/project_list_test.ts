@@ -22,7 +22,7 @@ async function openOrg(count: number) {
   return { org, read, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-test("of many projects the first are shown, and the filter finds the others without a script", async () => {
+test("if there are many projects, the first are shown, and the filter finds the others without a script", async () => {
   await using place = await openOrg(1000);
   const first = await place.read(HOME);
   expect([first.names.length, first.names[0], first.names.at(-1)]).toEqual([200, "Unit 1", "Unit 200"]);

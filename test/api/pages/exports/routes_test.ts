@@ -227,7 +227,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     expect([refused.status, text.includes("must be one of open")]).toEqual([400, true]);
     expect(text).not.toContain("<script>alert");
     const crossed = "dataset=issues&created_from=2026-02-01T00:00&created_to=2026-01-01T00:00";
-    // By the labels of the form.
+    // The message uses the form's labels.
     expect(await (await openPage(api, `${path}/file?${crossed}`, token)).text()).toContain(
       "Check the form: created before must be later than created from.",
     );

@@ -125,7 +125,7 @@ test("a refused filter has its message and input in the form, which keeps the ot
   expect(await read(app, "/models?offset=-1", 400)).toContain("offset must be a whole number");
 });
 
-test("the form sends each filter of its address again, also the repeated ones", async () => {
+test("the form sends each filter of its address again, including repeated ones", async () => {
   await using app = await openModels(THREE);
   const query =
     "includeGone=true&maxInputCost=50&sortBy=name&limit=7&search=e&provider=acme&tier=standard&status=available" +

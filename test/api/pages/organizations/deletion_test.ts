@@ -32,7 +32,7 @@ test("the owner types the slug, every member reads when it ends, and the owner t
   expect(await readPage(api, `/orgs/${org.slug}/members`, token)).not.toContain("will be deleted");
 });
 
-test("others than owners get 403, and a personal organization has no form", async () => {
+test("callers other than owners get 403, and a personal organization has no form", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   for (const role of ["admin", "publisher", "viewer", "outsider"] as const) {

@@ -148,7 +148,7 @@ test("an unknown organization is the page of any unknown address, for its form t
   expect(responses.map(({ status }) => status)).toEqual([404, 404]);
 });
 
-test("an owner without a second factor is told to add one before members need it", async () => {
+test("an owner without a second factor is asked to add one before requiring it of members", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const given = { token: owner.token, heading: "factor-title", fields: {} };

@@ -61,7 +61,7 @@ test("the same form sent twice invites once", async () => {
   expect(await api.db.sql`select from organization_invitations`).toHaveLength(1);
 });
 
-test("a form with a mistake is shown again, with what was typed", async () => {
+test("a form with a mistake is shown again, and the input is kept", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   const response = await invite(scene, owner, { email: `ann"><script>`, role: "publisher" });

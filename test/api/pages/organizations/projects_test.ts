@@ -35,7 +35,7 @@ test("an admin creates a project, renames it, deletes it and restores it, all wi
   expect(await readPage(api, page, token)).toContain('value="till"');
 });
 
-test("a refusal is shown at its field, with what was typed", async () => {
+test("an error is shown at its field, and the input is kept", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { id } = await api.make.project({

@@ -91,7 +91,7 @@ test("a webhook can be tested, paused and enabled", async () => {
   const tested = await press("test");
   expect([tested.status, tested.headers.get("location")]).toEqual([303, path]);
   expect(await noticeAfter(scene.api, tested, scene.owner.token)).toStartWith("Test event queued.");
-  // Its outcome does not stand beside the notice: a reload has none.
+  // The notice is shown once: a reload does not repeat it.
   expect(await read()).not.toContain("Test event queued.");
   expect(await read()).toMatch(/webhook\.test.*pending/s);
   expect(await noticeAfter(scene.api, await press("pause"), scene.owner.token)).toStartWith(

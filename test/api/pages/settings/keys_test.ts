@@ -104,7 +104,7 @@ test("revoking asks first, then the key is gone", async () => {
   const revoke = `${PATH}/${id}/revoke`;
   const list = await readPage(api, PATH, owner.token);
   expect(list).toContain(`href="${revoke}"`);
-  // Nobody knows later what a key without a name was for.
+  // Later, no one knows what a key without a name was for.
   expect(list).toMatch(/name="name"[^>]* required/);
   expect(await readPage(api, revoke, owner.token)).toContain("Revoke this API key?");
   expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);

@@ -41,7 +41,7 @@ test("a session ends after the question", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Session ended.");
 });
 
-test("ending the own session signs out as the button does", async () => {
+test("ending the current session signs the user out, as the button does", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const [own] = await api.db.sql<[{ id: string }]>`select id from sessions where user_id = ${owner.user.id}`;
@@ -54,7 +54,7 @@ test("ending the own session signs out as the button does", async () => {
   expect(cleared).toEqual(["ulr_session=", "ulr_org="]);
 });
 
-test("all others end, and the own one stays", async () => {
+test("all other sessions end, and the current one stays", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const others = [

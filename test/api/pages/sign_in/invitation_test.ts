@@ -47,7 +47,7 @@ test("a visitor reads the offer and signs in or up, and comes back", async () =>
   expect(JSON.stringify(scene.api.logLines)).not.toContain(token);
 });
 
-test("where nobody can sign up, the invitation says whom to ask for an account", async () => {
+test("if sign-up is disabled, the invitation says whom to ask for an account", async () => {
   await using scene = await openPageScene();
   const { path } = await openInvitation(scene);
   Object.assign(scene.api.deps.config, { signUp: "off" });

@@ -8,7 +8,7 @@ test("a new connection sends only the statement that it was opened for", async (
   const sent: string[] = [];
   pool.options.debug = (_connection, text) => sent.push(text);
   await pool`select 1`;
-  // On a connection of its own, which was opened for it.
+  // This runs on a second connection, opened for it.
   const held = await Promise.all([pool.reserve(), pool.reserve()]);
   await held[1]`select 2`;
   for (const connection of held) connection.release();

@@ -3,7 +3,7 @@ import net from "node:net";
 import { withTimeout } from "../../../../shared/process/with_timeout.ts";
 import { isConnectionError, openPool } from "../../../../sql/connection/pool.ts";
 
-/** Many more than there are connections. */
+/** The number of waiting queries, many more than there are connections. */
 const WAITING = 200;
 /** A message of PostgreSQL's protocol. */
 function message(kind: string, body: Buffer): Buffer {

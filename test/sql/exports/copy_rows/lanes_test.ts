@@ -27,7 +27,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const ISSUES = EXPORT_DATASETS.issues;
 const ROWS = 1200;
 const FIRST_TIME = Date.UTC(2026, 0, 1);
-/** Of a row, with its line. */
+/** The size of a row, including its line. */
 const LINE_BYTES = 1400;
 /** So that a range of 300 lines is more than the kernel takes: up to 36 MB a connection, by its usual limits. */
 const LONG_LINE_BYTES = 200_000;
@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 // A pool for each test: connections that a failed test kept would make all others wait.
 beforeEach(() => {
-  // No more than the two that one export takes: a third, or one that was not given back, would be waited for.
+  // Only the two that one export takes: a test that needs a third, or never releases one, hangs.
   pool = openPool(db.url, { applicationName: "test-lanes", max: 2, readOnly: true });
   const log = createLog({ level: "silent", process: "test" });
   lanes = new ExportLanes({ pool, control: db.sql, max: 1, log });
@@ -111,7 +111,7 @@ async function openFirst(signal = new AbortController().signal): Promise<ExportS
   return openExportSnapshot(pool, { control: db.sql, signal });
 }
 
-/** One that was over before its second lane was open may still be closing that. */
+/** An export that ended before its second lane was open may still be closing that lane. */
 function openSecond(first: ExportSnapshot): Promise<Twin> {
   return waitFor(() => lanes.openTwin(first));
 }
@@ -127,7 +127,7 @@ function copyBoth(
   return copyLanes(snapshots, nextPart, { ...FORMATS[format].copy([]), meter });
 }
 
-/** Reads in one way, then in the other, what `selection` takes. */
+/** Reads the rows of `selection` on one connection, then on two. */
 async function readWith(
   selection: ExportSelection,
   options: { format: TextExportFormat } & Lengths,
@@ -148,7 +148,7 @@ async function readWith(
   return { one, two };
 }
 
-/** Server processes of the lanes by what they do, the first connection's first. */
+/** The server processes of the lanes and their activity, the first connection's first. */
 async function listBackends(): Promise<
   { pid: number; state: string; waitEvent: string | null; query: string }[]
 > {
@@ -166,10 +166,10 @@ async function untilBothWait(waitEvent: string): Promise<void> {
   });
 }
 
-/** How long nothing has to be read until nothing more will be: a busy machine reads what has arrived late. */
+/** After this long without a read, nothing more will be read: a busy machine is slow to read what has arrived. */
 const STILL_MS = 1000;
 
-/** Until both lanes wait for their reader and everything they sent has been read. */
+/** Waits until both lanes wait for their reader and everything they sent has been read. */
 async function untilHeldUp(meter: RowMeter): Promise<void> {
   let rows = -1;
   let since = 0;
@@ -180,7 +180,7 @@ async function untilHeldUp(meter: RowMeter): Promise<void> {
   });
 }
 
-/** Hangs when a connection was not given back, or in no state to be used. */
+/** Hangs if a connection was not released, or was released in an unusable state. */
 async function expectUsable(): Promise<void> {
   const selection = everything({ asOf: new Date(FIRST_TIME + 5).toISOString() });
   const { one, two } = await readWith(selection, { format: "ndjson", firstRows: 3, bytes: 1 });
@@ -197,7 +197,7 @@ function longLines(selection: ExportSelection): (range: KeyRange) => string {
     );
 }
 
-/** An export of which one chunk was read, and of which both lanes are as far ahead as they go. */
+/** An export of which one chunk was read, with both lanes as far ahead as they can get. */
 async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   const meter = { rows: 0 };
   const first = await openFirst(signal);
@@ -250,7 +250,7 @@ test("ranges may begin and end between rows of one time", async () => {
   const ranges = new KeyRanges(ISSUES, selection, { firstRows: 25, bytes: 1 });
   const first = await ranges.next(db.sql);
   if (!first) throw new Error("Cannot test: there is no range");
-  // Told nothing of its bytes, the next is as long: 50 rows end in the group of the 45th to the 54th.
+  // Without a size to go by, the next range is as long: 50 rows end in the group of the 45th to the 54th.
   const second = await ranges.next(db.sql);
   const [{ same } = { same: 0 }] = await db.sql<{ same: number }[]>`
     select count(*) as same
@@ -292,7 +292,7 @@ test("a second lane that cannot be opened, or comes late, changes no byte", asyn
     expect(await digest(rest(), again)).toEqual(expected);
     await twin?.close();
   }
-  // One that comes when all is over is closed all the same.
+  // A second lane that opens after the export has ended is closed all the same.
   const twin = await openSecond(first);
   const nobody = Promise.resolve(null);
   expect((await digest(copyBoth([first, nobody], selection, { format: "csv" }), { rows: 0 })).bytes).toBe(
@@ -303,7 +303,7 @@ test("a second lane that cannot be opened, or comes late, changes no byte", asyn
   await expectUsable();
 });
 
-test("a twin is to be had only while a connection is to spare", async () => {
+test("a twin is available only while there is a spare connection", async () => {
   const first = await openFirst();
   const twin = await openSecond(first);
   expect(await twin.opened).not.toBeNull();
@@ -403,7 +403,7 @@ test("what fails in one range, on whichever lane, breaks the export there", asyn
   for (const failing of [1, 2, 3, 4]) {
     const first = await openFirst();
     const twin = await openSecond(first);
-    // Of the same length, so that there are more of them than fail.
+    // Ranges of the same length, so that there are more of them than fail.
     const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100, bytes: 50 * LINE_BYTES });
     let count = 0;
     const queryOf = (range: KeyRange) => {

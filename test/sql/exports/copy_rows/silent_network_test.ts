@@ -1,4 +1,4 @@
-/** Two lanes whose server cannot be reached any more, and is not known to be away. */
+/** Two lanes whose server can no longer be reached, which neither of them notices. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openPool, type Sql } from "../../../../sql/connection/pool.ts";

@@ -51,7 +51,7 @@ test("a range reads no more than its own rows, wherever it is in the project", a
   }
   await snapshot.close();
   expect(blocks).toHaveLength(ROWS / RANGE_ROWS + 1);
-  // The last one is empty.
+  // The last range is empty.
   const full = blocks.slice(0, -1);
   expect(Math.max(...full)).toBeLessThan(1.5 * Math.min(...full));
 });

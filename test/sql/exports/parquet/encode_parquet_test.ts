@@ -87,7 +87,7 @@ test("a file of one row group has several pages of a column", async () => {
   expect(groups.map((group) => group.rows)).toEqual([ROWS]);
 });
 
-test("rows that break off end the file with their error and without a footer", async () => {
+test("rows that fail partway end the file with their error and without a footer", async () => {
   async function* broken(): AsyncGenerator<Uint8Array, void, void> {
     for await (const chunk of copy("parquet")) {
       yield chunk;

@@ -70,7 +70,7 @@ test("the invitation says who invites whom, to what, with which role and until w
     expect(part).toContain(account.user.email);
     expect(part).toMatch(/Role.*publisher/);
     expect(part).toMatch(/Expires.* UTC/);
-    // Otherwise mail programs make a link of a name that strangers chose.
+    // Otherwise mail programs turn a name that strangers chose into a link.
     expect(part).not.toContain("evil.example");
   }
   expect(mail.html).not.toContain("<b>Acme");
@@ -240,7 +240,7 @@ test("disabled owners get no mail, and a flood of changes sends ten an hour to e
   await scene.deliver();
   const counts = Map.groupBy(server.received, ({ to }) => String(to));
   expect(counts.get(owner.user.email)).toHaveLength(10);
-  // Five of the ten are no longer true.
+  // Five of the ten mails are no longer true.
   expect(counts.get(ann.user.email)).toHaveLength(5);
   expect(counts.size).toBe(2);
 });
@@ -277,7 +277,7 @@ test("notices go to the current address of people who still are owners or member
   expect([...(await scene.deliver()).keys()].sort()).toEqual([owner.user.email, "new@example.com"].sort());
 });
 
-test("a removed member is told at their current address, unless their account is disabled", async () => {
+test("a removed member is notified at their current address, unless their account is disabled", async () => {
   await using scene = await openMailScene();
   const { api, owner } = scene;
   const [ann, bob] = [await scene.join("viewer"), await scene.join("viewer")];
@@ -290,7 +290,7 @@ test("a removed member is told at their current address, unless their account is
 test("two organizations with the same owners change their members at once without a deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
-  // The longest-standing owner is listed first: in one organization the one, in the other the other.
+  // The longest-standing owner is listed first, and that is a different owner in each organization.
   const [other, actor] = [await scene.join("owner"), await scene.join("owner")];
   const second = await api.make.org();
   for (const { user } of [other, owner, actor]) await api.make.member({ orgId: second.id, userId: user.id });

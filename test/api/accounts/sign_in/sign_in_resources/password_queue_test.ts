@@ -17,7 +17,7 @@ test("verifies a limited number at a time, queues some, and rejects the rest wit
   const queue = new PasswordQueue();
   const hash = await hashPassword("right");
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
-  // Places of their own, and before the others.
+  // Known networks have places of their own, ahead of the others.
   const owner = queue.verify("right", hash, { isFirst: true });
   const responses = await Promise.allSettled(asked);
   const refused = responses.filter((response) => response.status === "rejected");

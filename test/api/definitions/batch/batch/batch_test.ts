@@ -234,7 +234,7 @@ test("a chain of 200 documents is published in one request, and its readers see 
   expect(stored.filter(({ status, warnings }) => status !== "published" || warnings.length > 0)).toEqual([]);
   const response = await ask(api, "/agent/link-40/dependencies", person);
   expect(await response.json()).toMatchObject({ data: { totalCount: 40, unresolved: [] } });
-  // The search for a cycle has a second, and a step for each link: over all 200, a busy machine never gets there in time.
+  // The search for a cycle has one second and takes a step per link: a busy machine could not follow all 200 in time.
   const back = agentNeeding("link-160", ["link-199@^1.0.0"], "1.0.1");
   const closed = await waitFor(async () => {
     const response = await write(api, "/batch?publish=true", person, { ...YAML, body: back });

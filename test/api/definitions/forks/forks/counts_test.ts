@@ -3,7 +3,7 @@ import { createAgent, errorOf, publishAgent, write } from "../../../../helpers/d
 import { forkCounts, makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("of racing forks to one name one is made, and every fork is counted once", async () => {
+test("if forks race for one name, only one is created, and every fork is counted once", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   const reader = await api.make.person();

@@ -52,7 +52,7 @@ test("the same form sent twice saves one draft, and leads to it both times", asy
   expect(await api.db.sql`select from definitions`).toHaveLength(1);
 });
 
-test("a version that exists is said with what to do on the page, and without the header of the API", async () => {
+test("the error about an existing version says what to do on the page, and does not mention the API's header", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });

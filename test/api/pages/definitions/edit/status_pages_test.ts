@@ -56,7 +56,7 @@ test("the same form sent twice says both times that it is done", async () => {
   }
 });
 
-test("a successor that can be none is a problem of its field, and the reason stays", async () => {
+test("an invalid successor is reported at its field, and the reason is kept", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });

@@ -1,4 +1,4 @@
-/** The pages of a forgotten password, and what their addresses must not give away. */
+/** The pages for resetting a password, and what their addresses must not reveal. */
 import { expect, test } from "bun:test";
 import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
 import { login, makeAccount } from "../../../../helpers/accounts/accounts.ts";

@@ -36,7 +36,7 @@ test.each([
   expect(await (await openPage(api, "/sign-up?sent")).text()).toContain("<h1>Check your email</h1>");
 });
 
-test("the form keeps what was typed except the password, and shows each problem at its field", async () => {
+test("the form keeps all input except the password, and shows each problem at its field", async () => {
   await using api = await openTestApp({ config: { signUp: "open" } });
   const fields = { email: '"><b>@x', username: "Ann!", password: "Password1", name: "Ann" };
   const sent = await sendForm(api, "/sign-up", fields);
@@ -55,7 +55,7 @@ test("after the confirmation, a person comes back to the page from which they si
   expect([sent.status, sent.headers.get("location")]).toEqual([303, "/sign-up?sent"]);
   const [cookie = ""] = sent.headers.getSetCookie();
   expect(cookie).toMatch(/^ulr_after_sign_up=[^;]+; HttpOnly; SameSite=Lax; Path=\/sign-up; Max-Age=86400$/);
-  // The path is in the browser alone: it may have a token.
+  // Only the browser keeps the path, because it may contain a token.
   const [row] = await api.db.sql<[{ text: string }]>`select m::text as text from account_mails m`;
   expect(row.text).not.toContain("invitation");
   const token = await makeLink(api);
@@ -66,7 +66,7 @@ test("after the confirmation, a person comes back to the page from which they si
     "/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx&signed-up=",
   ]);
   expect(confirmed.headers.getSetCookie()[0]).toContain("Max-Age=0");
-  // In a browser in which somebody else is signed in, too.
+  // This also works in a browser in which somebody else is signed in.
   const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
   const signIn = await openPage(api, confirmed.headers.get("location") ?? "", session);
   const page = await signIn.text();
