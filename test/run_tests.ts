@@ -10,7 +10,7 @@ import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";
 
 /**
  * Bounds a test or hook that hangs, the same for all: what takes a minute on one machine takes ten on a busy one whose page
- * faults are slow. Longer than `waitFor` waits, which says what did not come.
+ * faults are slow. Longer than `waitFor` waits, which says what did not happen.
  */
 export const TIMEOUT_MS = 1_800_000;
 

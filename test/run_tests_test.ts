@@ -4,7 +4,7 @@ import { runCommand } from "./helpers/process/command.ts";
 
 const MAIN = join(import.meta.dir, "main.ts");
 
-test("a name that no test file has fails before a database is started", async () => {
+test("a name that matches no test file fails before a database is started", async () => {
   const run = await runCommand([process.execPath, MAIN, "test/api", "nosuchfile"]);
   expect(run).toEqual({
     exitCode: 1,
@@ -13,7 +13,7 @@ test("a name that no test file has fails before a database is started", async ()
   });
 });
 
-test("a run whose reader has left ends before its tests do", async () => {
+test("a run whose reader has closed the pipe ends before its tests do", async () => {
   const files = "test/shared/slugs_test.ts test/deploy/local/supervisor_test.ts";
   const script = `"$0" "$1" ${files} 2>&1 | head -1 > /dev/null; exit \${PIPESTATUS[0]}`;
   const run = await runCommand(["bash", "-c", script, process.execPath, MAIN]);

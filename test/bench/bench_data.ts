@@ -183,7 +183,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
         '2023-01-01'::timestamptz + line.number * interval '10 minutes'
       from generate_series(${range.first}::int, ${range.last}::int) as line (number)
       join bench_orgs as o on o.number = line.number % ${range.orgs}::int`;
-    // Of three versions, the first is usually archived or deprecated, and the last is a draft one time in five.
+    // The first of three versions is usually archived or deprecated; the last is a draft one time in five.
     await tx`
       insert into definitions (
         line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, description, domain, agent_type,

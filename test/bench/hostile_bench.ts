@@ -1,5 +1,5 @@
 /**
- * `bun run bench hostile`: what hostile bodies, large responses and disconnecting readers cost everybody else. The
+ * `bun run bench hostile`: what hostile bodies, large responses and disconnecting readers cost everyone else. The
  * event loop is measured in the API process (loop_probe.ts).
  */
 import type { OpenApiDocument } from "../../api/openapi/types.ts";

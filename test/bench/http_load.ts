@@ -82,7 +82,7 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
   };
 }
 
-/** An address of the network for benchmarks (RFC 2544), so that the service's limits per client hold back none. */
+/** An address of the network for benchmarks (RFC 2544), so that the service's limits per client do not apply. */
 function clientAddress(number: number): string {
   return `198.18.${number >> 8}.${number & 255}`;
 }
@@ -140,7 +140,7 @@ export interface LoadReading extends Reading {
   p99Ms: number;
   /** CPU microseconds of the server's process. */
   cpuPerRequest: number;
-  /** CPU microseconds of PostgreSQL meanwhile. */
+  /** CPU microseconds of PostgreSQL in the same time. */
   databaseCpuPerRequest: number;
 }
 

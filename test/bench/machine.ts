@@ -12,7 +12,7 @@ const POLL_MS = 5;
 interface ProcessTimes {
   parent: number;
   own: number;
-  /** Of children that have exited. */
+  /** The time of children that have exited. */
   ended: number;
 }
 

@@ -24,7 +24,7 @@ export async function measureInTurn<Name extends string, Read extends Reading>(
 }
 
 /**
- * Runs the tasks in turn, `rounds` times after a warm-up and every other round in reverse, so that none gains from a
+ * Runs the tasks in turn, `rounds` times after a warm-up and every other round in reverse, so that none benefits from a
  * machine that gets slower. Returns the readings of each, by round. Reports progress.
  */
 export async function readInTurn<Name extends string, Read extends Reading>(

@@ -16,7 +16,7 @@ import { type ApiProcess, startApi } from "../helpers/process/api_process.ts";
 import { spawnRunner } from "../helpers/process/runner_process.ts";
 import { launchBrowser, openVisit } from "./browser.ts";
 
-/** A signed-in user and member of one organization besides their own. */
+/** A signed-in user who is a member of one other organization. */
 export interface Member {
   user: UserRow;
   org: OrgRow;
@@ -40,7 +40,7 @@ export interface Dashboard extends AsyncDisposable {
 
 export interface VisitOptions extends BrowserContextOptions {
   path: string;
-  /** The signed-in user; nobody if omitted. */
+  /** The signed-in user; anonymous if omitted. */
   as?: Pick<Member, "token">;
 }
 

@@ -100,7 +100,7 @@ test("a queued export is canceled, and the focus is not lost", async () => {
   expect(job).toEqual({ status: "failed", errorCode: "CANCELED" });
 });
 
-test("a running build is canceled once that is confirmed", async () => {
+test("a running build is canceled after confirmation", async () => {
   const member = await dashboard.member();
   const startedAt = new Date().toISOString();
   const id = await dashboard.job(member, { status: "running", attempt: 1, startedAt });
@@ -164,7 +164,7 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
   expect(first?.asOf).toBe(new Date("2026-02-03T10:20:30").toISOString());
 });
 
-test("from its expiry on, a file that is not swept yet is not offered any more", async () => {
+test("once it has expired, a file is no longer offered, even if it is not swept yet", async () => {
   const member = await dashboard.member();
   const readyAt = new Date(Date.now() - 3_600_000).toISOString();
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -269,7 +269,7 @@ test("older exports are shown on demand, newest first", async () => {
   });
 });
 
-test("one sees one's organizations only, and of others' exports not even that they exist", async () => {
+test("users see only their own organizations, and not even the existence of others' exports", async () => {
   const member = await dashboard.member();
   const stranger = await dashboard.member();
   const second = await dashboard.make.org();
@@ -344,7 +344,7 @@ test("the requester of an export is shown by username", async () => {
   });
 });
 
-test("a viewer learns what the role allows, and downloads datasets", async () => {
+test("a viewer sees what the role allows, and downloads datasets", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const viewer = await dashboard.member({ role: "viewer", org: owner.org });
   await makeProject(owner, "Search");
@@ -365,7 +365,7 @@ test("a viewer learns what the role allows, and downloads datasets", async () =>
   });
 });
 
-test("a free organization reads that exports need a subscription", async () => {
+test("a free organization is shown that exports need a subscription", async () => {
   const member = await dashboard.member({ tier: "free" });
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByText("Exports require a paid subscription").waitFor();
@@ -374,7 +374,7 @@ test("a free organization reads that exports need a subscription", async () => {
   });
 });
 
-test("projects are filtered, estimated and downloaded, and too large ones point to the form", async () => {
+test("projects are filtered, estimated and downloaded, and projects that are too large point to the form", async () => {
   const member = await dashboard.member();
   await makeProject(member, "Small <b>one</b>", 2);
   await makeProject(member, "Large", 9);
@@ -397,7 +397,7 @@ test("projects are filtered, estimated and downloaded, and too large ones point 
   });
 });
 
-test("a list whose response breaks off says so, and goes on", async () => {
+test("a list whose response is cut off says so, and recovers", async () => {
   const member = await dashboard.member();
   await dashboard.job(member);
   await dashboard.visit({ path: "/swagger" }, async (page) => {

@@ -61,7 +61,7 @@ test("on a phone, long names stay next to their markers, and downloads are in on
   });
 });
 
-test("in a table, a name that cannot be broken leaves the other columns in sight", async () => {
+test("in a table, a name that cannot wrap leaves the other columns visible", async () => {
   const path = `/orgs/${publisher.org.slug}/projects`;
   await dashboard.visit({ path, as: publisher, viewport: WINDOWS.desktop }, async (page) => {
     await page.getByText(/^An_unbreakable_name_/).waitFor();
@@ -70,7 +70,7 @@ test("in a table, a name that cannot be broken leaves the other columns in sight
   });
 });
 
-test("the button that revokes a key stays in sight beside a long name, and covers no other cell", async () => {
+test("the button that revokes a key stays visible beside a long name, and covers no other cell", async () => {
   const name = "A_key_whose_name_cannot_be_broken".repeat(2);
   await dashboard.db.sql`update api_keys set name = ${name} where user_id = ${publisher.user.id}`;
   for (const viewport of [WINDOWS.phone, WINDOWS.tablet, WINDOWS.desktop]) {

@@ -24,7 +24,7 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-/** Waits for so many mails to an address, and returns the link in the last one. */
+/** Waits for this many mails to an address, and returns the link in the last one. */
 async function linkMailedTo(email: string, count: number): Promise<string> {
   const received = await waitFor(() => {
     const mails = server.received.filter(({ to }) => String(to) === email);
@@ -89,7 +89,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("somebody who is signed in to another account signs out and comes back to the invitation", async () => {
+test("a user who is signed in to another account signs out and comes back to the invitation", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const ann = await makeAccount(dashboard);
   const link = await invite(owner, ann.email, true);
@@ -101,7 +101,7 @@ test("somebody who is signed in to another account signs out and comes back to t
   });
 });
 
-test("somebody without an account signs up from the invitation, comes back to it by the mail, and joins", async () => {
+test("a person without an account signs up from the invitation, comes back to it by the mail, and joins", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const name = `guest-${crypto.randomUUID().slice(0, 8)}`;
   const [email, password] = [`${name}@example.com`, "seven quiet lamps at noon"];

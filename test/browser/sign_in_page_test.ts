@@ -20,7 +20,7 @@ async function makeSignee() {
   return { account, org };
 }
 
-test("a wrong password is said, announced, and can be mended by keyboard alone", async () => {
+test("a wrong password is shown and announced, and can be corrected by keyboard alone", async () => {
   const { account, org } = await makeSignee();
   await dashboard.visit({ path: "/dashboard" }, async (page) => {
     await page.waitForURL("**/dashboard/sign-in?next=%2Fdashboard%2Fexports");
@@ -71,7 +71,7 @@ test("a signed-in visitor is redirected at once, and never to another site", asy
   });
 });
 
-test("ending the own session empties what the tab keeps, as signing out does", async () => {
+test("ending your own session clears what the tab keeps, as signing out does", async () => {
   const member = await dashboard.member();
   const [own] = await dashboard.db.sql<
     [{ id: string }]
@@ -150,7 +150,7 @@ test("a session that ends in mid-use leads to signing in and back", async () => 
   });
 });
 
-test("too many attempts are refused in words that say how long to wait", async () => {
+test("too many attempts are refused with a message that says how long to wait", async () => {
   const { account } = await makeSignee();
   const subject = { kind: "account", value: `127.0.0.0/24 ${account.email}` } as const;
   for (let count = 0; count < LOGIN_LIMIT; count += 1) {

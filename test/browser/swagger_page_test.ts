@@ -35,7 +35,7 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
   return { status: (await status.textContent())?.trim(), body: (await body.textContent()) ?? "" };
 }
 
-test("it shows every group; open routes work without a key, others with one, also after a reload", async () => {
+test("it shows every group; open routes work without a key, others with one, even after a reload", async () => {
   const { user, org } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
   const { id } = await dashboard.make.project({ orgId: org.id, ownerId: user.id });

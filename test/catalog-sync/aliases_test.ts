@@ -42,7 +42,7 @@ test("the bare id of a model is an alias at its own lab, but not at other provid
   });
 });
 
-test("a family's name is its newest available model, and of one date the shorter id", () => {
+test("a family's name is its newest available model, and the shorter id if two have the same date", () => {
   const found = aliases({
     anthropic: {
       "claude-sonnet-4-5-20250929": { release_date: "2025-09-29" },

@@ -104,7 +104,7 @@ test("--once exits 0 with a message if another sync has stored a catalog in the 
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
-test("a single run ends quietly if its reader has enough, with its own exit code", async () => {
+test("a single run ends quietly if its reader closes the pipe, with its own exit code", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url }, "--dry-run");
   await child.stdout.cancel();
@@ -202,7 +202,7 @@ test("--help prints help and exits 0; a wrong argument is one line and exits 2",
   }
 });
 
-test("--json prints one JSON object, also when the sync fails or cannot start", async () => {
+test("--json prints one JSON object, even when the sync fails or cannot start", async () => {
   await using db = await openTestDatabase();
   const env = { DATABASE_URL: db.url };
   const good = await runSync(env, "--once", "--json");
@@ -287,7 +287,7 @@ test("the process does not start on a database that is behind, nor with a wrong 
   ]);
 });
 
-test("without its source, the process loads the bundled copy, logs that and how old it is, and leaves at SIGTERM", async () => {
+test("without its source, the process loads the bundled copy, logs that and how old it is, and stops at SIGTERM", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE });
   await waitFor(async () => (await listRuns(db.sql)).length === 3);

@@ -78,7 +78,7 @@ describe("capabilities", () => {
     test(what, () => expect(mapOne(fields)).toMatchObject(expected));
   }
 
-  test("what the source states, as true or false, is listed; streaming is derived and never is", () => {
+  test("what the source states, as true or false, is listed; streaming is derived and never listed", () => {
     const none = {
       attachment: undefined,
       reasoning: null,

@@ -128,7 +128,7 @@ test("readDocument() takes a cost with an input price alone, and none without on
   expect(unknown).toEqual([{ provider: "acme", modelId: "output", reason: "cost: has no input price" }]);
 });
 
-test("readDocument() takes the keys of every object's prototype for ids like others", () => {
+test("readDocument() treats the keys of every object's prototype as ordinary ids", () => {
   const value = JSON.parse(
     JSON.stringify(makeDocument({ acme: { constructor: {} } })).replaceAll("acme", "__proto__"),
   );

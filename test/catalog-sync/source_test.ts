@@ -42,7 +42,7 @@ test("a URL is read whole, gzip or not", async () => {
   }
 });
 
-test("a URL is asked with the last ETag, and 304 means that nothing has changed", async () => {
+test("a URL is requested with the last ETag, and 304 means that nothing has changed", async () => {
   await using server = await openCatalogServer((response, request) => {
     response.writeHead(request.headers["if-none-match"] === '"v1"' ? 304 : 500).end();
   });
@@ -121,7 +121,7 @@ for (const [what, answer, reason] of [
   });
 }
 
-test("a URL that does not answer, or not to the end, is given up", async () => {
+test("a URL that does not respond, or not completely, is given up", async () => {
   for (const answer of [() => {}, (response: ServerResponse) => void response.write("{")]) {
     await using server = await openCatalogServer(answer);
     await expect(load(server.url, { timeoutMs: 100 })).rejects.toThrow(
@@ -166,7 +166,7 @@ for (const [location, reason] of [
   });
 }
 
-test("an address without TLS that is not this machine's is no source", () => {
+test("an address without TLS is refused as a source unless it is this machine's", () => {
   for (const name of ["http://models.dev/api.json", "ftp://models.dev/", "https://["]) {
     expect(() => openSource(name)).toThrow("CATALOG_SOURCE must be an https URL");
   }

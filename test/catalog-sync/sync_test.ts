@@ -251,7 +251,7 @@ test("a cost with an input price alone is a cost", async () => {
   expect(stored).toEqual({ inputUsdPerMtok: 0.02, outputUsdPerMtok: null, tier: "budget" });
 });
 
-test("notes are bounded, and hold nothing that cannot be stored", async () => {
+test("notes are bounded, and contain nothing that cannot be stored", async () => {
   await using db = await openTestDatabase();
   const rows = Object.fromEntries(
     Array.from({ length: 150 }, (_, n) => [`bad\0${"x".repeat(400)}-${n}`, {}]),
@@ -306,7 +306,7 @@ test("an alias follows its family, and stays, deprecated, when its model is gone
   expect(await findAlias(sql, "claude-sonnet-4")).toMatchObject([{ deprecated: false }]);
 });
 
-test("an alias follows its family on the day of a release, though the document stays the same", async () => {
+test("an alias follows its family on the day of a release, even if the document stays the same", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const anthropic = {

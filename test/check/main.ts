@@ -1,4 +1,4 @@
-/** Entry point of `bun run check`: every tool runs, whatever the others say, and one complaint fails the whole. */
+/** Entry point of `bun run check`: every tool runs even if others fail, and one complaint fails the whole run. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command, elapsed } from "../../deploy/local/bootstrap.ts";
@@ -12,10 +12,10 @@ requireNoArguments(
 );
 
 const BIN = "node_modules/.bin";
-/** The compiler of today. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */
+/** The current compiler. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */
 const TSC = "node_modules/typescript-7/bin/tsc";
 
-/** What Bun is asked to run, under the name people read. */
+/** The commands that Bun runs, by the name to show. */
 function listChecks(root: string): [name: string, args: string[]][] {
   const migrations = readdirSync(join(root, "sql/migrations")).map((file) => `sql/migrations/${file}`);
   return [

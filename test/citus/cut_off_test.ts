@@ -1,4 +1,4 @@
-/** A node whose network is gone: connections stay open and nothing comes, as when a switch dies. Needs root and `ip`. */
+/** A node whose network is gone: connections stay open and nothing arrives, as when a switch dies. Needs root and `ip`. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CITUS_BIN_DIRECTORY } from "../groups/groups.ts";
 import { type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
@@ -10,7 +10,7 @@ import { type LanAddress, openLan } from "../hosts/lan.ts";
 import { startLanPostgres } from "../hosts/lan_postgres.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 
-/** What the contract gives an export of a node that is away. */
+/** The time that the contract allows an export of a node that cannot be reached. */
 const ANSWER_MS = 10_000;
 
 const opened = new AsyncDisposableStack();
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-test("exports of a node that is cut off are refused or break off, others are not touched, and all is well when it is back", async () => {
+test("exports of a node that is cut off are refused or aborted, others are unaffected, and all work when it is back", async () => {
   await using app = await openTestApp();
   const statusOf = async (exported: Pick<ExportProject, "person" | "project">) => {
     const begun = performance.now();

@@ -79,7 +79,8 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
 
   expect(run.out).toContain("Restart the API and the job runners.");
-  // It knows no nodes: it would read two snapshots with two connections, and settle a cutoff without their writes.
+  // The running app does not know the nodes: it would read two snapshots with two connections, and choose a cutoff without
+  // waiting for their writes.
   expect((await exportDataset(app, large, "issues")).status).toBe(503);
   expect((await postJob(app, large.person)).status).toBe(503);
   await using restarted = await openTestApp({
@@ -98,7 +99,7 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   ]);
 });
 
-test("a connection that is lost while tables are distributed is an unavailable database, and nothing has changed", async () => {
+test("a connection lost while tables are distributed is reported as an unavailable database, and nothing has changed", async () => {
   await using db = await openUndistributedDatabase();
   const run = await db.owner.begin(async (tx) => {
     await tx`lock table runs in access exclusive mode`;
@@ -115,7 +116,7 @@ test("a connection that is lost while tables are distributed is an unavailable d
   expect(await db.owner`select from pg_dist_partition`).toHaveLength(0);
 });
 
-test("tracker check names a table that is not with the others, and distribute takes it along", async () => {
+test("tracker check names a table that is not distributed with the others, and distribute includes it", async () => {
   await using db = await openTestDatabase();
   await db.owner`select undistribute_table('tracker_changes')`;
   const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
@@ -147,7 +148,7 @@ test("/metrics counts snapshots by the node that was read", async () => {
   }
 });
 
-test("a later migration changes distributed tables as it changes others", async () => {
+test("a later migration changes distributed tables like any others", async () => {
   const app = await openTestApp();
   await using _app = app;
   const { owner, sql } = app.db;
@@ -200,7 +201,7 @@ test("distributed tables with wrong times get the checks, which are validated on
   expect((await exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`)).status).toBe(200);
 });
 
-test("a new row has exactly the start time of its transaction on the coordinator, also in a long transaction", async () => {
+test("a new row has exactly the start time of its transaction on the coordinator, even in a long transaction", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");
@@ -239,7 +240,7 @@ test("a new row has exactly the start time of its transaction on the coordinator
   expect(kinds.map(({ kind }) => kind)).toContain("deletion");
 });
 
-test("nothing is logged as a change that only moves from node to node", async () => {
+test("rows that only move from node to node are not logged as changes", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");

@@ -15,7 +15,7 @@ const cluster = new CitusCluster();
 beforeAll(() => cluster.serve());
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-/** What the contract gives an export of a node that is away. */
+/** The time that the contract allows an export of a node that cannot be reached. */
 const ANSWER_MS = 10_000;
 
 type Exported = Pick<ExportProject, "person" | "project">;
@@ -27,7 +27,7 @@ async function openPair(): Promise<{ app: TestApp; first: ExportProject; second:
   return { app, first, second };
 }
 
-/** Makes a project of some 25 MB, whose export outlasts what a test does meanwhile. */
+/** Creates a project of about 25 MB, whose export takes longer than what a test does during it. */
 async function makeLarge(app: TestApp): Promise<Exported & { worker: number }> {
   const made = await makeLargeProject(app, 25_000);
   return { ...made, worker: await workerOf(cluster, app, made.project.id) };
@@ -70,7 +70,7 @@ async function moveProject(app: TestApp, projectId: string): Promise<void> {
     )`;
 }
 
-test("exports of a silent node are refused within ten seconds, others are not touched, and all is well when it is back", async () => {
+test("exports of a silent node are refused within ten seconds, others are unaffected, and all work when it is back", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   // Connections that are open already, and one that has to be opened.
@@ -126,7 +126,7 @@ test("a node that is stopped and started again is used again, without a restart 
   await waitFor(async () => (await statusAndTime(app, first)).status === 200);
 });
 
-test("exports and jobs that run while their shards move are whole and right, or break off", async () => {
+test("exports and jobs that run while their shards move are complete and correct, or aborted", async () => {
   await using app = await openTestApp();
   await using _runner = await openTestRunner(app, { isWorking: true });
   const { worker: _, ...large } = await makeLarge(app);
@@ -173,7 +173,7 @@ test("a project that has moved is read on its new node", async () => {
   expect(metrics).toContain(`export_snapshots_total{database="node",node="${node}"} 1`);
 });
 
-test("an export that is read while the coordinator restarts is whole or breaks off, and later ones are right", async () => {
+test("an export that is read while the coordinator restarts is complete or cut off, and later ones are correct", async () => {
   await using app = await openTestApp();
   const { worker: _, ...large } = await makeLarge(app);
   const query = `?as_of=${AFTER_ALL}`;

@@ -1,4 +1,7 @@
-/** The functions of distributed tracker tables: installed with them, replaced by upgrades, and gone when they go back. */
+/**
+ * The functions of distributed tracker tables: installed with them, replaced by upgrades, and gone when the tables move
+ * back to one machine.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool, type Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
@@ -43,7 +46,7 @@ async function writeRow(sql: Sql): Promise<void> {
   expect([...changes]).toEqual([{ kind: "row" }]);
 }
 
-/** Replaces the functions by those of the release that decided on each call whether there is Citus. */
+/** Replaces the functions with those of the release that checked for Citus on each call. */
 async function installOld({ owner }: TestDatabase, migrations: readonly Migration[]): Promise<void> {
   const [nodes, unregistered] = ["_tracker_tables__nodes", "__unregistered_coordinator"].map(
     (end) => migrations.find(({ name }) => name.endsWith(end))?.text ?? "",

@@ -30,7 +30,7 @@ const insertRun = (projectId: string, number: number) =>
 
 /** Kills a session of the coordinator, which ends all others too, and waits until it has recovered. */
 async function killSession({ db }: TestApp, pid: number): Promise<void> {
-  // A recovery replaces it. Until the coordinator has noticed the loss, it answers as before.
+  // A recovery replaces it. Until the coordinator has noticed the loss, it responds as before.
   const findCheckpointer = async (): Promise<number | null> => {
     const [found] = await db.admin<{ pid: number }[]>`
       select pid from pg_stat_activity where backend_type = 'checkpointer'`;
@@ -94,7 +94,7 @@ test("a transaction that a coordinator has left prepared stops exports of its no
   const worker = cluster.urls[1] ?? "";
   const [{ shard }] = await app.db.sql<[{ shard: string }]>`
     select shard from find_tracker_shards(${first.project.id}) where tracker_table = 'issues'`;
-  // As a coordinator leaves it that never comes back.
+  // As left behind by a coordinator that never comes back.
   await inDatabase(worker, databaseOf(app), (sql) =>
     sql.unsafe(
       `begin; set local citus.enable_manual_changes_to_shards = on; set local session_replication_role = replica;
@@ -193,7 +193,7 @@ test("a coordinator that is killed in the middle of a commit leaves no row befor
   }
   expect(await committing).toBe("failed");
   await writer.end({ timeout: 1 });
-  // Whatever an export says meanwhile, it says it again.
+  // Whatever an export returns now, later exports with the same cutoff return again.
   const answers = new Map<string, unknown[]>();
   await waitFor(async () => {
     const response = await exportDataset(app, first, "runs").catch(() => null);
@@ -249,7 +249,7 @@ test("a statement that runs on after its session on the coordinator is gone hold
       select from pg_stat_activity where query like '%INSERT INTO%runs%' and wait_event_type = 'Lock' and datname = current_database()`,
     );
   await waitFor(async () => (await onNode()).length === 1);
-  // Without a word to the node.
+  // Without notifying the node.
   const [{ pid }] = await app.db.admin<[{ pid: number }]>`
     select pid from pg_stat_activity where application_name = 'tracker' and datname = current_database()`;
   await killSession(app, pid);

@@ -83,7 +83,7 @@ async function fillProjects(sql: Pool, scale: number): Promise<void> {
 
 type Add = (name: string, content: AsyncIterable<Uint8Array>) => Promise<unknown>;
 
-/** Adds the files of all projects, hidden rows included, and returns what the manifest says of them. */
+/** Adds the files of all projects, hidden rows included, and returns their entries for the manifest. */
 async function addProjects(sql: Pool, add: Add): Promise<ManifestProject[]> {
   const snapshot = await openExportSnapshot(sql, { control: sql, signal: new AbortController().signal });
   const projects: ManifestProject[] = [];

@@ -31,6 +31,6 @@ test.each([
   await rm(folder, { recursive: true });
 });
 
-test("the demo stays below 4 MB: every version of it is in everybody's clone", async () => {
+test("the demo stays below 4 MB: every version of it is in every clone", async () => {
   expect((await stat(DEMO_FILE)).size).toBeLessThan(4_000_000);
 });

@@ -306,7 +306,7 @@ export const DEMO_THINGS: readonly (readonly [folder: string, thing: string])[] 
 
 export const DEMO_WORKFLOWS: readonly string[] = ["pull-request-review", "nightly-audit", "release-check"];
 
-/** Notes by type; a resolution is written on issues that were closed only. */
+/** Notes by type; a resolution is written only on issues that were closed. */
 export const DEMO_NOTES: Readonly<Record<"context" | "blocker" | "resolution", readonly string[]>> = {
   context: [
     "Seen by a customer last week as well; the ticket has a recording.",

@@ -92,7 +92,7 @@ test("a build whose store throws ends its COPY", () =>
     job: FAILED_ONCE,
   }));
 
-test("a build whose store takes no more ends its COPY", () =>
+test("a build whose store stops accepting data ends its COPY", () =>
   buildCutOff({
     async act({ content }) {
       await content.return();
@@ -114,7 +114,7 @@ test("a build that takes too long ends its COPY", () =>
 test("a build whose store is silent ends its COPY when it has taken too long", () =>
   buildCutOff({ act: hang, config: { exportBuildTimeoutMinutes: SHORT_BUILD_MINUTES }, job: TIMED_OUT }));
 
-test("a build whose store is silent ends its COPY when the runner has to leave", () =>
+test("a build whose store is silent ends its COPY when the runner has to stop", () =>
   buildCutOff({
     act(given) {
       given.runner.leave();
@@ -145,7 +145,7 @@ test("a build whose bucket falls silent ends its COPY when it has taken too long
   });
 });
 
-test("a ZIP that fails by itself ends the COPY it is made of before its snapshot is closed", async () => {
+test("a ZIP that fails by itself ends the COPY it reads before its snapshot is closed", async () => {
   await using db = await openTestDatabase();
   const pool = openPool(db.url, { applicationName: EXPORT_APPLICATION, max: 1, readOnly: true });
   const signal = new AbortController().signal;
@@ -182,7 +182,7 @@ const FORMS: readonly (readonly [path: string, headers: Readonly<Record<string, 
   ["bundle?format=parquet", {}],
 ];
 
-test("readers that leave in the middle of any file end its COPY, and all connections are there again", async () => {
+test("readers that disconnect in the middle of any file end its COPY, and all connections are returned", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 2 } });
   const { app, origin } = server;
   const { person, project } = await makeWideProject(app);

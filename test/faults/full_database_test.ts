@@ -22,7 +22,7 @@ async function moveTo(
   await db.admin.unsafe(`alter table ${table} set tablespace small`);
 }
 
-test("writes are 503 with Retry-After while PostgreSQL has no room, and reads and exports go on", async () => {
+test("writes are 503 with Retry-After while PostgreSQL is out of space, and reads and exports continue", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();
@@ -55,7 +55,7 @@ test("writes are 503 with Retry-After while PostgreSQL has no room, and reads an
   expect((await create("last")).status).toBe(201);
 });
 
-test("GET /events goes on with what it has shown before, and with the rest once there is room", async () => {
+test("GET /events keeps serving what it has shown before, and the rest once there is space", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();

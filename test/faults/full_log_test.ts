@@ -47,7 +47,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   expect(await api.exited).toBe(0);
 });
 
-test("a process whose log has no reader any more goes on", async () => {
+test("a process whose log has lost its reader keeps running", async () => {
   await using db = await openTestDatabase();
   await using disk = mountSmallDisk(1);
   const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0" };

@@ -114,7 +114,7 @@ async function openFullDisk(patienceMinutes: number) {
   };
 }
 
-test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, and once there is room the next one is built", async () => {
+test("without waiting, a full disk fails the job with ARTIFACT_STORAGE_FAILED; with free space the next job is built", async () => {
   await using place = await openFullDisk(0);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));
@@ -134,7 +134,7 @@ test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, 
   expect(await place.listTroubles()).toEqual([]);
 });
 
-test("a build on a full disk waits for the storage and leaves nothing behind; with room it is finished by itself", async () => {
+test("a build on a full disk waits for the storage and leaves nothing behind; with free space it finishes by itself", async () => {
   await using place = await openFullDisk(60);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));

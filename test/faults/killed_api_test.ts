@@ -18,7 +18,7 @@ const NOISE_MIB = 24;
 /** More than two row groups and the socket buffers on both sides. */
 const PARQUET_MIB = 56;
 
-test("a download that broke off with its API process goes on at another, and both parts are the file", async () => {
+test("a download cut off when its API process died resumes at another, and both parts make up the file", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
   for (const project of projects.slice(0, 1)) await addNoise(app.db, project, NOISE_MIB);
@@ -57,7 +57,7 @@ test("a download that broke off with its API process goes on at another, and bot
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 });
 
-test("an export that broke off with its API process opens in no format, and leaves no session behind", async () => {
+test("an export cut off when its API process died is unreadable in every format, and leaves no session behind", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await addNoise(app.db, project, PARQUET_MIB);
@@ -86,7 +86,7 @@ test("an export that broke off with its API process opens in no format, and leav
   await untilNoneIsOpen(app.db);
 });
 
-test("a batch that was cut off with its API process has stored nothing, and can be sent again", async () => {
+test("a batch cut off when its API process died has stored nothing, and can be sent again", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   await createAgent(app, person, { name: "z" });

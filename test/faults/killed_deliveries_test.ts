@@ -39,7 +39,7 @@ async function endClaims({ db }: TestApp): Promise<void> {
 
 const jobsOf = ({ received }: WebhookReceiver) => received.map(({ event }) => event.data["jobId"]);
 
-test("an event whose runner was killed between the receiver's 2xx and the note of it is sent again, under its id", async () => {
+test("an event whose runner was killed between the receiver's 2xx and the record of it is resent with the same id", async () => {
   await using place = await openPlace();
   const { app, owner, env } = place;
   await using receiver = await openWebhookReceiver();

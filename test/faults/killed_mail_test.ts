@@ -8,7 +8,7 @@ import { jobOfMail, openMailServer, type ReceivedMail } from "../helpers/network
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("a mail whose runner was killed before the server answered is sent by another, as the same mail", async () => {
+test("a mail whose runner was killed before the server responded is sent by another runner, as the same mail", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 6);
   const held: ReceivedMail[] = [];

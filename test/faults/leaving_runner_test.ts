@@ -1,4 +1,4 @@
-/** A runner that is told to stop in the middle of a build that cannot finish in time. */
+/** A runner that gets SIGTERM in the middle of a build that cannot finish in time. */
 import { expect, test } from "bun:test";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";

@@ -74,7 +74,7 @@ test("the upload that a killed runner did not complete is gone when the next att
   expect(left).toEqual([artifactKey]);
 });
 
-test("a sweep whose runner was killed in its middle runs again at once, not when the clock says so", async () => {
+test("a sweep whose runner was killed in the middle runs again at once, not at its next scheduled time", async () => {
   await using app = await openTestApp();
   const { config } = app.deps;
   const env = { ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };

@@ -1,4 +1,4 @@
-/** A table that an operator has locked: requests for it are refused, and all others are served meanwhile. */
+/** A table that an operator has locked: requests for it are refused, and all others are served in the meantime. */
 import { expect, test } from "bun:test";
 import { makeVersion } from "../helpers/definitions/definition_list.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
@@ -7,10 +7,10 @@ import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than connections, so that all of them wait for the lock. */
+/** More requests than connections, so that all connections wait for the lock. */
 const REQUESTS = 6;
 
-test("requests for a locked table are answered 503, and all others 200 although the lock stays", async () => {
+test("requests for a locked table get a 503, and all others a 200 although the lock stays", async () => {
   await using db = await openTestDatabase();
   const { key, org, user } = await createFactory(db.sql).person();
   await makeVersion(db.sql, { orgId: org.id, authorId: user.id, name: "reviewer" });

@@ -1,4 +1,4 @@
-/** A runner killed in the middle of a build, with production heartbeats: how soon another one takes over. */
+/** A runner killed in the middle of a build, with production heartbeats: how soon another one replaces it. */
 import { expect, test } from "bun:test";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";

@@ -31,7 +31,7 @@ async function isBuilding(db: TestDatabase, id: string): Promise<boolean> {
   return row?.isBuilding ?? false;
 }
 
-test("without its database the service finishes what needs none, breaks off what does, and goes on by itself", async () => {
+test("without its database, the service finishes what does not need it, aborts what does, and recovers by itself", async () => {
   await using server = new OwnServer();
   await using db = await openTestDatabase(await server.start());
   await shortenHeartbeats(db, 6);

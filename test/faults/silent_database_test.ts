@@ -7,7 +7,7 @@ import { createFactory } from "../helpers/postgres/factory.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than connections: all but one wait for one, and a write uses the other. */
+/** More requests than connections: one request gets a connection, a write holds the other, and the rest wait. */
 const REQUESTS = 12;
 
 /** Blocks all writes of keys until it is disposed of. */
@@ -35,7 +35,7 @@ async function isWriteWaiting(sql: Sql): Promise<boolean> {
   return waiting.length > 0;
 }
 
-test("requests to a database that has fallen silent are answered 503, those that wait for a connection too", async () => {
+test("requests to a database that has gone silent get a 503, including those that wait for a connection", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const make = createFactory(db.sql);

@@ -1,4 +1,4 @@
-/** Storage or database fails in the middle of a build: the job waits, whatever dies meanwhile. */
+/** Storage or database fails in the middle of a build: the job waits, no matter what dies in the meantime. */
 import { expect, test } from "bun:test";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { downloadJob, getJob, jobOf, listMismatches, postJob, unzip } from "../helpers/exports/export_job.ts";
@@ -18,7 +18,7 @@ async function startStopped(
   act: () => Promise<void>,
 ): Promise<ServiceProcess> {
   return await app.db.owner.begin(async (tx) => {
-    // Before the start: a quick runner would be through with the table.
+    // Before the start: a quick runner would already have read the table.
     await tx`lock table analysis_records in access exclusive mode`;
     const runner = await startRunner(env);
     await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0);
@@ -27,7 +27,7 @@ async function startStopped(
   });
 }
 
-test("a build waits for a bucket that is gone, and another runner finishes it if the first one dies", async () => {
+test("a build waits for a bucket that is down, and another runner finishes it if the first one dies", async () => {
   await using s3 = await startS3Server();
   await using app = await openTestApp({ config: s3.config });
   const env = { ...s3.env, DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };
@@ -52,7 +52,7 @@ test("a build waits for a bucket that is gone, and another runner finishes it if
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a build whose database runs out of room waits until there is some, also to write that it waits", async () => {
+test("a build whose database runs out of space waits until there is some, even to record that it is waiting", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 10);
   const env = { DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };

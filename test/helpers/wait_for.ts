@@ -4,7 +4,7 @@ const PAUSE_MS = { min: 5, max: 200 };
 /** Each pause is this share of the time waited so far, so that long waits cost little CPU. */
 const PAUSE_SHARE = 1 / 10;
 
-/** A hang, on any machine: some are ten times slower than others, and then slow in everything. */
+/** Waiting this long means a hang on any machine: some are ten times slower than others in everything. */
 const HANG_MS = 300_000;
 
 /** Polls until `check` returns something truthy, and returns it; rejects after `timeoutMs`, which is given only if it is a promise of ours. */

@@ -124,7 +124,7 @@ async function exportOrg(client: Client): Promise<string> {
   return id;
 }
 
-/** A secret of an authenticator app, and a word of all else that identifies Ann or lets somebody act as her. */
+/** A secret of an authenticator app, and a word that is part of everything else that identifies Ann or allows acting as her. */
 const ANN = { secret: "annssecretbytes", word: "quince" };
 /** What stays on purpose, as the page says: the audit log. */
 const KEPT = ["audit_log"];

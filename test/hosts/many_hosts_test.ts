@@ -144,7 +144,7 @@ async function sha256OfDownload(person: Person, id: string): Promise<string> {
     .digest("hex");
 }
 
-test("exports come through nginx whole, and who signed in at one API has signed in at the other", async () => {
+test("exports come through nginx complete, and a user who signed in at one API is signed in at the other", async () => {
   const account = await makeAccount({ make: createFactory(db.sql) });
   const { email, password } = account;
   const login = await edge.request("/api/v1/auth/login", { method: "POST", body: { email, password } });
@@ -166,7 +166,7 @@ test("exports come through nginx whole, and who signed in at one API has signed 
   expect([...(await unzip(await bundle.arrayBuffer())).keys()]).toContain("manifest.json");
 });
 
-test("a file that breaks off behind nginx is broken for its client", async () => {
+test("a file that is cut off behind nginx is cut off for its client too", async () => {
   const [project = { id: "" }] = heavy.projects;
   const url = `${edge.url}/api/v1/export/projects/${project.id}/runs`;
   using download = await beginDownload(url, { authorization: `Bearer ${heavy.person.key}` });
@@ -177,7 +177,7 @@ test("a file that breaks off behind nginx is broken for its client", async () =>
   expect([status, isWhole]).toEqual([200, false]);
 });
 
-test("both APIs are asked, and know the client behind nginx, who cannot make up an address", async () => {
+test("both APIs get requests and see the client's address behind nginx, which the client cannot forge", async () => {
   const headers = { "x-forwarded-for": "203.0.113.9" };
   const ids: string[] = Array.from({ length: 40 }, () => crypto.randomUUID());
   const ask = (id: string) =>

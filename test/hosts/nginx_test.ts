@@ -34,7 +34,7 @@ const send = (text: string, drip?: string) => sendRaw(Number(new URL(nginx.url).
 const ask = (target: string, method = "GET") =>
   send(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
-test("the internet reads neither metrics nor health, however it spells them", async () => {
+test("the internet can read neither metrics nor health, however the path is spelled", async () => {
   const own = (path: string) => fetch(`${app.origin}${path}`).then(({ status }) => status);
   expect([await own("/metrics"), await own("/health/live"), await own("/health/ready")]).toEqual([
     200, 200, 200,
@@ -81,7 +81,7 @@ function targetsWithToken(): string[] {
   return [...PAGES_WITH_TOKEN.map((page) => `${page}?token=S3cret-token`), ...repeated];
 }
 
-test("the error log has no token of a link in a mail, also if no process responds", async () => {
+test("the error log has no token of a link in a mail, even if no process responds", async () => {
   const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
   await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
   for (const target of [...targetsWithToken(), "/models?q=logged"]) {
@@ -242,7 +242,7 @@ test("a download whose client reads nothing is reset by nginx, and ended by the 
   expect(logged).toMatchObject({ status: 200, outcome: "aborted" });
 });
 
-test("port 80 only redirects to https, which says so for a year, also in errors of nginx", async () => {
+test("port 80 only redirects to https, which sets HSTS for a year, even in errors from nginx", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-https-"));
   try {
     const authority = await makeAuthority(directory, "nginx");
@@ -281,7 +281,7 @@ test("port 80 only redirects to https, which says so for a year, also in errors 
   }
 });
 
-test("it serves every name beside other sites, and does not start beside another default site", async () => {
+test("it serves every host name beside other sites, and does not start beside another default site", async () => {
   const api = `127.0.0.1:${app.port}`;
   const host = { address: "127.0.0.1", prefix: [] };
   // nginx prefers the first site of a port if none is the default.

@@ -20,7 +20,7 @@ export interface PgBouncerOptions {
   settings?: Readonly<Record<string, string | number>>;
 }
 
-/** Returns the configuration with other values, also in commented lines. Throws if there is no such line. */
+/** Returns the configuration with other values, including those in commented-out lines. Throws if a value has no line. */
 function withSettings(text: string, settings: Readonly<Record<string, string | number>>): string {
   let result = text;
   for (const [name, value] of Object.entries(settings)) {

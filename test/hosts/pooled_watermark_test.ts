@@ -98,7 +98,7 @@ test("an export that is being read does not hold the watermark back", async () =
   await exportSql.end();
 });
 
-test("a watermark names the same rows for ever, whatever is written through the same sessions", async () => {
+test("a watermark selects the same rows forever, whatever is written through the same sessions", async () => {
   await using place = await openPooled(SESSIONS);
   const { db, api, writers } = place;
   const seen: { asOf: string; rows: number }[] = [];

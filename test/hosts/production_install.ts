@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 export interface ProductionInstall extends Installation, AsyncDisposable {
   /** The only folder that the processes may write to. */
   dataDir: string;
-  /** A command prefix that runs the command as nobody on a read-only file system. */
+  /** A command prefix that runs the command as the user `nobody` on a read-only file system. */
   prefix: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A production install, without development dependencies, as nobody on a read-only file system. Needs root. */
+/** A production install, without development dependencies, as the user `nobody` on a read-only file system. Needs root. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -36,7 +36,7 @@ interface SilentBucket extends AsyncDisposable {
   bucket: LanAddress;
   /** A member of the organization to export. */
   person: Person;
-  /** Of the API and the job runner. */
+  /** The data directory of the API and the job runner. */
   dataDir: string;
 }
 
@@ -98,7 +98,7 @@ test("a build waits for a bucket that falls silent in the middle, a download is 
   expect((await download).status).toBe(503);
   expect(await spooled()).toBe(0);
   await bucket.reconnect();
-  // The next range, and then all of it.
+  // The next range, and then the whole file.
   const part = await fetchFile({ range: `bytes=${5 * MIB}-${6 * MIB - 1}` });
   expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, MIB]);
   const whole = await (await fetchFile()).arrayBuffer();

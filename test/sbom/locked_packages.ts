@@ -6,7 +6,7 @@ interface LockedDependencies {
   peerDependencies?: Record<string, string>;
 }
 
-/** `bun.lock`, version 2. Keys of `packages` are paths below `node_modules`, without the folders of that name. */
+/** `bun.lock`, version 2. Keys of `packages` are paths with the `node_modules` folders left out. */
 export interface Lockfile {
   workspaces: { "": { dependencies: Record<string, string> } };
   packages: Record<string, [id: string, registry: string, LockedDependencies, integrity: string]>;

@@ -17,7 +17,7 @@ test("an emoji is one character", () => {
   ]);
 });
 
-test("a text that is cut within an emoji stays well-formed", () => {
+test("a text that is cut inside an emoji stays well-formed", () => {
   expect([shorten("abc", 3), shorten("abcd", 3)]).toEqual(["abc", "abc…"]);
   expect(shorten("ab😀", 3)).toBe("ab\uFFFD…");
 });
@@ -26,7 +26,7 @@ test("PostgreSQL stores neither NUL nor half of a surrogate pair", () => {
   expect(["a😀", "a\0", "a\uD83D"].map(isStorable)).toEqual([true, false, false]);
 });
 
-test("of marks that follow each other, the first thirty are normalized", () => {
+test("only the first thirty of consecutive marks are normalized", () => {
   expect(normalizeText("ﬁancé\u0301", "NFKC")).toBe("fiancé\u0301");
   expect(normalizeText("e\u0301x", "NFKC")).toBe("éx");
   // Ordering all of them would take minutes.

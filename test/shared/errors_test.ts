@@ -22,7 +22,7 @@ test("the text of an error has its details, unless the place that throws it says
   ]);
 });
 
-test("an error says when to retry if its code or its place does, beside other headers", () => {
+test("an error says when to retry if its code or the place that throws it does, along with other headers", () => {
   expect(new ApiError("SERVICE_UNAVAILABLE").headers).toEqual({ "Retry-After": "5" });
   expect(new ApiError("RATE_LIMITED", { retryAfter: 17 }).headers).toEqual({ "Retry-After": "17" });
   const headers = { "Content-Range": "bytes */9" };

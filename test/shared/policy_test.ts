@@ -95,7 +95,7 @@ describe("mayExportDataset()", () => {
     }
   });
 
-  test("wants any paid tier", () => {
+  test("requires any paid tier", () => {
     const member = { credential: session, role: "viewer" } as const;
     const paid = SUBSCRIPTION_TIERS.filter((tier) => mayExportDataset({ ...member, tier }).ok);
     expect(paid).toEqual(["hobbyist", "plus", "pro", "enterprise"]);
@@ -108,7 +108,7 @@ describe("mayExportDataset()", () => {
 });
 
 describe("mayExportBundle()", () => {
-  test("wants a personal credential, a publisher and a paid tier", () => {
+  test("requires a personal credential, a publisher and a paid tier", () => {
     expect(mayExportBundle({ credential: session, role: "publisher", tier: "hobbyist" })).toEqual({
       ok: true,
     });
@@ -127,7 +127,7 @@ describe("mayExportBundle()", () => {
   });
 });
 
-test("mayManageExportJobs() wants a personal credential, then publisher or above, on any plan", () => {
+test("mayManageExportJobs() requires a personal credential, then publisher or above, on any plan", () => {
   expect(mayManageExportJobs({ credential: key("automation"), role: "viewer" })).toMatchObject({
     code: "KEY_KIND_FORBIDDEN",
   });
@@ -135,12 +135,12 @@ test("mayManageExportJobs() wants a personal credential, then publisher or above
   expect(roles).toEqual(["publisher", "admin", "owner"]);
 });
 
-test("mayWriteDefinitions() begins at publisher", () => {
+test("mayWriteDefinitions() requires publisher or above", () => {
   const allowed = ORG_ROLES.filter((role) => mayWriteDefinitions(role).ok);
   expect(allowed).toEqual(["publisher", "admin", "owner"]);
 });
 
-test("mayCompareContent() wants any paid tier", () => {
+test("mayCompareContent() requires any paid tier", () => {
   expect(SUBSCRIPTION_TIERS.filter((tier) => mayCompareContent(tier).ok)).toEqual([
     "hobbyist",
     "plus",

@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a716-446655440000"])(
-  "slugCandidates() makes slugs of %j that a person could choose too",
+  "slugCandidates() makes slugs of %j that a person could also choose",
   (name) => {
     const found = slugCandidates(name).take(12).toArray();
     expect(found.filter(isProjectSlug)).toEqual(found);
@@ -22,7 +22,7 @@ test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a7
   },
 );
 
-test("isAccountSlug() knows what the database takes", () => {
+test("isAccountSlug() accepts exactly what the database accepts", () => {
   expect(["a", "a-b_c.d", "0x"].every(isAccountSlug)).toBe(true);
   expect(["", "-a", "A", "a b", "ä", "a".repeat(64)].some(isAccountSlug)).toBe(false);
 });

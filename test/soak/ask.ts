@@ -8,7 +8,7 @@ import type { Soak } from "./soak.ts";
 
 /** Longer than any response may take. */
 const PATIENCE_MS = 60_000;
-/** How often a client retries when told to. */
+/** How often a client retries when a response asks for it. */
 const TRIES = 6;
 /** Bun's error when nothing listens. */
 const REFUSED = "ConnectionRefused ECONNREFUSED";
@@ -49,7 +49,7 @@ export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Ans
   return { status, headers, body, json: <Body>() => JSON.parse(body.toString()) as Body };
 }
 
-/** Retries when told to; null if the load ended before there was a slot. */
+/** Retries when a response asks for it; null if the load ended before there was a slot. */
 async function askUntilServed(soak: Soak, chance: Chance, request: Ask): Promise<End | null> {
   for (let tries = 1; !soak.over.aborted || tries === 1; tries += 1) {
     const end = await askAnyApi(soak, chance, request);

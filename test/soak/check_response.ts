@@ -6,7 +6,7 @@ const LATER = [429, 503];
 
 /** The facts of a request that the rules need. */
 export interface Attempt {
-  /** Such as `GET /api/v1/models`. */
+  /** For example `GET /api/v1/models`. */
   what: string;
   /** The name of the process. */
   api: string;
@@ -17,7 +17,7 @@ export interface Attempt {
   expects: readonly number[];
   /** Streamed while it is made: it breaks when the database goes down. */
   isExport: boolean;
-  /** Its concurrency is limited: it may be told to retry. */
+  /** Its concurrency is limited: the response may say to retry. */
   hasSlot: boolean;
 }
 

@@ -31,7 +31,7 @@ describe("a response is checked", () => {
   const body = Buffer.from("{}");
   const found: End = { type: "answer", status: 200, headers: new Headers(), body };
 
-  test("by the status that was asked for", () => {
+  test("by the status that was expected", () => {
     expect(checkOutcome(ATTEMPT, found, NONE)).toBeNull();
     expect(checkOutcome({ ...ATTEMPT, expects: [201] }, found, NONE)).toContain("answered 200");
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, failure(404), NONE)).toBeNull();
@@ -85,7 +85,7 @@ describe("a missing response is checked", () => {
   const refused: End = { type: "refused" };
   const broken = (hasHead: boolean): End => ({ type: "broken", hasHead, message: "closed" });
 
-  test("by whether the process that was asked was down", () => {
+  test("by whether the requested process was down", () => {
     for (const end of [refused, broken(false), broken(true)]) {
       expect(checkOutcome(ATTEMPT, end, away("api-1", 1500, 1600))).toBeNull();
       expect(checkOutcome(ATTEMPT, end, away("api-2", 1500, 1600))).toBeString();
@@ -100,7 +100,7 @@ describe("a missing response is checked", () => {
     expect(checkOutcome(ATTEMPT, broken(true), gone)).toBeString();
   });
 
-  test("as wrong when nothing comes at all", () => {
+  test("as wrong when nothing arrives at all", () => {
     expect(checkOutcome(ATTEMPT, { type: "silent" }, away("api-1", 0, null))).toContain("no answer in 1 s");
   });
 });

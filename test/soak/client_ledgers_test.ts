@@ -86,7 +86,7 @@ test("keys: finds lost, unrevoked and surplus ones", async () => {
   ]);
 });
 
-test("exports: two of one cut that differ are found, and one that the table does not bear out", async () => {
+test("exports: finds two with the same cutoff that differ, and one that the table contradicts", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { user, org } = await make.person();

@@ -83,7 +83,7 @@ export async function live(
   soak: Soak,
   { step, pause, chance }: { step: Step; pause: Pause; chance: Chance },
 ): Promise<void> {
-  // Clients do not all start at once.
+  // So that clients do not all start at the same time.
   await rest(soak, chance.between(0, 2000));
   while (!soak.over.aborted) {
     const from = performance.now();

@@ -24,7 +24,7 @@ export interface Targets {
 
 interface Fault {
   name: string;
-  /** What is down meanwhile. */
+  /** What is down in the meantime. */
   what: string;
   /** Settles when it is up again. */
   run(): Promise<void>;

@@ -28,7 +28,7 @@ import type { Ledgers, Soak } from "./soak.ts";
 import { Tally } from "./tally.ts";
 import { makeWorld } from "./world.ts";
 
-/** In place of 20 s, because a run is short and many runners die. */
+/** Instead of 20 s, because a run is short and many runners die. */
 const HEARTBEAT_SECONDS = 6;
 const CATALOG_TIMEOUT_MS = 60_000;
 /**

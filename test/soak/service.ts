@@ -13,7 +13,7 @@ const LAST_LINES = 4;
 /** Characters of a line to keep: outages cause many lines, each with a stack. */
 const SHOWN = 600;
 
-/** A log line, or a line of stderr that is none. */
+/** A log line, or a line of stderr that is not one. */
 export interface ServiceLine {
   service: string;
   /** When it was read, by `performance.now()`. */
@@ -34,7 +34,7 @@ export interface Life {
 }
 
 export interface ServiceOptions {
-  /** Such as `api-1`. */
+  /** For example `api-1`. */
   name: string;
   folder: "api" | "jobs";
   /** The log message that says it is up. */
@@ -46,7 +46,7 @@ export interface ServiceOptions {
 export class Service {
   readonly lives: Life[] = [];
   readonly lines: ServiceLine[] = [];
-  /** Unrequested exits. */
+  /** Unexpected exits. */
   readonly accidents: string[] = [];
   readonly #options: ServiceOptions;
   #child: Child | null = null;

@@ -2,7 +2,7 @@
 import type { Outages } from "./outages.ts";
 import type { Soak } from "./soak.ts";
 
-/** Such as `02:30 | 14,210 requests | 912 exports | 80 jobs | errors: 503 41, broken 6 | PostgreSQL killed, 4 s ago`. */
+/** For example `02:30 | 14,210 requests | 912 exports | 80 jobs | errors: 503 41, broken 6 | PostgreSQL killed, 4 s ago`. */
 export function statusLine(
   { options, tally, findings, outages, latencies, abuse }: Soak,
   startedAt: number,

@@ -25,7 +25,7 @@ export class Tally {
       .join(", ");
   }
 
-  /** The largest `count` counters whose name starts with `prefix`, in the form of `list`. */
+  /** The `count` largest counters whose name starts with `prefix`, in the form of `list`. */
   top(prefix: string, count: number): string {
     return [...this.#counts]
       .filter(([name]) => name.startsWith(prefix))

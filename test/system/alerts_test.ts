@@ -75,7 +75,7 @@ test("promtool accepts the rules, the dashboard's expressions and the configurat
   });
 });
 
-test("every alert fires for what it is about, and is silent when that is nearly so", async () => {
+test("every alert fires for its condition, and stays silent when that is nearly met", async () => {
   const cases = Bun.YAML.parse(await Bun.file(join(ROOT, "test/fixtures/alert_cases.yml")).text()) as Record<
     string,
     AlertCase

@@ -70,7 +70,7 @@ function urlOf(name: ProcessName): string {
   return running.get(name)?.url ?? "";
 }
 
-/** Of the API, with what it reads in the database, which a busy one may not give in time. */
+/** Scrapes a process; for the API, until it has its figures from the database, which may be late on a busy machine. */
 async function scrape(name: ProcessName): Promise<string> {
   return waitFor(async () => {
     const text = await (await fetch(`${urlOf(name)}/metrics`)).text();
@@ -161,7 +161,7 @@ describe("METRICS_PORT", () => {
     }
   });
 
-  test("clients that connect and say or read nothing keep no scraper waiting", async () => {
+  test("clients that connect and send or read nothing do not block scrapers", async () => {
     const { port } = new URL(urlOf("api"));
     const open = () => Bun.connect({ hostname: "127.0.0.1", port: Number(port), socket: { data() {} } });
     const silent = await Promise.all(Array.from({ length: 200 }, open));
@@ -183,7 +183,7 @@ describe("METRICS_PORT", () => {
   });
 });
 
-/** Names of metrics in a PromQL expression: what is no function, keyword, label or text. */
+/** Names of metrics in a PromQL expression: anything but functions, keywords, labels and text. */
 function metricsOf(expr: string): string[] {
   const bare = expr
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, "")

@@ -75,7 +75,7 @@ async function statusOf(path: string, request: TestRequest): Promise<number | un
   return response?.status;
 }
 
-test("sessions and keys reach the organization no more, at once, in the other process; they work on elsewhere", async () => {
+test("sessions and keys lose the organization at once in the other process; they keep working elsewhere", async () => {
   const { bob, project, remove } = await openScene();
   const inOrg = { headers: { "x-org-slug": bob.org.slug } };
   const statuses = (key: string) =>
@@ -95,14 +95,14 @@ test("sessions and keys reach the organization no more, at once, in the other pr
   await waitFor(async () => (await statusOf("/auth/me", { key: bob.boundKey })) === 401);
   const me = await second?.request("/api/v1/auth/me", { key: bob.token });
   expect(await me?.text()).not.toContain(bob.org.slug);
-  // Also after joining again: whoever had the key may have kept it.
+  // Even after joining again, because others may have kept a copy of the key.
   await make.member({ orgId: bob.org.id, userId: bob.user.id, role: "publisher" });
   expect(await statusOf(`/orgs/${bob.org.slug}/members`, { key: bob.token })).toBe(200);
   expect(await statusOf("/auth/me", { key: bob.boundKey })).toBe(401);
 });
 
 // The check of rights comes after 25 s, during which the next test runs.
-test.concurrent("running downloads of the organization break off, with sessions and keys", async () => {
+test.concurrent("running downloads of the organization are cut off, with sessions and keys", async () => {
   const { bob, project, remove } = await openScene();
   await addNoise(db, project, MEBIBYTES);
   const url = `${second?.url}/api/v1/export/projects/${project.id}/runs`;
@@ -113,7 +113,7 @@ test.concurrent("running downloads of the organization break off, with sessions 
   for (const download of [bySession, byKey]) expect((await download.readOn()).isWhole).toBe(false);
 });
 
-test.concurrent("a build that the member requested goes on for the organization; they get neither file nor mail", async () => {
+test.concurrent("a build that the member requested continues for the organization; they get neither file nor mail", async () => {
   const { bob, owner, remove } = await openScene();
   if (!first) throw new Error("Cannot request an export without a process");
   const { id } = await jobOf(await postJob(first, bob));
@@ -154,7 +154,7 @@ test("webhooks that the member created stay the organization's", async () => {
   expect(await list?.text()).toContain(body.url);
 });
 
-test("a request that was let in before the removal writes nothing after it", async () => {
+test("a request that was authorized before the removal writes nothing after it", async () => {
   const { bob, remove } = await openScene();
   const ann = await make.person({ org: bob.org, role: "viewer" });
   await db.sql`update organization_members set role = 'owner' where user_id = ${bob.user.id} and org_id = ${bob.org.id}`;

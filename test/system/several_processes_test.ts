@@ -43,7 +43,7 @@ async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[
   }
 }
 
-test("an organization queues as many export jobs as the hour allows, and no more", async () => {
+test("an organization queues as many export jobs as the hourly limit allows, and no more", async () => {
   const person = await createFactory(db.sql).person({ role: "publisher" });
   const clients = [...processes, ...processes, ...processes, ...processes];
   const queued = await Promise.all(clients.map((api) => queueToTheLimit(api, person)));
@@ -75,14 +75,14 @@ async function attempt(pairs: readonly { email: string; address: string }[]): Pr
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);
 const REFUSED_BEYOND_LIMIT = ATTEMPTS.map((index) => (index < LOGINS_PER_MINUTE ? 401 : 429));
 
-test("an account has its attempts per minute, whoever tries", async () => {
+test("an account has a limit of attempts per minute, from any address", async () => {
   const { email } = await makeAccount({ make: createFactory(db.sql) });
   expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
     REFUSED_BEYOND_LIMIT,
   );
 });
 
-test("an address tries as often as the minute allows, whatever accounts", async () => {
+test("an address has a limit of attempts per minute, for any accounts", async () => {
   const pairs = ATTEMPTS.map((n) => ({ email: `nobody-${n}@example.com`, address: "203.0.113.7" }));
   expect(await attempt(pairs)).toEqual(REFUSED_BEYOND_LIMIT);
 });

@@ -78,7 +78,7 @@ test("every process works over connections that are all encrypted", async () => 
     { applicationName: "ulr-export", ssl: true },
     { applicationName: "ulr-jobs", ssl: true },
   ]);
-  // The replica's connections use the same options: they got far enough to notice that this server is no replica.
+  // The replica's connections use the same options: they got far enough to see that this server is not a replica.
   const notReplica = ({ err }: Record<string, unknown>) =>
     JSON.stringify(err)?.includes("leads to a server that is not a replica");
   await waitFor(() => api.logLines().some(notReplica));

@@ -93,7 +93,7 @@ test("the CI script fails if it cannot check, and does not print its key", async
   expect([unset.code, unset.lines]).toEqual([1, []]);
 });
 
-test("the CI script repeats a request that is refused for its rate, and says so if that does not help", async () => {
+test("the CI script retries a rate-limited request, and says so if that does not help", async () => {
   await using server = await openListeningApp();
   const person = await server.app.make.person();
   const { folder, ...repository } = await openRepository({ "a.agent.yaml": agentYaml("a") });

@@ -10,7 +10,7 @@ for (const [name, script] of Object.entries(scripts)) {
   const [, file = "", ...args] = script.split(" ");
   // `prestart` and its kin install packages.
   if (!file.endsWith(".ts")) continue;
-  test(`bun run ${name} --help says how it is used, and does nothing`, async () => {
+  test(`bun run ${name} --help explains its usage, and does nothing`, async () => {
     const result = await runCommand([process.execPath, join(ROOT, file), ...args, "--help"]);
     expect(result).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^Usage: /), stderr: "" });
   });

@@ -18,7 +18,7 @@ const NOT_EXPORTED: readonly string[] = [
 
 const TABLES = Object.values(EXPORT_DATASETS).map(({ table }) => table);
 
-test("every tracker column is either exported or decided not to be", async () => {
+test("every tracker column is either exported or deliberately internal", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ tableName: string; columnName: string }[]>`
     select table_name, column_name

@@ -13,7 +13,7 @@ function layerOf(path: string): string {
   return /^(?:api\/pages\/(?:\w+\/)?|api\/admin\/|[\w-]+\/)/.exec(path)?.[0] ?? "";
 }
 
-test("no name is exported twice in a layer, and none of shared/ anywhere else", async () => {
+test("no name is exported twice in a layer, and names of shared/ are exported nowhere else", async () => {
   const places = new Map<string, string[]>();
   for (const path of await listFiles("{api,sql,shared,jobs,catalog-sync,deploy}/**/*.ts")) {
     const text = await Bun.file(join(ROOT, path)).text();

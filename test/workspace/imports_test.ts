@@ -88,8 +88,8 @@ test("no files import each other in a circle", () => {
 
 const MAX_FLOORS = 7;
 
-/** Folders down to the second level below api/. A folder stands one floor above the highest that it imports from. */
-test("folders of api/ import each other in no circle and stand on few floors", () => {
+/** Folders down to the second level below api/. A folder is one layer above the highest that it imports from. */
+test("folders of api/ import each other without cycles and in few layers", () => {
   const folderOf = (path: string) => dirname(path).split("/").slice(0, 3).join("/");
   const files = Map.groupBy(
     sources.filter(({ folder }) => folder === "api"),

@@ -62,7 +62,7 @@ unzip -q -d ${name} ${name}.zip`;
   };
 }
 
-test("a copy in DuckDB follows its project, through an increment without rows too", async () => {
+test("a copy in DuckDB follows its project, even through an increment without rows", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const { person, project, ids } = await makeExportProject(app);

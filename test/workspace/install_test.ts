@@ -17,7 +17,7 @@ async function openFolder(files: Readonly<Record<string, object>>) {
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Runs a `start` that prints `started`, after what precedes ours. */
+/** Runs a `start` script that prints `started`, after the same pre-scripts as ours. */
 function runStart(cwd: string) {
   return Bun.spawnSync([process.execPath, "run", "start"], { cwd });
 }
@@ -31,7 +31,7 @@ test("start, test, check and bench install what is missing", () => {
   for (const name of ["check", "bench"]) expect(scripts[`pre${name}`]).toContain("--cwd test/bench");
 });
 
-test("a package under another name is installed when its own version is there", async () => {
+test("an aliased package counts as installed when its own version is present", async () => {
   await using folder = await openFolder({
     "package.json": { dependencies: { "@a/b": "1.2.3", other: "npm:@a/b@2.0.0" } },
     "node_modules/@a/b/package.json": { version: "1.2.3" },

@@ -36,7 +36,7 @@ test("relative links in documents lead somewhere", async () => {
   expect(broken).toEqual([]);
 });
 
-test("paths of files that documents name in code are there", async () => {
+test("file paths that documents name in code exist", async () => {
   const missing = documents.flatMap(({ path, text }) =>
     [...text.matchAll(/`((?:api|catalog-sync|deploy|docs|jobs|shared|sql|test)\/[\w./-]*)`/g)]
       .map(([, name = ""]) => name)

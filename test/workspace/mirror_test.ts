@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { sources, sourcesOf, tests } from "./mirror.ts";
 
-test("a test file has the name of a source file, or is a part in a folder of that name", () => {
+test("a test file has the name of a source file, or is a part in a folder with that name", () => {
   const lost = tests.filter((path) => !sourcesOf(path).some((source) => sources.includes(source)));
   expect(lost).toEqual([]);
 });

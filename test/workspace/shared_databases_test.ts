@@ -1,9 +1,12 @@
-/** Databases that go from one test to the next: nothing of the first test is left in them, and changed tables do not go on. */
+/**
+ * Databases that go from one test to the next: nothing of the first test is left in them, and databases with changed
+ * tables are not reused.
+ */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../helpers/http/app.ts";
 import { createTestDatabase, openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 
-/** Rows of each table, and numbers that sequences have given. */
+/** The rows of each table, and the current values of sequences. */
 async function contentOf({ admin }: TestDatabase): Promise<Record<string, string>> {
   const relations = await admin<{ name: string; kind: string }[]>`
     select oid::regclass::text as name, relkind as kind

@@ -102,7 +102,7 @@ const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: P
 const run: RunStatement = async (statement, values) =>
   (await pool.query({ ...statement, values: [...values] })).rows;
 
-/** By path. Those with parameters are prepared under a name. */
+/** The statements by path. Those with parameters are prepared under a name. */
 const recorded = new Map(
   Object.entries<RecordedStatement[]>(JSON.parse(process.env["STATEMENTS"] ?? "{}")).map(
     ([path, statements], read) => [

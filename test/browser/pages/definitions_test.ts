@@ -67,7 +67,7 @@ function rejectDialogs(page: Page): string[] {
   return dialogs;
 }
 
-test("what strangers wrote runs nothing and loads nothing, and fits any page on a phone", async () => {
+test("text by strangers runs nothing and loads nothing, and fits every page on a phone", async () => {
   for (const path of ["/definitions", ...TABS.map(pathOf)]) {
     await dashboard.visit({ path, as: publisher, viewport: { width: 320, height: 640 } }, async (page) => {
       const dialogs = rejectDialogs(page);
@@ -81,7 +81,7 @@ test("what strangers wrote runs nothing and loads nothing, and fits any page on 
   }
 });
 
-test("a name with a mark that turns the direction of text turns nothing beside it", async () => {
+test("a name with a mark that changes the direction of text does not affect the text beside it", async () => {
   const yaml = stringify({
     agent: {
       interface: {

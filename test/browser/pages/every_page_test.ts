@@ -35,7 +35,7 @@ const LOOKS = [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 320 },
 ] as const;
-/** Of a phone, a tablet and windows, in pixels. */
+/** The widths of a phone, a tablet and windows, in pixels. */
 const WIDTHS = [320, 700, 1000, 1280];
 
 /** Returns what hinders reading or using the page in its current state. */

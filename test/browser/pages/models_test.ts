@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-test("on paper, the list has its rows, without what one ticks and fills in", async () => {
+test("on paper, the list has its rows, without checkboxes and fields", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("tbody tr").first().isVisible()).toBe(true);
@@ -81,7 +81,7 @@ test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostil
   },
 );
 
-test("ticked models are counted, four at most, and stay ticked while one sorts and filters", async () => {
+test("ticked models are counted, four at most, and stay ticked during sorting and filtering", async () => {
   await dashboard.visit({ path: "/models?limit=2&sortBy=name&sortOrder=desc" }, async (page) => {
     const status = page.locator(".bottom-bar [role=status]");
     const boxes = page.locator("tbody input[type=checkbox]");
@@ -110,7 +110,7 @@ test("ticked models are counted, four at most, and stay ticked while one sorts a
   });
 });
 
-test("a page that the Back button takes from memory has what was ticked and cleared on other pages", async () => {
+test("a page that the Back button restores from memory shows what was ticked and cleared on other pages", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     const status = page.locator(".bottom-bar [role=status]");
     await page.getByText("0 of 4 selected").waitFor();

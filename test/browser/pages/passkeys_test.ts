@@ -141,7 +141,7 @@ test("a passkey is added, signs in, and is removed", async () => {
   expect(laptop.faults).toEqual([]);
 });
 
-test("what goes wrong with the device is said, and can be tried again", async () => {
+test("device errors are shown, and can be retried", async () => {
   const account = await makeAccount(dashboard);
   await using laptop = await openLaptop();
   const { page, authenticator } = laptop;
@@ -228,7 +228,7 @@ test("without JavaScript, codes of an app and recovery codes sign in", async () 
   await page.getByRole("link", { name: "Remove Phone" }).waitFor();
 });
 
-test("an organization that requires a second factor says what to do, and lets its member in afterwards", async () => {
+test("an organization that requires a second factor says what to do, and then lets its member in", async () => {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
   await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });

@@ -53,7 +53,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await page.getByText("This version is deprecated.").waitFor();
 }
 
-test("leaving with unsaved text asks, and saving it does not", async () => {
+test("leaving with unsaved text asks for confirmation, and saving it does not", async () => {
   const member = await dashboard.member();
   const path = "/definitions/new";
   await dashboard.visit({ path, as: member }, async (page) => {
@@ -81,7 +81,7 @@ for (const [colorScheme, width, javaScriptEnabled] of [
   ["light", 1280, true],
   ["dark", 320, false],
 ] as const) {
-  test(`a definition is written, mended, published twice and deprecated: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`, async () => {
+  test(`a definition is written, fixed, published twice and deprecated: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`, async () => {
     const member = await dashboard.member();
     const { slug } = member.org;
     const options = { colorScheme, viewport: { width, height: 900 }, javaScriptEnabled };

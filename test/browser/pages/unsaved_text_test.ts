@@ -151,7 +151,7 @@ test("a discarded text is not offered again", async () => {
   });
 });
 
-test("a saved text is forgotten, also if publishing follows", async () => {
+test("a saved text is forgotten, even if publishing follows", async () => {
   await visitAsAnn(async (page) => {
     for (const [name, button] of [
       ["saved", "Save draft"],
@@ -191,7 +191,7 @@ test("signing out forgets the texts, even if its response is lost", async () => 
   });
 });
 
-test("so does signing out on an invitation of another account", async () => {
+test("signing out on an invitation for another account forgets the texts too", async () => {
   const { id: orgId } = await dashboard.make.org();
   await dashboard.make.member({ orgId, userId: bob.id, role: "owner" });
   const invitation = { orgId, email: "invited@example.com", invitedBy: bob.id };
@@ -248,7 +248,7 @@ test("a restored text does not replace what others have saved since", async () =
   });
 });
 
-test("without room in the storage, saving works and nothing is offered", async () => {
+test("when the storage is full, saving works and nothing is offered", async () => {
   await visitAsAnn(async (page) => {
     await page.evaluate(`for (let length = 2 ** 23; length > 0; length >>= 1)
       try { while (true) sessionStorage.setItem(length + ":" + sessionStorage.length, "x".repeat(length)) } catch {}`);

@@ -66,7 +66,7 @@ for (const [what, value, error] of [
   });
 }
 
-test("an empty document is accepted only with --force; a document that is not a catalog never", async () => {
+test("an empty document is accepted only with --force; a document that is not a catalog is never accepted", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument(MODELS)));
@@ -150,7 +150,7 @@ test("a source is asked with the ETag of the catalog that is stored, and only th
   expect(asked()).toBeUndefined();
 });
 
-test("of two syncs that store at once one works, and the other leaves no trace", async () => {
+test("when two syncs store at once, one succeeds and the other leaves no trace", async () => {
   await using db = await openTestDatabase();
   const other = await db.sql.reserve();
   await other`begin`;
@@ -198,7 +198,7 @@ test("a hanging source holds no lock and no transaction", async () => {
   expect(await hanging).toMatchObject({ outcome: "changed" });
 });
 
-test("a sync does not keep publications waiting, nor a publication a sync", async () => {
+test("a sync does not block publications, nor does a publication block a sync", async () => {
   await using app = await openTestApp();
   const author = await app.make.person();
   const held = heldSource(makeDocument(MODELS));
@@ -263,7 +263,7 @@ test("a database that accepts no writes is reported with its reason", async () =
   }
 });
 
-test("a database that is away is reported, and nothing is thrown", async () => {
+test("a database that cannot be reached is reported, and nothing is thrown", async () => {
   const pool = openPool("postgres://nobody@127.0.0.1:1/none", { applicationName: "test-sync", max: 2 });
   const lines: string[] = [];
   const report = await syncFrom(pool, documentSource(makeDocument(MODELS)), {

@@ -71,7 +71,7 @@ test("a price that the source takes back was never one", async () => {
   expect([await priceNow(sql), (await listHeldPrices(sql)).length]).toEqual([PAID, 1]);
 });
 
-test("another doubtful price begins to wait again; what else changes of the model is taken", async () => {
+test("a different doubtful price starts waiting again; the model's other changes are taken", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -120,7 +120,7 @@ test("a price waits if it changes by more than five times, or to or from 0", asy
   expect(taken.map(({ modelId }) => modelId).toSorted()).toEqual(found("taken"));
 });
 
-test("what an operator rejects waits for as long as the source says it, and no longer", async () => {
+test("what an operator rejects waits as long as the source lists it, and no longer", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -165,7 +165,7 @@ test("force takes doubtful prices, and so does the bundled copy", async () => {
   expect(await priceNow(sql)).toEqual(PAID);
 });
 
-test("a price waits on while its row cannot be read, and not after its model is gone", async () => {
+test("a price keeps waiting while its row cannot be read, but not after its model is gone", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID, { other: { b: {} } }));
@@ -188,7 +188,7 @@ async function openPriceServer(cost: unknown) {
   return Object.assign(server, { state });
 }
 
-test("a source whose document has not changed says its doubtful prices again", async () => {
+test("an unchanged document counts as listing its doubtful prices again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await using server = await openPriceServer(PAID);
@@ -224,7 +224,7 @@ test("a document that has not changed confirms no price of a row that cannot be 
   await wait(sql, "2 hours");
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "unchanged",
-    // As those of the sync that could not read the row.
+    // The same counts as those of the sync that could not read the row.
     counts: { updated: 0, unchanged: 1, skipped: 1, held: 1 },
   });
   expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();
@@ -268,7 +268,7 @@ for (const [what, after, error] of [
   });
 }
 
-test("a tenth of the models, and half of a provider's, may go at once; of few models half", async () => {
+test("a tenth of the models, and half of a provider's, may be removed at once; if there are few models, half", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(10, 40));
@@ -281,7 +281,7 @@ test("a tenth of the models, and half of a provider's, may go at once; of few mo
   expect(await syncFrom(sql, documentOf(4, 0))).toMatchObject({ counts: { gone: 4, inserted: 0 } });
 });
 
-test("other doubts, those of another source, and those before a good sync confirm nothing", async () => {
+test("other doubts, doubts about another source, and doubts from before a good sync confirm nothing", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -295,7 +295,7 @@ test("other doubts, those of another source, and those before a good sync confir
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
 });
 
-test("an operator's decision about a document counts for the next syncs, the last one most", async () => {
+test("an operator's decision about a document applies to the next syncs, and the latest decision wins", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -308,7 +308,7 @@ test("an operator's decision about a document counts for the next syncs, the las
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "changed" });
 });
 
-test("a document that takes more than the one that waited waits again", async () => {
+test("a document that removes more than the waiting one waits again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const refused = { outcome: "refused" };
@@ -329,7 +329,7 @@ test("a document that takes more than the one that waited waits again", async ()
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed", counts: { gone: 26 } });
 });
 
-test("accepting takes what the last refused document would take, and no earlier one", async () => {
+test("accepting applies to what the last refused document would remove, and to no earlier one", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -340,7 +340,7 @@ test("accepting takes what the last refused document would take, and no earlier 
   expect(await syncFrom(sql, documentOf(24, 15))).toMatchObject({ outcome: "changed", counts: { gone: 25 } });
 });
 
-test("a rejected document stays out when it takes more or less", async () => {
+test("a rejected document stays rejected when it removes more or less", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));

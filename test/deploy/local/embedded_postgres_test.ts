@@ -1,5 +1,5 @@
 /**
- * The embedded PostgreSQL under difficult conditions: a checkout that others cannot enter, an installation without
+ * The embedded PostgreSQL under difficult conditions: a checkout that other users cannot enter, an installation without
  * scripts.
  */
 import { expect, test } from "bun:test";
@@ -43,7 +43,7 @@ interface Checkout extends Disposable {
   start(ask: (urls: EmbeddedPostgres["urls"]) => Promise<void>, account?: { uid?: number }): Promise<void>;
 }
 
-/** A copy of what the database needs of this checkout, in a folder that only its owner can enter. */
+/** A copy of the files in this checkout that the database needs, in a folder that only its owner can enter. */
 function copyToClosedFolder(): Checkout {
   const parent = mkdtempSync(join(tmpdir(), "ulr-closed-"));
   chmodSync(parent, 0o755);

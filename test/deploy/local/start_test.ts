@@ -90,7 +90,7 @@ test("the first boot says where everything is, and keeps the secrets for the own
   }
 });
 
-test("the model catalog is there from the first response", () => {
+test("the model catalog is available from the first response", () => {
   expect(first.models).toMatchObject({ data: { total: 5276 } });
 });
 
@@ -114,7 +114,7 @@ test("a later boot finds the data, prints the same credentials and cannot change
   expect(await queryEmbedded(directory, "select count(*) > 0 as found from issues")).toEqual([
     { found: true },
   ]);
-  // On a busy machine, the database may answer too late for a moment.
+  // On a busy machine, the database may briefly respond too late.
   await waitFor(async () => (await fetch(`http://127.0.0.1:${stack.port}/health/ready`)).ok);
   const sessions = `
     select distinct usename as role
@@ -202,7 +202,7 @@ async function launch(
   return launcher;
 }
 
-test("a launcher that dies without passing the signal on, as npx does, takes everything with it", async () => {
+test("when a launcher dies without passing the signal on, as npx does, everything stops", async () => {
   using directory = copyDataDirectory(firstBoot);
   const command = ["/bin/sh", "-c", '"$0" deploy/local/main.ts & wait', process.execPath];
   const launcher = await launch(directory, command, { npm_lifecycle_event: "start" });

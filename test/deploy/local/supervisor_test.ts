@@ -63,14 +63,14 @@ test("only LF ends a line", async () => {
   expect(lines).toEqual(["a\u2028b\rc", "", "d"]);
 });
 
-test("stop() kills a child that does not end in its time", async () => {
+test("stop() kills a child that does not exit in time", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const child = await spawnShell(supervisor, "echo no", [], 50);
   await child.stop();
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("stop() waits no longer once it is forced", async () => {
+test("stop() stops waiting once it is forced", async () => {
   const force = new AbortController();
   await using supervisor = openSupervisor({ force: force.signal });
   const lines: string[] = [];
@@ -82,7 +82,7 @@ test("stop() waits no longer once it is forced", async () => {
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("a supervisor ends its children newest first, and starts no more", async () => {
+test("a supervisor stops its children newest first, and starts no new ones", async () => {
   const lines: string[] = [];
   const supervisor = openSupervisor({ force: NEVER });
   await spawnShell(supervisor, "echo older; exit 0", lines);
@@ -93,7 +93,7 @@ test("a supervisor ends its children newest first, and starts no more", async ()
   await expect(supervisor.spawn(late)).rejects.toThrow("Cannot run late: everything is being stopped");
 });
 
-test("a program that is not there is named", async () => {
+test("a program that does not exist is named", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const absent = {
     name: "absent",

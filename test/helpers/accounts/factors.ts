@@ -7,12 +7,12 @@ import { codeAt } from "./totp_code.ts";
 /** Pages of PUBLIC_URL in tests. */
 export const ORIGIN = "http://localhost:3000";
 
-/** A clock that stands still, for `now` of the app, and the codes that an app shows. */
+/** A stopped clock for `now` of the app, and the codes that an authenticator app shows. */
 export class Clock {
   time = Date.now();
   readonly now = (): number => this.time;
 
-  /** To the next code. */
+  /** Moves the clock to the next code. */
   step(): void {
     this.time += 30_000;
   }

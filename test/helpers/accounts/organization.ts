@@ -46,7 +46,7 @@ export async function openOrgScene(options: TestAppOptions = {}): Promise<OrgSce
 
 export interface MadeInvitation {
   id: string;
-  /** Of the link in its mail. */
+  /** The token of the link in its mail. */
   token: string;
 }
 

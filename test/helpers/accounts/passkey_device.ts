@@ -1,12 +1,12 @@
-/** A passkey in software: makes the responses that a browser would, also such as an attacker would. */
+/** A passkey in software: makes the responses that a browser would, and those that an attacker would. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 interface Challenge {
-  /** Of the options that the service returned. */
+  /** The challenge in the options that the service returned. */
   challenge: string;
   /** The page that the browser is on. */
   origin: string;
-  /** The host that the browser tells the device; that of the origin if omitted. */
+  /** The host that the browser passes to the device; the origin's host if omitted. */
   rpId?: string;
 }
 
@@ -86,7 +86,7 @@ function cborText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);
 }
 
-/** Of 24 bytes or more. */
+/** Encodes a byte string of 24 bytes or more. */
 function cborBytes(bytes: Buffer): Buffer {
   const { length } = bytes;
   const head = length < 256 ? [0x58, length] : [0x59, length >> 8, length & 255];

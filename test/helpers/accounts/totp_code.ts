@@ -1,4 +1,4 @@
-/** A second implementation of TOTP (RFC 6238), from the standard alone, to compare the service's with. */
+/** A second implementation of TOTP (RFC 6238), written from the standard alone, to check the service's. */
 import { createHmac } from "node:crypto";
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";

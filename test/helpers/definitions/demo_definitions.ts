@@ -7,7 +7,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabular
 const FOLDER = join(import.meta.dir, "../../demo/definitions");
 
 export interface DemoDefinition {
-  /** Such as `review-code.command.yaml`. */
+  /** For example `review-code.command.yaml`. */
   file: string;
   type: DefinitionType;
   yaml: string;

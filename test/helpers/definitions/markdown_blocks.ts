@@ -3,7 +3,7 @@ import MarkdownIt from "markdown-it";
 import { load } from "./translation.ts";
 
 export interface MarkdownBlock {
-  /** Such as `paragraph`, `list_item` or `h2`. */
+  /** For example `paragraph`, `list_item` or `h2`. */
   name: string;
   /** The source of its text; for a fence with its info string. */
   text: string;

@@ -121,7 +121,7 @@ export class HistoryWriters {
     const opened = Promise.withResolvers<Transaction>();
     const finished = Promise.withResolvers<void>();
     const ended = this.#pool.begin(async (tx) => {
-      // Writers that want the same row give up instead of waiting, also on the node that holds the row.
+      // Writers that want the same row give up instead of waiting, even on the node that holds the row.
       await tx`set local citus.propagate_set_commands = 'local'`;
       await tx`set local lock_timeout = '5ms'`;
       const [{ startedAt }] = await tx<[{ startedAt: string }]>`select now()::timestamptz(3) as started_at`;

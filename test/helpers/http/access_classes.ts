@@ -15,9 +15,9 @@ export const CALLERS = [
   // No member of the requested organization, and on the free tier.
   "platformAdmin",
   ...["session", "automationKey", "systemKey", "readKey"],
-  // Of the organization's owner, and of the outsider.
+  // Sessions of the organization's owner and of the outsider.
   ...["ownerSession", "outsiderSession"],
-  // Bound to the requested organization, and to another organization of the same user.
+  // Keys bound to the requested organization, and to another organization of the same user.
   ...["boundKey", "boundElsewhere"],
   ...["revokedKey", "expiredKey", "unknownKey", "endedSession"],
 ] as const;

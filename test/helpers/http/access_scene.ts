@@ -232,19 +232,19 @@ export const knownPassword: Subject = async ({ scene, userId }) => {
   return password;
 };
 
-/** Forgets the mails that were asked for, because a network can ask for a limited number. */
+/** Forgets the requested mails, because a network can request only a limited number. */
 export const quietNetwork: Subject = async ({ scene }) => {
   await scene.api.db.sql`delete from account_mails`;
   return "";
 };
 
-/** The token of a mail to somebody who has forgotten their password. */
+/** The token of a mail to a user who has forgotten their password. */
 export const resetToken: Subject = async ({ scene }) => {
   const { id: userId, email } = await scene.api.make.user();
   return makeMailToken(scene.api, { kind: "password_reset", email, userId });
 };
 
-/** The token of a mail to somebody's new address. */
+/** The token of a mail to a user's new address. */
 export const emailToken: Subject = async ({ scene }) => {
   const { id: userId, email: oldEmail } = await scene.api.make.user();
   return makeMailToken(scene.api, {
@@ -255,7 +255,7 @@ export const emailToken: Subject = async ({ scene }) => {
   });
 };
 
-/** The token of a mail to somebody who signs up. */
+/** The token of a mail to a person who signs up. */
 export const signUpToken: Subject = async ({ scene }) => {
   const username = freeName();
   const details = { username, passwordHash: await hashCheaply("seven quiet lamps at noon"), name: null };

@@ -55,7 +55,7 @@ export interface TestAppOptions {
   database?: TestDatabase;
   /** The test's own servers: the database is created on the primary and read from the replica. */
   servers?: { primaryUrl: string; replicaUrl: string };
-  /** Milliseconds since the epoch, for the rate limits. */
+  /** The clock of the rate limits, in milliseconds since the epoch. */
   now?: () => number;
   /** Overrides STREAM_RULES. */
   streamRules?: Partial<StreamRules>;

@@ -118,7 +118,7 @@ export interface ProbeOptions {
   /** Used by the route that resolves an organization. */
   sql?: () => Pool;
   streams?: StreamReport;
-  /** GET /api/v1/wait answers when this settles. */
+  /** GET /api/v1/wait responds when this settles. */
   wait?: Promise<void>;
 }
 

@@ -8,7 +8,7 @@ export interface CollectedSpan {
   name: string;
   kind: number;
   attributes: Record<string, unknown>;
-  /** Of the process. */
+  /** The attributes of the process. */
   resource: Record<string, unknown>;
   /** 2 means failed. */
   status: number;

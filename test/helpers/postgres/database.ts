@@ -38,7 +38,7 @@ function withDatabase(server: string, database: string, role?: string): string {
   return url.href;
 }
 
-/** Derived from the superuser's URL, so that all test processes know it and nobody else does. */
+/** Derived from the superuser's URL, so that all test processes know it and no one else does. */
 function passwordOf(server: string, role: string): string {
   return new Bun.CryptoHasher("sha256").update(`${new URL(server).password} ${role}`).digest("hex");
 }
@@ -217,7 +217,7 @@ export async function openTestDatabase(server = serverUrl()): Promise<TestDataba
   return lend(database);
 }
 
-/** Creates a database that no test has used, and none will after this one: for tests of plans and of the pages that are read. */
+/** Creates a database for this test only, used by no test before or after it: for tests of plans and of the pages that are read. */
 export async function createTestDatabase(server = serverUrl()): Promise<OwnDatabase> {
   return createFrom(await reach(server).template(), server);
 }

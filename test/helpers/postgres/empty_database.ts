@@ -4,23 +4,23 @@ import type { Pool } from "../../../sql/connection/pool.ts";
 /** Beyond this, dropping the database costs less. Indexes keep their size when they are emptied. */
 const MAX_GROWTH_BYTES = 6 * 1024 * 1024;
 
-/** Rows of the migrations in tables that tests write: as they were. */
+/** Rows that migrations inserted into tables that tests write: restored as they were. */
 const FIRST_ROWS = `
   insert into audit_chain default values;
   insert into event_log default values;
   insert into catalog_version (number) values (1);`;
 
-/** Rows of the migrations that hardly a test writes; a database where one did is dropped. */
+/** Rows that migrations inserted and that tests rarely change; a database where a test did is dropped. */
 const CONSTANT = ["schema_migrations", "schema_compatibility", "pgboss.version", "pgboss.queue"];
 
 interface State {
-  /** Sessions in a transaction, locks of sessions, prepared transactions: somebody is not done. */
+  /** Sessions in a transaction, locks of sessions, prepared transactions: signs that something is still running. */
   busy: number;
-  /** Of the tables that have or had rows, with their indexes. */
+  /** The size of the tables that have or had rows, with their indexes. */
   bytes: number;
   /** Names of tables that have or had rows. */
   tables: string[];
-  /** Names of sequences that have given a number. */
+  /** Names of sequences that have been used. */
   sequences: string[];
   constants: string;
 }
@@ -46,7 +46,7 @@ async function readState(sql: Pool): Promise<State> {
   return state;
 }
 
-/** Of a new database, the same for all of a process. */
+/** The state of a new database, the same for all databases of a process. */
 let original: State | undefined;
 
 /** Notes what a new database has. */

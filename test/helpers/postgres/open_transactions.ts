@@ -1,4 +1,4 @@
-/** What must have ended after an export, however it ended. */
+/** Transactions that must be over after an export, however it ended. */
 import { OWN_APPLICATION_NAMES } from "../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";

@@ -1,4 +1,4 @@
-/** Files in a directory that running processes have open, also those without a name. */
+/** Files in a directory that running processes have open, including deleted ones without a name. */
 import { readdir, readlink, stat } from "node:fs/promises";
 
 /** Returns the size in bytes of each file; its key is the path that it has or had. */

@@ -79,7 +79,7 @@ async function openConditionalBucket(): Promise<Opened> {
   };
 }
 
-/** `count` chunks of 1 MiB that compress badly. */
+/** `count` chunks of 1 MiB that hardly compress. */
 async function* noise(count: number): AsyncGenerator<Uint8Array, void, void> {
   for (let index = 0; index < count; index += 1) yield new Uint8Array(randomBytes(MIB));
 }
@@ -207,7 +207,7 @@ for (const [kind, open] of [
   });
 }
 
-test("a bucket's name and prefix are those of the URL, also without a prefix", async () => {
+test("a bucket's name and prefix come from the URL, with or without a prefix", async () => {
   await using server = await startS3Server();
   for (const [path, key] of [
     ["", "x.zip"],
@@ -305,7 +305,7 @@ async function openBehind(respond: (request: Request, endpoint: string) => Respo
   };
 }
 
-test("a web page in place of the bucket is a failure of the storage, and never taken for the bucket's response", async () => {
+test("a web page instead of the bucket is a storage failure, and is never mistaken for the bucket's response", async () => {
   const page = `<!doctype html><title>Sign in</title>${" ".repeat(2 * MIB)}`;
   const headers = { "content-type": "text/html; charset=utf-8" };
   const range = { first: 5, last: 9 };

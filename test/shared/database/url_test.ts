@@ -80,7 +80,7 @@ const PROBLEMS: readonly [url: string, problem: string][] = [
   ["postgres://h/ulr?target_session_attrs=hidden", "target_session_attrs must be one of any, read-write"],
 ];
 
-test("a URL that cannot be used is one line that names the variable and repeats no value", () => {
+test("a URL that cannot be used is reported in one line that names the variable and repeats no value", () => {
   for (const [url, problem] of PROBLEMS) {
     for (const name of ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"]) {
       const result = readConfig({ DATABASE_URL: "postgres://localhost/ulr", [name]: url });

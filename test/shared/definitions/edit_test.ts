@@ -369,7 +369,7 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
   expect(edit(document(body), {}, NAMES)).toBe(document(expected));
 });
 
-test("the demo's documents are the same but for their references", () => {
+test("the demo's documents stay the same except for their references", () => {
   for (const { type, yaml } of readDemoDefinitions()) {
     const source = parsed(yaml, type);
     const names = listReferences(source).map(({ type: kind, name }) => ({

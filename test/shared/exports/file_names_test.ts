@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { contentDisposition, sanitizeProjectName } from "../../../shared/exports/file_names.ts";
 
-test("sanitizeProjectName() makes a name that every system takes", () => {
+test("sanitizeProjectName() makes a name that every system accepts", () => {
   const cases: readonly [string, string][] = [
     ["express", "express"],
     ["My Project!", "My-Project"],

@@ -34,7 +34,7 @@ test("the bytes stay in their order", async () => {
   expect(bytes).toEqual([0, 0, 1, 2, 2, 2]);
 });
 
-test("a consumer that leaves ends the content, and a failure of the content comes out", async () => {
+test("a consumer that stops ends the content, and a failure of the content is passed on", async () => {
   let ended = false;
   for await (const _ of gatherChunks(
     chunksOf([LARGE, LARGE], () => {

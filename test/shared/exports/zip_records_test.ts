@@ -28,7 +28,7 @@ async function zipOf(entries: AsyncGenerator<ZipEntry, void, void>, modifiedAt =
   return new Blob(chunks as Uint8Array<ArrayBuffer>[]);
 }
 
-test("dataDescriptor() has 64-bit sizes exactly if one needs them", () => {
+test("dataDescriptor() has 64-bit sizes exactly when one of them needs it", () => {
   const sizes = { crc32: 1, bytes: MAX_32, compressedBytes: 5 };
   const small = dataDescriptor(sizes);
   expect([small.length, small.readUInt32LE(8), small.readUInt32LE(12)]).toEqual([16, 5, MAX_32]);
@@ -36,7 +36,7 @@ test("dataDescriptor() has 64-bit sizes exactly if one needs them", () => {
   expect([large.length, large.readBigUInt64LE(8), large.readBigUInt64LE(16)]).toEqual([24, 5n, 2n ** 32n]);
 });
 
-test("an entry that begins behind 4 GiB is found, and its directory may say more than 4 GiB", async () => {
+test("an entry that begins beyond 4 GiB is found, and its directory may state sizes above 4 GiB", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-zip-records-"));
   try {
     const path = join(directory, "behind.zip");
@@ -79,7 +79,7 @@ test("more than 65,535 entries are listed", async () => {
   expect((await readEntries(new Blob([headers, end]))).length).toBe(65_536);
 });
 
-test("times outside the range of a ZIP are its first and last ones", async () => {
+test("times outside the range of a ZIP become its first or last one", async () => {
   for (const [modifiedAt, date] of [
     ["1970-01-01T00:00:00.000Z", "1980-01-01T00:00:00.000Z"],
     ["2039-05-06T07:08:10.000Z", "2039-05-06T07:08:10.000Z"],

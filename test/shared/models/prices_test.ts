@@ -39,7 +39,7 @@ test("context_over_200k is a tier unless the source lists tiers", () => {
   expect(readPrices({ ...prices, ...above200k, tiers })).toEqual({ ...prices, "tiers.256000.input": 4 });
 });
 
-test("tiers by anything but context are not prices of a context", () => {
+test("tiers that depend on anything but context are not context prices", () => {
   const tiers = [
     { input: 4, tier: { type: "batch", size: 200_000 } },
     { input: 4, tier: { type: "context", size: 0 } },

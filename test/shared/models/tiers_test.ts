@@ -54,7 +54,7 @@ test("without a price of its own a model has the median of the same model elsewh
   }
 });
 
-test("the same provider's other spellings, and free ones elsewhere, are no measure", () => {
+test("the same provider's other spellings, and free ones elsewhere, do not count", () => {
   const row = model("acme", "big-1", FREE);
   const others = [
     model("acme", "x/big-1", { cost: { input: 50, output: 50 } }),

@@ -30,7 +30,7 @@ async function scrapeAll(registry: Registry): Promise<string[]> {
   return (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-test("a gauge is read at each scrape, also by a promise, and has the samples of the last read only", async () => {
+test("a gauge is read at each scrape, even through a promise, and has only the samples of the last read", async () => {
   const registry = new Registry();
   let reads = 0;
   registerGauge(registry, { name: "plain", help: "Without labels", read: () => ++reads });

@@ -50,7 +50,7 @@ test("a body that falls silent is an error when the limit ends, and its connecti
   await waitFor(() => server.connections() === 0);
 });
 
-test("a body that breaks off is an error", async () => {
+test("a body that is cut off is an error", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const response = await httpFetch(server.url, LONG);
   const text = failureOf(response.text());
@@ -58,7 +58,7 @@ test("a body that breaks off is an error", async () => {
   expect(await text).toBeInstanceOf(Error);
 });
 
-test("a caller who leaves ends the request, before the headers and in the body", async () => {
+test("a caller who disconnects ends the request, before the headers or during the body", async () => {
   for (const said of ["", `${HEAD}part`]) {
     await using server = await openSilentServer(said);
     const leaving = new AbortController();

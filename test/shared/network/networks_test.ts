@@ -20,7 +20,7 @@ test("a list of networks is read, and a malformed one is refused", () => {
   }
 });
 
-test("networks contain their addresses only, and no mapped ones", () => {
+test("networks contain only their own addresses, and no mapped ones", () => {
   const networks = openNetworks("10.1.0.0/16,fd00::/8");
   const inside = ["10.1.2.3", "fd12::1", "[fd12::1]"];
   const outside = [

@@ -83,7 +83,7 @@ test("readConfig() gives an organization half of the export streams, at least on
   });
 });
 
-test("readConfig() follows the port in the default public URL, and cuts a given one's trailing slashes", () => {
+test("readConfig() follows the port in the default public URL, and removes the trailing slashes of a configured one", () => {
   expect(readConfig({ DATABASE_URL: URL, PORT: "8080" })).toMatchObject({
     config: { port: 8080, publicUrl: "http://localhost:8080" },
   });
@@ -206,7 +206,7 @@ test("readConfig() refuses a schedule, a mail server and a sender that could not
   }
 });
 
-test("readConfig() accepts for the queue's schedule what the queue does, and names what it refuses", () => {
+test("readConfig() accepts the same schedules as the queue, and names what it refuses", () => {
   // Not started, so it opens no connection.
   const boss = new PgBoss(URL);
   const isTaken = (cron: string): boolean => {
@@ -246,7 +246,7 @@ test("readConfig() takes mail servers with credentials and senders with a name",
   }
 });
 
-test("readConfig() knows the bucket of an s3:// URL, which has to come with credentials", () => {
+test("readConfig() reads the bucket of an s3:// URL, which requires credentials", () => {
   const bucket = { DATABASE_URL: URL, ARTIFACT_URL: "s3://my-bucket/some/prefix" };
   const keys = { S3_ACCESS_KEY_ID: "id", S3_SECRET_ACCESS_KEY: "hunter2" };
   expect(readConfig({ ...bucket, ...keys })).toMatchObject({

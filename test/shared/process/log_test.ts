@@ -15,7 +15,7 @@ test("createLog() writes one JSON object a line, with time, level and process", 
   const { log, lines } = openLog();
   log.info({ rows: 3 }, "first\nand\u2028more");
   log.error("second");
-  // Splits at everything that readers take for a line end.
+  // Splits at everything that readers treat as a line end.
   expect(lines.map((line) => line.split(/[\n\r\u0085\u2028\u2029]/).length)).toEqual([2, 2]);
   expect(JSON.parse(lines[0] ?? "")).toEqual({
     level: "info",
@@ -27,14 +27,14 @@ test("createLog() writes one JSON object a line, with time, level and process", 
   });
 });
 
-test("createLog() keeps to its level", () => {
+test("createLog() respects its level", () => {
   const { log, lines } = openLog("warn");
   log.info("quiet");
   log.warn("loud");
   expect(lines).toHaveLength(1);
 });
 
-test("createLog() writes no secret, wherever it is put", () => {
+test("createLog() never writes a secret, whatever field it is in", () => {
   const secrets = [
     mintApiKey().secret,
     mintSessionToken().secret,

@@ -29,7 +29,7 @@ test("each variable is read from its file without the newline at the end", async
   expect(config).toMatchObject({ ok: true, config: { databaseUrl: URL } });
 });
 
-test("a file that cannot be used is one line with variable and path, never the content", async () => {
+test("a file that cannot be used is reported in one line with variable and path, never the content", async () => {
   const missing = join(directory, "missing");
   const empty = await writeSecret("\n");
   const large = await writeSecret("hunter2".repeat(10_000));

@@ -49,7 +49,7 @@ async function move(draft: Draft, verb: string, status: DefinitionStatus): Promi
   return become(draft, status, { method: "POST", path: `${addressOf(draft)}/${verb}`, body });
 }
 
-/** Edits the document. Without a response, the next read tells which one is stored. */
+/** Edits the document. Without a response, the next read shows which one is stored. */
 async function edit(draft: Draft): Promise<void> {
   const { soak, chance, name, version } = draft;
   soak.ledgers.definitions.beginEdit(`${name}@${version}`);

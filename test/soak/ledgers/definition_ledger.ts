@@ -1,4 +1,4 @@
-/** What responses told clients about the versions that they wrote. */
+/** What responses said about the versions that clients wrote. */
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 

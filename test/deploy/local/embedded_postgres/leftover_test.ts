@@ -48,7 +48,7 @@ async function makeZombie(path: string): Promise<{ pid: number; parent: Bun.Subp
   return { pid, parent };
 }
 
-test("startEmbeddedPostgres() starts where the server was killed and its number is a zombie's", async () => {
+test("startEmbeddedPostgres() starts where the server was killed and its process id belongs to a zombie", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const killed = await start(supervisor, directory.path);

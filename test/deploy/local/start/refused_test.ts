@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { makeDataDirectory, startStack } from "../../../helpers/process/stack.ts";
 
-test("a port that is taken is one line that names it", async () => {
+test("a port that is taken is reported in one line that names it", async () => {
   using directory = makeDataDirectory();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -24,7 +24,7 @@ test("a port that is taken is one line that names it", async () => {
   }
 });
 
-test("wrong variables are named, all of them, without their values", async () => {
+test("all wrong variables are named, without their values", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, {
     PORT: "99999",
@@ -45,7 +45,7 @@ test("an address past a pooler is refused when there is no pooler, but a databas
   expect(stack.stderr()).toBe("DATABASE_DIRECT_URL: must not be set without DATABASE_URL\n");
 });
 
-test("a HOST that is not of this machine is one line", async () => {
+test("a HOST that does not belong to this machine is reported in one line", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, { HOST: "192.0.2.1" });
   expect(await stack.exited).toBe(1);
@@ -54,7 +54,7 @@ test("a HOST that is not of this machine is one line", async () => {
   );
 });
 
-test("a DATA_DIR that cannot be made is one line", async () => {
+test("a DATA_DIR that cannot be created is reported in one line", async () => {
   const stack = await startStack("/dev/null/data");
   expect(await stack.exited).toBe(1);
   expect(stack.stderr()).toStartWith("Cannot use /dev/null/data: ENOTDIR: not a directory");

@@ -8,7 +8,7 @@ import { MARKER_NAME } from "../../../../shared/artifacts/store.ts";
 
 const SERVICE = { uid: 4711, gid: 4712 };
 
-test("a marker that root writes has the directory's owner, also in a directory that root makes for it", async () => {
+test("a marker that root writes has the directory's owner, even in a directory that root creates for it", async () => {
   const data = mkdtempSync(join(tmpdir(), "ulr-adopt-"));
   try {
     chownSync(data, SERVICE.uid, SERVICE.gid);

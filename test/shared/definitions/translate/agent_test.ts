@@ -395,7 +395,7 @@ test.each([
   ["generator", "Purpose Steps Procedure Decision Completion Undo"],
   ["explorer", "Purpose Procedure"],
   ["forecaster", "Purpose Forecast-frame Scoring Severity Automatic-failure Procedure Decision"],
-])("an agent of type %s leaves out what does not belong to it", (agentType, sections) => {
+])("an agent of type %s leaves out the blocks of other types", (agentType, sections) => {
   const headings = outline(rendered("agent", agentBody(agentType, EVERY_BLOCK)));
   expect(headings.filter((heading) => heading.startsWith("## "))).toEqual(
     sections.split(" ").map((section) => `## ${section.replace("-", " ")}`),

@@ -154,7 +154,7 @@ test.each(FLAGS.map(([type, key, lines, agentType]) => ({ type, key, lines, agen
   },
 );
 
-test("outside of boolean keys, such words stay text", () => {
+test("outside boolean keys, words for booleans stay text", () => {
   const md = rendered("agent", `${MISSION}settings: {country: NO, switch: on}`);
   expect(md).toContain("**Country:** NO");
   expect(md).toContain("**Switch:** on");
@@ -198,7 +198,7 @@ const MODEL_PLACES: readonly [type: DefinitionType, yaml: string][] = [
   ["command", "execution: {model: MODEL}"],
   ["command", "execution: {model: {default: MODEL}}"],
   ["command", "execution: {model: {default: opus, allowed: [MODEL]}}"],
-  // Of a workflow, in its interface.
+  // A workflow has its model in its interface.
   ["workflow", PHASE.replace(", KEY", "")],
   ["pipeline", "stages: [{id: a, agents: [{ref: a, model: MODEL}]}]"],
 ];
@@ -236,7 +236,7 @@ test("an empty default is a default, and keeps an argument optional", () => {
 const TASKS = "tasks: {operations: [{description: x}]}";
 const WORDS_OF_COMPLETION = "vocabulary: {complete: DONE, partial: PARTIAL, failed: FAILED}";
 
-test("what a table has no column for stands below it, behind the name of its row", () => {
+test("what a table has no column for is below it, after the name of its row", () => {
   const executor = rendered(
     "agent",
     `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [{decision: complete, exit_code: 0}, {decision: partial}, {decision: failed, exit_code: 1}]}`,
@@ -254,7 +254,7 @@ test("what a table has no column for stands below it, behind the name of its row
   expect(rendered("agent", MISSION + lines)).toContain("**Sections:**\n\n- **Id:** b\n  - **Tone:** calm\n");
 });
 
-test("an entry whose name is not its own has its number", () => {
+test("an entry without a unique name has its number", () => {
   const completion = (criteria: string) =>
     rendered("agent", `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [${criteria}]}`, "executor");
   expect(
@@ -267,7 +267,7 @@ test("an entry whose name is not its own has its number", () => {
   expect(completion("{condition: a, exit_code: 1}")).toContain("**Criteria:**\n\n- **Exit code:** 1\n");
 });
 
-test("a name stands before nothing that is shown", () => {
+test("a name is left out if nothing shown follows it", () => {
   const body = `${PHASE.replace(", KEY", "")}\narguments: {flags: [{name: a, choices: []}, {name: b, note: " ", more: {x: }}]}`;
   expect(rendered("workflow", body)).not.toContain("Further notes");
 });

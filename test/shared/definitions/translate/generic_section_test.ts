@@ -53,12 +53,12 @@ test("text of several lines is unchanged", () => {
   );
 });
 
-test("what says nothing leaves nothing", () => {
+test("empty values leave nothing", () => {
   const nothing = { a: null, b: "", c: " ", d: [], e: {}, f: [[], [null], { g: {} }], h: Number.NaN };
   expect(outline(explorer({ empty: nothing, none: null, list: [] }))).toEqual(["# Sample"]);
 });
 
-test("0, false and empty lists in place of texts leave no bullet", () => {
+test("0, false and empty lists instead of texts leave no bullet", () => {
   const markdown = explorer({
     mission: { opener: "x", role_boundaries: 0, explicit_prohibitions: false, epistemic_limitations: [] },
     edge_cases: [],
@@ -68,7 +68,7 @@ test("0, false and empty lists in place of texts leave no bullet", () => {
   expect(load(markdown).body).toBe("# Sample\n\nx\n");
 });
 
-test("keys that a section has no words for are still in it", () => {
+test("keys that a section does not know are still rendered in it", () => {
   const markdown = explorer({
     mission: { opener: "x", extra_thought: "one" },
     tone: { guidelines: ["a"], tempo: { fast: "two" } },
@@ -95,7 +95,7 @@ const SECRETS = {
   list: [{ client_secret: "hunter2", secrets: [{ name: "KEY", value: "hunter2" }] }],
 };
 
-test("secret values are shown nowhere, their names are", () => {
+test("secret values are never shown, but their names are", () => {
   for (const markdown of [
     explorer({ custom: SECRETS, ...SECRETS }),
     rendered("command", commandBody({ custom: SECRETS })),

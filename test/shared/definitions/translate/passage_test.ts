@@ -144,7 +144,7 @@ describe("a text of several lines in its place", () => {
     );
   });
 
-  test("a command or a condition of several lines stands in a fence", () => {
+  test("a command or a condition of several lines is in a fence", () => {
     const phase = { id: "a", name: "A", condition: "x > 1\n&& y", steps: [{ agent: "a@1.0.0" }] };
     const markdown = rendered("workflow", workflowBody([phase]));
     expect(markdown).toContain("\n- Only if:\n  ```\n  x > 1\n  && y\n  ```\n");

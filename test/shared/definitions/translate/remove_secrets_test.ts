@@ -56,7 +56,7 @@ test.each<[DefinitionType, name: string, bodyWith: (value: string) => unknown]>(
         tasks: { inputs: [{ id: "client_secret", default: value }], operations: ["Read it."] },
       }),
   ],
-])("a %s shows no value whose name promises a secret: %s", (type, name, bodyWith) => {
+])("a %s shows no value whose name suggests a secret: %s", (type, name, bodyWith) => {
   const markdown = rendered(type, bodyWith("XYZZY"));
   expect(markdown).not.toContain("XYZZY");
   expect(markdown).toContain(name);
@@ -73,7 +73,7 @@ test.each([
   "ENCRYPTION_KEY",
   "RAILS_MASTER_KEY",
   "auth-key",
-])("an environment variable called %s is not rendered, nor a field of that name", (name) => {
+])("an environment variable called %s is not rendered, nor a field with the same name", (name) => {
   const listed = pipelineWith({ environment: { variables: [{ name, value: "XYZZY" }] } });
   const field = pipelineWith({ environment: { [name]: "XYZZY" } });
   for (const body of [listed, field]) {
@@ -82,14 +82,14 @@ test.each([
   }
 });
 
-test("keys that are no secrets are rendered", () => {
+test("keys that are not secrets are rendered", () => {
   for (const name of ["PUBLIC_KEY", "sort_key", "SECRET_KEYRING_PATH", "monkey"]) {
     const variables = [{ name, value: "XYZZY" }];
     expect(rendered("pipeline", pipelineWith({ environment: { variables } }))).toContain("XYZZY");
   }
 });
 
-test("a default whose name promises nothing is shown, also an empty one", () => {
+test("a default whose name does not suggest a secret is shown, even if it is empty", () => {
   const inputs = [
     { name: "lens", default: "wide" },
     { name: "tokens_max", default: 7 },

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { shareFor } from "../../../../shared/monitoring/measured_gauge.ts";
 
-/** A shared task that ends when the test says so, and a clock that the test turns. */
+/** A shared task that ends when the test says so, and a clock that the test sets. */
 function createTask() {
   let time = 0;
   const made: PromiseWithResolvers<number>[] = [];
@@ -45,7 +45,7 @@ test("a failure is shared as long as a success, and no longer", async () => {
   expect(await later).toBe(2);
 });
 
-test("work that never ends is done again, and its late end changes nothing", async () => {
+test("work that never ends is repeated, and its late result changes nothing", async () => {
   const { made, ask, turn } = createTask();
   const lost = ask();
   turn(30_000);

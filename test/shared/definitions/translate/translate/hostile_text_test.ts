@@ -294,7 +294,7 @@ function humanizes(text: string): boolean {
   );
 }
 
-test("fences survive whatever stands in them", () => {
+test("fences survive any content", () => {
   const fenced = fc.oneof(
     markupText,
     fc.string({ unit: fc.constantFrom(..."`~\n x"), minLength: 1, maxLength: 40 }),
@@ -317,7 +317,7 @@ const FENCED = {
   output: { sections: [{ id: "a", template: "@" }], examples: ["@"], templates: { t: "@" } },
 };
 
-test("templates and arguments of the runtime are left as they are", () => {
+test("templates and arguments of the runtime are left unchanged", () => {
   const text =
     "Use $ARGUMENTS and {{ stages.verify.score | round(2) }} {% if a < b %}x{% endif %} in `{{ y }}`.";
   const markdown = rendered("agent", fill(AGENT, text));
@@ -374,7 +374,7 @@ const anyValue = fc.oneof(
     .map((value): unknown => value),
 );
 
-test("hostile values never throw, and say nothing they should not", () => {
+test("hostile values never throw, and never render as undefined, NaN, objects or empty items", () => {
   const documents = readDemoDefinitions().map(({ type, yaml }) => parsed(yaml, type));
   const place = fc.record({
     document: fc.nat(documents.length - 1),
@@ -395,7 +395,7 @@ test("hostile values never throw, and say nothing they should not", () => {
   );
 });
 
-/** Without fenced blocks, which have values unchanged, such as a single `*`. */
+/** Removes fenced blocks, which contain values unchanged, such as a single `*`. */
 function withoutCode(markdown: string): string {
   return markdown.replace(/^( *)(`{3,})[^\n`]*\n[\s\S]*?^\1\2$/gm, "");
 }

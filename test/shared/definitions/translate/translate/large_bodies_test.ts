@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { translateBody } from "../../../../helpers/definitions/translation.ts";
 import { LARGE_BODIES } from "../../../../helpers/http/large_bodies.ts";
 
-/** Of the rendered text, for a byte of the document: what is escaped doubles, and a list item gets its own line. */
+/** The maximum bytes of rendered text per byte of the document: escapes double text, and list items get their own lines. */
 const MOST_GROWTH = 8;
 
 test.each(LARGE_BODIES)("40 KB of %s are rendered, as a text not much larger", (_, type, body) => {
