@@ -2,7 +2,7 @@
 import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
-/** What a session begins, and the minutes for its second step. An app for codes may have to be installed first. */
+/** Minutes for the second step of what a session begins. Adding TOTP has more: an authenticator app may have to be installed. */
 const SESSION_MINUTES = { verify: 5, add_passkey: 5, add_totp: 15 } as const;
 
 type SessionPurpose = keyof typeof SESSION_MINUTES;

@@ -28,7 +28,7 @@ export interface IdempotencyRecord {
   /** The subject of its write; null if it wrote nothing or is running. */
   subject: { type: string; id: string } | null;
   isLocked: boolean;
-  /** The organization of the response, and the caller's role then; null for other responses, and if they were not a member. */
+  /** The organization of the response, and the caller's role at that time. Null without one, and if the caller was no member. */
   membership: { orgId: string; role: OrgRole } | null;
 }
 

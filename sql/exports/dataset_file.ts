@@ -203,8 +203,8 @@ const ROWS_MAX = 50_000;
 const GROWTH_MAX = 4;
 
 /**
- * From here on a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores); with 10,000 rows
- * it may save nothing, and below 5,000 opening it takes longer than it saves.
+ * With at least this many rows, a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores). With
+ * 10,000 rows it may save nothing; below 5,000, opening it takes longer than it saves.
  */
 export const LANES_MIN_ROWS = 20_000;
 
@@ -327,7 +327,7 @@ export async function sampleLineBytes(
   return onlyValue(sql.unsafe<[{ bytes: number }]>(query));
 }
 
-/** Returns the mean length of the first lines of `rows`; those of tables have about the length of their rows as text. */
+/** Returns a query for the mean line length of the first `rows`. For tables, a row cast to text is close enough. */
 export function sampleQuery(rows: string, format: ExportFormat): string {
   const text = format === "ndjson" ? "row_to_json::text || E'\\n'" : "sampled::text";
   return `select coalesce(avg(octet_length(${text})), 0)::float8 as bytes

@@ -62,8 +62,8 @@ export function watchArtifactStore(deps: {
 }
 
 /**
- * Throws ArtifactStorageError if a store without an owner cannot be a new one, because exports are kept: its volume is not
- * mounted. A copy's exports are in the store of its original.
+ * For a store without an owner: throws ArtifactStorageError if the database still keeps exports. Then the store is not new, and
+ * its volume is probably not mounted. A database copy is exempt, because its exports are in the original's store.
  */
 export async function requireNewStore(sql: Sql): Promise<void> {
   if (!(await isDatabaseCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);

@@ -276,7 +276,7 @@ const SUITES = {
     "import skips rows that are there already",
     "import refuses a row that is there",
   ],
-  // The settings of sessions of nodes.
+  // Session settings on the nodes.
   "test/api/exports/dataset/values_test.ts": [
     "JSON survives with every digit",
     "numbers, booleans, timestamps",

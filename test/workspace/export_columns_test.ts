@@ -40,7 +40,7 @@ test("exported names are the camelCase of the columns", () => {
   expect(wrong).toEqual([]);
 });
 
-test("integers of an export have the bits of their columns", async () => {
+test("exported integers are as wide as their columns", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ tableName: string; columnName: string; bits: number }[]>`
     select table_name, column_name, numeric_precision as bits

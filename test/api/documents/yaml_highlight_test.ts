@@ -22,7 +22,7 @@ test("keys, quoted texts, comments and marks have classes, and other text has no
   );
 });
 
-test("every demo document is shown to the letter", () => {
+test("every demo document is shown verbatim", () => {
   for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 

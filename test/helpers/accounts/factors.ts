@@ -4,7 +4,7 @@ import { type Account, login, type SignedIn, signIn } from "./accounts.ts";
 import { PasskeyDevice } from "./passkey_device.ts";
 import { codeAt } from "./totp_code.ts";
 
-/** Pages of PUBLIC_URL in tests. */
+/** The origin of PUBLIC_URL in tests. */
 export const ORIGIN = "http://localhost:3000";
 
 /** A stopped clock for `now` of the app, and the codes that an authenticator app shows. */

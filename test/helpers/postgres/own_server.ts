@@ -15,7 +15,7 @@ import { waitFor } from "../wait_for.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 import { TEST_SETTINGS } from "./server.ts";
 
-/** New clusters that no server has run on, by the folder of their programs: copying one takes a tenth of `initdb`. */
+/** New clusters, by the folder of their PostgreSQL programs. Copying one takes a tenth of the time of `initdb`. */
 const pristine = new Map<string | undefined, Promise<string>>();
 
 /** Copies a new cluster to `location`. */

@@ -161,7 +161,7 @@ describe("headers", () => {
     }
   });
 
-  test("anything else outside of the API is limited by address, and apart from the API", async () => {
+  test("other paths than those of the API are limited by address, separately from the API", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
     const pages = [
       ["/metrics", 200],

@@ -44,7 +44,7 @@ test("if there are many projects, the first are shown, and the filter finds the 
   expect(none.text).toContain('value="&quot;&gt;&lt;b"');
 });
 
-test("a page that shows all projects is filtered by the script, and a short list not at all", async () => {
+test("a page that shows all projects is filtered by the script; a short list has no filter", async () => {
   await using some = await openOrg(10);
   const { text, told } = await some.read(HOME);
   expect([told, text.includes('<ul id="projects" class="rows">')]).toEqual(["", true]);
