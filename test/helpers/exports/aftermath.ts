@@ -1,4 +1,4 @@
-/** What must hold for export jobs, files and mails after any process died. */
+/** Checks the invariants of export jobs, files and mails after a process has died. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -19,13 +19,13 @@ export interface Aftermath {
   db: TestDatabase;
   /** The data directory of the service's processes. */
   dataDir: string;
-  /** The mail server. It has every mail, including one that was sent twice. */
+  /** The mail server, which keeps every mail that it receives, including duplicates. */
   mailServer: MailServer;
-  /** Set if the artifact store is not in `dataDir`. */
+  /** The directory of the artifact store, if it is not in `dataDir`. */
   artifactDirectory?: string;
   /**
-   * A runner may have died after the server accepted a mail and before it recorded that: then the mail is sent
-   * again.
+   * True if a mail may arrive twice. If a runner dies after the server accepts a mail and before the runner records
+   * that, the mail is sent again.
    */
   mayRepeatMails?: boolean;
 }
@@ -39,9 +39,9 @@ interface ReadyRow {
 }
 
 /**
- * Lists in words everything that is wrong: an active job without a queue entry or a queue entry without a job, a
- * ready job whose file is damaged, a file that no job owns and no sweep deletes, a ready job without exactly one
- * mail. A runner must be working, because of the mails.
+ * Lists descriptions of all violated invariants: an active job without a queue entry, a queue entry without an active
+ * job, a ready job with a damaged file, a file that no job owns and no sweep deletes, a ready job without exactly one
+ * mail. A runner must be working, because it sends the mails.
  */
 export async function listTroubles(place: Aftermath): Promise<string[]> {
   const ready = await place.db.sql<ReadyRow[]>`
@@ -62,7 +62,7 @@ export async function listTroubles(place: Aftermath): Promise<string[]> {
   return troubles;
 }
 
-/** Lists what is wrong with a job's file. Another library than the one that writes it reads it. */
+/** Lists the faults of a job's file. Reads the file with a different library than the one that writes it. */
 async function listFaults(directory: string, row: ReadyRow): Promise<string[]> {
   const path = join(directory, row.artifactKey);
   const hash = createHash("sha256");
@@ -76,7 +76,7 @@ async function listFaults(directory: string, row: ReadyRow): Promise<string[]> {
     [bytes === row.artifactBytes, "its length"],
     [hash.digest("hex") === row.artifactSha256, "its sha256"],
     [names !== null, "its content"],
-    // README.md, schema.json and manifest.json stand beside the datasets.
+    // Each ZIP also contains README.md, schema.json and manifest.json.
     [names?.length === row.projectsDone * EXPORT_DATASET_NAMES.length + 3, "the number of its entries"],
   ];
   return checks.flatMap(([isRight, what]) => (isRight ? [] : [`wrong in ${row.artifactKey}: ${what}`]));
@@ -91,10 +91,10 @@ async function sweep(db: TestDatabase, directory: string): Promise<void> {
   await deleteExpiredExports({ config, sql, store, owner, log }, new AbortController().signal);
 }
 
-/** Returns the sorted job ids of all mails, once all mails are sent. */
+/** Waits until all mails are sent, and returns their sorted job ids. */
 async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath): Promise<string[]> {
   await waitFor(async () => {
-    // Makes entries due that wait for a retry because a runner died.
+    // Makes mails due that wait for a retry because their runner died.
     await db.sql`
       update pgboss.job set start_after = now() where name = 'send_export_ready' and state = 'retry'`;
     const [row] = await db.sql<[{ isOut: boolean }]>`
@@ -105,14 +105,15 @@ async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath):
   return mayRepeatMails ? [...new Set(jobs)] : jobs;
 }
 
-/** Makes the queue notice dead runners sooner than in production, for jobs queued from now on. */
+/** Makes the queue detect dead runners sooner than in production. Applies to jobs queued from now on. */
 export async function shortenHeartbeats({ sql }: TestDatabase, seconds: number): Promise<void> {
   await sql`update pgboss.queue set heartbeat_seconds = ${seconds}`;
 }
 
 /**
- * Makes the queue give the jobs of runners that are dead to others when it next looks, within five seconds. For tests of what
- * happens then; how soon the queue notices by itself has tests of its own (test/faults/replaced_runner_test.ts).
+ * Expires the heartbeats of all active jobs. At its next check, within five seconds, the queue gives the jobs of dead
+ * runners to other runners. Use it to test that takeover. test/faults/replaced_runner_test.ts tests how soon the queue
+ * detects a dead runner by itself.
  */
 export async function lapseHeartbeats({ sql }: TestDatabase): Promise<void> {
   await sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`;

@@ -1,4 +1,4 @@
-/** Bundles in files for the importer: exported ones and handmade ones. */
+/** Writes bundle files for the importer, either exported or handmade. */
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -18,7 +18,7 @@ import { streamDatasetFile } from "../../../sql/exports/dataset_file.ts";
 const EVERYTHING = toVisibility({ include_deleted: true, include_archived: true, include_superseded: true });
 const LINE_FEED = 10;
 
-/** Writes a project's bundle, hidden rows included. */
+/** Writes a project's bundle, including deleted, archived and superseded rows. */
 export async function writeProjectBundle(
   path: string,
   { sql, project }: { sql: Pool; project: { id: string; name: string } },

@@ -1,4 +1,4 @@
-/** Export jobs as clients see them. */
+/** Calls the export job API as clients do. */
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
@@ -9,7 +9,7 @@ import type { OrgRow } from "../postgres/factory.ts";
 
 export const JOBS_PATH = "/api/v1/export/jobs";
 
-/** Anything that takes requests: the app itself, or a process behind a socket. */
+/** A target for requests: the app itself, or a process behind a socket. */
 export type Client = Pick<TestApp, "request">;
 
 /** Requests an export of an organization. */
@@ -27,20 +27,20 @@ export function postJob(
   });
 }
 
-/** Returns the job in a successful response. */
+/** Returns the job of a successful response. */
 export async function jobOf(response: Response): Promise<ExportJob> {
   const { job } = (await response.json()) as { job?: ExportJob };
   if (!job) throw new Error(`Cannot read a job: the answer is ${response.status}`);
   return job;
 }
 
-/** Returns status and code of an error response. */
+/** Returns the status and error code of an error response. */
 export async function errorOf(response: Response): Promise<[number, string | undefined]> {
   const { error } = (await response.json()) as { error?: { code: string } };
   return [response.status, error?.code];
 }
 
-/** Checks that every active job has a queue entry that a runner will take, and every entry an active job. */
+/** Lists active jobs that have no queue entry for a runner to take, and queue entries that have no active job. */
 export async function listMismatches(app: Pick<TestApp, "db">): Promise<readonly unknown[]> {
   return app.db.sql`
     select j.id as job, q.id as entry
@@ -51,7 +51,7 @@ export async function listMismatches(app: Pick<TestApp, "db">): Promise<readonly
     where j.id is null or q.id is null`;
 }
 
-/** Returns the audit entries of a job, oldest first. */
+/** Returns a job's audit entries, oldest first. */
 export async function listAudited(app: TestApp, jobId: string): Promise<readonly unknown[]> {
   return app.db.sql`
     select action, actor_user_id, credential_id, org_id
@@ -60,7 +60,7 @@ export async function listAudited(app: TestApp, jobId: string): Promise<readonly
     order by id`;
 }
 
-/** Moves ready jobs and their expiry into the past. */
+/** Moves a ready job's times, including its expiry, into the past by this many hours. */
 export async function ageExportJob(app: TestApp, jobId: string, hours: number): Promise<void> {
   await app.db.sql`
     update export_jobs
@@ -70,13 +70,13 @@ export async function ageExportJob(app: TestApp, jobId: string, hours: number): 
     where id = ${jobId}`;
 }
 
-/** Returns the sorted file names in the artifact store, without its marker. */
+/** Returns the sorted file names in the artifact store, except the store's marker. */
 export async function storedFiles(app: TestApp): Promise<string[]> {
   const names = await readdir(fileURLToPath(app.deps.config.artifactUrl)).catch(() => []);
   return names.filter((name) => name !== MARKER_NAME).sort();
 }
 
-/** Returns the job as publishers of its organization see it. */
+/** Returns a job as the owner of `key` sees it. */
 export async function getJob(app: Client, key: string, id: string): Promise<ExportJob> {
   return jobOf(await app.request(`${JOBS_PATH}/${id}`, { key }));
 }
@@ -86,7 +86,7 @@ export function cancelJob(app: Client, key: string, id: string, query = ""): Pro
   return app.request(`${JOBS_PATH}/${id}/cancel${query}`, { method: "POST", key });
 }
 
-/** Downloads the file of a job. */
+/** Downloads a job's file. */
 export function downloadJob(
   app: Client,
   key: string,
@@ -96,7 +96,7 @@ export function downloadJob(
   return app.request(`${JOBS_PATH}/${id}/download`, { key, ...options });
 }
 
-/** Returns the files of a ZIP by name, in directory order. */
+/** Returns the files of a ZIP by name, in the order of its central directory. */
 export async function unzip(bytes: ArrayBuffer): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const reader = new ZipReader(new BlobReader(new Blob([bytes])));

@@ -1,22 +1,22 @@
-/** A project with a row for each case of visibility, and a user who may export it. */
+/** Creates a project with a row for each visibility case, and a user who may export it. */
 import type { ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import type { TestApp } from "../http/app.ts";
 import type { Person, ProjectRow } from "../postgres/factory.ts";
 
-/** An instant before all rows of `makeExportProject`. */
+/** A cutoff after all rows of `makeExportProject`. */
 export const AFTER_ALL = "2026-02-01T00:00:00.000Z";
 const MADE_AT = "2026-01-10T10:00:00.000Z";
 
 export interface ExportProject {
   person: Person;
   project: ProjectRow;
-  /** Ids by the case that the row stands for. */
+  /** Row ids by visibility case, such as `archived run`. */
   ids: Readonly<Record<string, string>>;
 }
 
 /**
- * Issues are open, completed or deleted; runs are live or archived. Each pair has an occurrence, each issue a note
- * and a status change, each run a snapshot and live and superseded analysis rows.
+ * Creates the project. Its issues are open, completed or deleted; its runs are live or archived. Each issue has a note,
+ * a status change, and one occurrence in each run. Each run has a snapshot, and live and superseded analysis rows.
  */
 export async function makeExportProject(app: Pick<TestApp, "make">): Promise<ExportProject> {
   const person = await app.make.person({ role: "publisher" });
@@ -52,7 +52,7 @@ export async function makeExportProject(app: Pick<TestApp, "make">): Promise<Exp
   return { person, project, ids };
 }
 
-/** Exports a dataset with this query string. */
+/** Requests a dataset, a bundle or an estimate with this query string. */
 export function exportDataset(
   app: Pick<TestApp, "request">,
   { person, project }: Pick<ExportProject, "person" | "project">,

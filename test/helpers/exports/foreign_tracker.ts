@@ -1,12 +1,13 @@
-/** A tracker with tables of its own, in its own schema and types, behind views that exports read. */
+/** Creates a tracker with its own schema, table names and types, and the views from which exports read it. */
 import { EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 export const FOREIGN_SCHEMA = "acme_exports";
 
 /**
- * Moves the rows of the tracker tables into `acme.t_<table>`, with other names, ids as text and times without a
- * zone. The views in FOREIGN_SCHEMA convert them back; expression indexes keep the order of exports.
+ * Moves the rows of the tracker tables into `acme.t_<table>`, where columns have other names, ids are text and times
+ * have no time zone. Views in FOREIGN_SCHEMA convert the rows back. Expression indexes provide the sort order of
+ * exports.
  */
 export async function moveToForeignTracker(owner: Pool): Promise<void> {
   await owner.unsafe(`create schema acme; create schema ${FOREIGN_SCHEMA}`);

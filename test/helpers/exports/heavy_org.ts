@@ -1,16 +1,16 @@
-/** Organizations that are quick to create and slow to export. */
+/** Creates organizations that are quick to insert and slow to export. */
 import { randomBytes } from "node:crypto";
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../postgres/factory.ts";
 
 export const HEAVY_PROJECTS = 4;
-/** Per project. */
+/** The number of issues per project. */
 export const HEAVY_ISSUES = 500;
-/** The text of a run: compressed in the table, written out in full by an export. */
+/** The size of a run's text. The table stores the text compressed; an export writes it in full. */
 const TEXT_BYTES = 256 * 1024;
-/** A quarter of a MiB before base64, because the text of a run has at most 500 KB. */
+/** The size of a run's noise before base64. The text of a run has at most 500 KB. */
 const NOISE_BYTES = 256 * 1024;
-/** Runs with noise have higher numbers than all others. */
+/** The first run number of runs with noise, higher than the numbers of all other runs. */
 const FIRST_NOISE = 1_000_000;
 
 export interface HeavyOrg {
@@ -18,7 +18,7 @@ export interface HeavyOrg {
   projects: ProjectRow[];
 }
 
-/** Creates one with `runs` runs per project, each 256 KiB of an export, and a user who may export it. */
+/** Creates an organization with `runs` runs per project, each 256 KiB in an export, and a user who may export it. */
 export async function makeHeavyOrg(
   { db, make }: { db: TestDatabase; make: Factory },
   runs: number,
@@ -52,7 +52,7 @@ async function insertIssues({ sql }: TestDatabase, project: ProjectRow): Promise
     from generate_series(1, ${HEAVY_ISSUES}::int) as n`;
 }
 
-/** Adds runs with text that does not compress: this many MiB of an export, more than socket buffers hold. */
+/** Adds runs with `mebibytes` MiB of random data in base64. Even compressed, their export exceeds socket buffers. */
 export async function addNoise({ sql }: TestDatabase, project: ProjectRow, mebibytes: number): Promise<void> {
   for (let n = 0; n < 4 * mebibytes; n += 1) {
     const text = randomBytes(NOISE_BYTES).toString("base64");

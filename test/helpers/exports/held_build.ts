@@ -1,4 +1,4 @@
-/** A build that is stopped in the middle of a project, in a runner process of its own. */
+/** Stops a build in the middle of a project, in its own runner process. */
 
 import type { TestDatabase } from "../postgres/database.ts";
 import { listWaiting } from "../postgres/waiting_sessions.ts";
@@ -7,12 +7,12 @@ import type { ServiceProcess } from "../process/service_process.ts";
 import { waitFor } from "../wait_for.ts";
 
 /**
- * The cutoff for the job, before all rows of a test. The lock below is no transaction that could still add rows
- * before it.
+ * The job's cutoff, after all rows of a test. The transaction that holds the lock below starts later, so it cannot add
+ * rows before the cutoff.
  */
 export const HELD_AS_OF = "2026-02-01T00:00:00.000Z";
 
-/** Starts a runner, holds the build of the one queued job, and releases it after `act`. */
+/** Starts a runner, blocks its build of the only queued job, and unblocks the build after `act`. */
 export async function withHeldBuild(
   { sql }: TestDatabase,
   env: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** A place for tests of imports: a database with two organizations, a folder, and handmade bundles. */
+/** Fixtures for tests of imports: a database with two organizations, a folder, and handmade bundles. */
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,12 +11,12 @@ import { createFactory } from "../postgres/factory.ts";
 type Rows = Readonly<Partial<Record<ExportDatasetName, readonly object[]>>>;
 export interface ImportPlace extends AsyncDisposable {
   db: TestDatabase;
-  /** A file that is deleted after the test. */
+  /** Returns a path in a folder that is deleted after the test. */
   file: (name: string) => string;
   import: (path: string, org?: string) => Promise<AdminRun>;
 }
 
-/** A database with the organizations `here` and `there`, both owned by `ann`, and a folder for files. */
+/** Creates a database with the organizations `here` and `there`, both owned by `ann`, and a folder for files. */
 export async function openImportPlace(): Promise<ImportPlace> {
   const db = await openTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "import-"));
@@ -40,7 +40,7 @@ export async function openImportPlace(): Promise<ImportPlace> {
 /** The creation time of all sample rows. */
 const AT = "2026-01-10T10:00:00.123Z";
 
-/** Related rows: a run, an issue that it found, and one of everything below them. */
+/** Returns related rows: a run, an issue that the run found, and one row of each other dataset. */
 export function sampleRows(projectId: string): Record<ExportDatasetName, Record<string, unknown>[]> {
   const [runId, issueId] = [crypto.randomUUID(), crypto.randomUUID()];
   const base = { createdAt: AT };
@@ -107,7 +107,7 @@ export function sampleRows(projectId: string): Record<ExportDatasetName, Record<
   };
 }
 
-/** The entries of a bundle with a correct manifest. `text` replaces the lines of a dataset. */
+/** Returns the entries of a bundle with a correct manifest. `text` replaces the lines of a dataset. */
 export function bundleEntries(
   project: { id: string; name: string },
   rows: Rows,
@@ -128,7 +128,10 @@ export function bundleEntries(
   return entries;
 }
 
-/** The same as an organization export of one project, under `directory`. */
+/**
+ * Combines the bundles of several projects into the entries of an organization export. Each project has its own
+ * `directory`.
+ */
 export function organizationEntries(
   projects: readonly { directory: string; entries: Record<string, string> }[],
 ): Record<string, string> {
@@ -145,7 +148,7 @@ export function organizationEntries(
   };
 }
 
-/** The number of projects, runs and issues together. */
+/** Returns the total number of projects, runs and issues. */
 export async function countTrackerRows(place: ImportPlace): Promise<number> {
   const [row] = await place.db.sql<[{ count: number }]>`
     select (select count(*) from projects) + (select count(*) from runs) + (select count(*) from issues) as count`;

@@ -1,4 +1,4 @@
-/** Projects whose exports exceed all buffers on the way. */
+/** Creates projects whose exports exceed all buffers between server and client. */
 import type { TestApp } from "../http/app.ts";
 import type { ExportProject } from "./export_project.ts";
 

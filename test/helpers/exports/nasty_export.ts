@@ -1,4 +1,4 @@
-/** An export of nasty texts in files, for other programs to read. */
+/** Saves an export of nasty texts to files that other programs read. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export interface NastyExport extends AsyncDisposable {
   directory: string;
   /** The reasons of the status changes, oldest first; one is null. */
   reasons: readonly (string | null)[];
-  /** The paths of the dataset `status-history`. */
+  /** The paths of the exported `status-history` dataset, by format. */
   files: Readonly<Record<"ndjson" | "csv", string>>;
 }
 

@@ -1,4 +1,4 @@
-/** A finished export whose file is noise, larger than all socket buffers. */
+/** Creates a finished export whose file is random data, larger than all socket buffers. */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,10 +9,13 @@ import { jobOf, postJob } from "./export_job.ts";
 import { makeExportProject } from "./export_project.ts";
 import { beginDownload } from "./slow_download.ts";
 
-/** More than the sockets on both sides buffer. */
+/** The size of the file, more than the sockets on both sides buffer. */
 export const NOISE_FILE_BYTES = 24 * 2 ** 20;
 
-/** Creates the export in the store of `server`. Its requester, or the owner of `key`, downloads it. */
+/**
+ * Creates the export in the server's artifact store. The returned functions download its file, by default as its
+ * requester.
+ */
 export async function makeNoiseFile({ app, origin }: ListeningApp) {
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));

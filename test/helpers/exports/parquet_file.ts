@@ -1,4 +1,4 @@
-/** Reads Parquet exports with DuckDB, as values that compare with the NDJSON. */
+/** Reads Parquet exports with DuckDB, into values comparable to those of an NDJSON export. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,15 +10,15 @@ export type ExportedRow = Record<string, unknown>;
 
 export interface ParquetFile {
   rows: ExportedRow[];
-  /** DuckDB's types by column. */
+  /** The DuckDB type of each column. */
   types: Record<string, string>;
-  /** Rows and uncompressed bytes of each row group. */
+  /** The number of rows and uncompressed bytes of each row group. */
   groups: { rows: number; bytes: number }[];
 }
 
-/** Numbers in source form: JavaScript would round them. */
+/** Parses JSON and keeps numbers as source text, because JavaScript would round them. */
 function parseJson(text: string): unknown {
-  // TypeScript's types lack the third argument.
+  // TypeScript's type of a reviver lacks the third argument.
   const keepNumbers = (_key: string, value: unknown, context?: { source: string }): unknown =>
     typeof value === "number" ? context?.source : value;
   return JSON.parse(text, keepNumbers);
@@ -30,7 +30,7 @@ function jsonNumbers(dataset: ExportDatasetName): ReadonlySet<string> {
   );
 }
 
-/** Reads an NDJSON export. Integers and the numbers in JSON columns are text. */
+/** Reads an NDJSON export. Integers, and numbers in JSON columns, are returned as text. */
 export function readNdjson(text: string, dataset: ExportDatasetName): ExportedRow[] {
   const numbers = jsonNumbers(dataset);
   const lines = text.split("\n").slice(0, -1);

@@ -1,27 +1,27 @@
-/** A download over a socket that reads on demand and keeps what it has when the connection breaks. */
+/** Downloads over a socket that reads on demand, and keeps the received bytes if the connection breaks. */
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { waitFor } from "../wait_for.ts";
 
-/** Bytes to read at once: far fewer than the service has sent by then. */
+/** The number of bytes to read before the pause, far fewer than the service has sent by then. */
 const FIRST_BYTES = 64 * 1024;
 const HEAD_END = "\r\n\r\n";
-/** Ends a body of unknown length (RFC 9112). */
+/** The end of a body of unknown length (RFC 9112). */
 const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 export interface DownloadResult {
   status: number;
   headers: Headers;
-  /** As received: a body of unknown length still has its chunk headers. */
+  /** The body as received. A body of unknown length still has its chunk headers. */
   body: Buffer;
-  /** True if the whole announced body arrived. */
+  /** True if the complete body arrived. */
   isWhole: boolean;
 }
 
 export interface SlowDownload extends Disposable {
-  /** True while the kernel of the service has the connection, in any state. */
+  /** Returns true while the kernel still has the service's side of the connection, in any state. */
   isHeld(): Promise<boolean>;
-  /** Settles when the connection has ended, for any reason. */
+  /** Reads the rest. Resolves when the connection has ended, for any reason. */
   readOn(): Promise<DownloadResult>;
 }
 
@@ -62,7 +62,7 @@ export async function beginDownload(
   };
 }
 
-/** In the notation of /proc/net/tcp. */
+/** Formats a port as /proc/net/tcp does. */
 function hexPort(port: number): string {
   return port.toString(16).toUpperCase().padStart(4, "0");
 }

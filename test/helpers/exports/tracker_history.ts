@@ -1,10 +1,10 @@
-/** Random histories of a tracker: several writers whose transactions overlap and commit in any order. */
+/** Generates random tracker histories: several writers with overlapping transactions that commit in any order. */
 import fc from "fast-check";
 import { openPool, type Pool, type Sql } from "../../../sql/connection/pool.ts";
 
 const WRITERS = 3;
 
-/** The next action of a writer. `pick` selects the rows: the same number selects the same of the existing rows. */
+/** The next action of a writer. `pick` and `other` select tables and rows by number, modulo the number of rows that exist. */
 export interface Act {
   writer: number;
   kind: (typeof ACTS)[number] | "commit" | "export";
@@ -46,7 +46,7 @@ const ACTS = [
   "move",
 ] as const;
 
-/** Histories of this many actions; about every sixth commits, every tenth exports. */
+/** Generates histories of this many actions. On average, 20% of the actions commit and 8% export. */
 export function history(acts: number): fc.Arbitrary<Act[]> {
   const kind = fc.oneof(
     { weight: 18, arbitrary: fc.constantFrom(...ACTS) },
@@ -57,7 +57,7 @@ export function history(acts: number): fc.Arbitrary<Act[]> {
   return fc.array(act, { minLength: acts, maxLength: acts });
 }
 
-/** A row that a transaction wrote, and when that transaction started. */
+/** A row that a transaction wrote, with the start time of that transaction. */
 export interface Touch {
   id: string;
   startedAt: string;
@@ -69,12 +69,12 @@ interface Transaction {
   commit(): Promise<void>;
 }
 
-/** Connections for the writers of one project after another. */
+/** Opens the writers' connections. Projects use them one after another. */
 export function openWriterPool(url: string): Pool {
   return openPool(url, { applicationName: "tracker", max: WRITERS });
 }
 
-/** Writers of one project. */
+/** The writers of one project. */
 export class HistoryWriters {
   /** All rows that transactions wrote. */
   readonly touched: Touch[] = [];
@@ -89,7 +89,7 @@ export class HistoryWriters {
     this.#projectId = projectId;
   }
 
-  /** Some rows of every table, each with the parents that it needs. */
+  /** Inserts three rows into every table, each with the parents that it needs. */
   async seed(): Promise<void> {
     await this.#pool.begin(async (tx) => {
       for (const table of TABLE_NAMES)
@@ -121,7 +121,8 @@ export class HistoryWriters {
     const opened = Promise.withResolvers<Transaction>();
     const finished = Promise.withResolvers<void>();
     const ended = this.#pool.begin(async (tx) => {
-      // Writers that want the same row give up instead of waiting, even on the node that holds the row.
+      // A writer gives up on a locked row instead of waiting. The first setting makes Citus pass the timeout to the node that
+      // stores the row.
       await tx`set local citus.propagate_set_commands = 'local'`;
       await tx`set local lock_timeout = '5ms'`;
       const [{ startedAt }] = await tx<[{ startedAt: string }]>`select now()::timestamptz(3) as started_at`;
@@ -129,7 +130,7 @@ export class HistoryWriters {
         startedAt,
         run: async (work) => {
           const written = tx.savepoint((inner) => work(inner));
-          // Locked rows, foreign keys and existing keys: the action then does nothing.
+          // The action does nothing if a row is locked, a foreign key is violated or a key already exists.
           const rows = await Promise.resolve(written).catch(() => []);
           this.touched.push(...rows.map(({ id }) => ({ id, startedAt })));
         },
@@ -190,7 +191,10 @@ export class HistoryWriters {
     }
   }
 
-  /** The id of a row of the project; null if it has none. It is a separate statement so that Citus can plan the others. */
+  /**
+   * Returns the id of a row of the project; null if the table has no such row. It is a separate statement, because
+   * Citus cannot plan it as a subquery of the other statements.
+   */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
     const rows = await tx<{ id: string }[]>`
       select id from ${tx(table)} where project_id = ${this.#projectId} order by id`;
@@ -253,7 +257,7 @@ export class HistoryWriters {
     return rows;
   }
 
-  /** With its old id and the time of this transaction. */
+  /** Inserts a deleted row again, with its old id and the time of this transaction. */
   async #insertAgain(tx: Sql, pick: number): Promise<readonly { id: string }[]> {
     const deleted = this.#deleted[pick % Math.max(1, this.#deleted.length)];
     if (!deleted) return [];

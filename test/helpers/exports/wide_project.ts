@@ -1,4 +1,4 @@
-/** Projects of few, long rows whose exports exceed all buffers between server and reader. */
+/** Creates projects with few but long rows, whose exports exceed all buffers between server and client. */
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Factory } from "../postgres/factory.ts";
 import { withoutTriggers } from "../postgres/without_triggers.ts";
@@ -8,9 +8,9 @@ import type { ExportProject } from "./export_project.ts";
 export const WIDE_ISSUES = 20_000;
 
 /**
- * Creates a project with this many issues of about 3 KB, 60 MB in all, and a user who may export it. A stalled
- * download, two lanes and their sockets buffer 40 MB at most. Compressed it is 20 MB, and the first row group of Parquet
- * alone is more than sockets buffer.
+ * Creates a project with WIDE_ISSUES issues of about 3 KB, 60 MB in total, and a user who may export it. A stalled
+ * download, two lanes and their sockets buffer at most 40 MB. The compressed export is 20 MB. Its first Parquet row
+ * group alone exceeds the socket buffers.
  */
 export async function makeWideProject({
   db,

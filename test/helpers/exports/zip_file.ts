@@ -1,8 +1,8 @@
-/** Reads ZIP files with another library than the one that writes them. */
+/** Reads ZIP files with a different library than the one that writes them. */
 import { crc32 } from "node:zlib";
 import unzipper from "unzipper";
 
-/** Reads every entry and returns the names in order. Throws if an entry is damaged. */
+/** Reads all entries and returns their names in order. Throws if an entry is damaged. */
 export async function testZip(path: string): Promise<string[]> {
   const { files } = await unzipper.Open.file(path);
   for (const file of files) {

@@ -1,4 +1,4 @@
-/** Programs that read a ZIP as a stream: Java's ZipInputStream and npm's unzipper. */
+/** Reads ZIP files as streams, with Java's ZipInputStream and npm's unzipper. */
 import { createReadStream } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
@@ -13,7 +13,7 @@ export interface ReadEntry {
 
 const JAVA_PROGRAM = fileURLToPath(new URL("ReadZips.java", import.meta.url));
 
-/** Returns the entries of each file, read by Java. */
+/** Reads the files with Java and returns the entries of each file. */
 export async function readWithJava(paths: readonly string[]): Promise<ReadonlyMap<string, ReadEntry[]>> {
   const { stdout, stderr, exitCode } = await runCommand(["java", JAVA_PROGRAM, ...paths]);
   if (exitCode !== 0) throw new Error(`Java cannot read the files: ${stderr}`);
@@ -25,7 +25,7 @@ export async function readWithJava(paths: readonly string[]): Promise<ReadonlyMa
   return entries;
 }
 
-/** Returns the entries of a file, read by unzipper. */
+/** Reads a file with unzipper and returns its entries. */
 export async function readWithUnzipper(path: string): Promise<ReadEntry[]> {
   const entries: ReadEntry[] = [];
   const parser = createReadStream(path).pipe(unzipper.Parse({ forceStream: true }));

@@ -1,4 +1,4 @@
-/** The API as a process, for tests of its start and exit. */
+/** Starts the API as a child process, for tests of its startup and exit. */
 import { type TestApp, testRequest } from "../http/app.ts";
 import { type ServiceProcess, spawnService, untilLogged } from "./service_process.ts";
 
@@ -6,12 +6,12 @@ export interface ApiProcess extends ServiceProcess, Pick<TestApp, "request"> {
   url: string;
 }
 
-/** Starts the process with only these variables, without waiting. */
+/** Starts the API with only these environment variables. Does not wait until it listens. */
 export function spawnApi(env: Readonly<Record<string, string>>): ServiceProcess {
   return spawnService("api", env);
 }
 
-/** Starts the process on a free port and waits until it listens. */
+/** Starts the API on a free port and waits until it listens. */
 export async function startApi(env: Readonly<Record<string, string>>): Promise<ApiProcess> {
   const api = spawnApi({ PORT: "0", ...env });
   const { port } = await untilLogged(api, "listening");

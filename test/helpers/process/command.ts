@@ -6,7 +6,7 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs a program until it exits, with this process's environment or only `env`; throws if it is not installed. */
+/** Runs a program until it exits. `env` replaces this process's environment. Throws if the program is not installed. */
 export async function runCommand(
   command: readonly string[],
   options: { stdin?: Uint8Array; env?: Readonly<Record<string, string>> } = {},

@@ -1,20 +1,20 @@
-/** Distinguishes a running process from a zombie, and from a later process with the same number. */
+/** Identifies running processes. A zombie, or a later process with the same id, does not match. */
 import { readFileSync } from "node:fs";
 
-/** Returns a text that no other process with this number will have; null for a zombie or no process. */
+/** Returns a text that no later process with this id shares. Returns null for a zombie, or if the process does not exist. */
 export function identifyProcess(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The fields after the name, which may contain spaces and brackets: state, parent, …
+    // The fields after the process name: state, parent, … The name may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // Ticks since boot, field 22 of proc(5).
+    // The start time in ticks since boot, field 22 of proc(5).
     return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
   } catch {
     return null;
   }
 }
 
-/** Sends a signal; a process that has exited is no error. */
+/** Sends a signal. Does nothing if the process has exited. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

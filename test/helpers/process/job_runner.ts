@@ -1,4 +1,4 @@
-/** The job runner in the test's process, with the database and artifact directory of a test's app. */
+/** Runs the job runner in the test's process, with the database and artifact directory of a test app. */
 import { Registry } from "prom-client";
 import { sendAccountMail } from "../../../jobs/account_mail/send_account_mail.ts";
 import { buildOrgExport } from "../../../jobs/build_org_export.ts";
@@ -22,18 +22,18 @@ export interface TestRunner extends AsyncDisposable {
   deps: RunnerDeps;
   /** Takes the job from the queue and runs one attempt of its build. */
   build(exportJobId: string): Promise<void>;
-  /** Takes the job's mail from the queue, due or not, and tries once to send it. */
+  /** Takes the job's mail from the queue, even if it is not due, and tries once to send it. */
   mail(exportJobId: string): Promise<void>;
-  /** Tries once to send each account mail in the queue, due or not, the oldest first. */
+  /** Tries once to send each account mail in the queue, oldest first, even if it is not due. */
   accountMails(): Promise<void>;
-  /** Makes builds end as on shutdown. */
+  /** Aborts builds as a shutdown does. */
   leave(): void;
 }
 
 export interface TestRunnerOptions {
   config?: Partial<Config>;
   store?: (store: ArtifactStore) => ArtifactStore;
-  /** Works on the queue continuously; otherwise builds run only when the test calls. */
+  /** True to run queued jobs continuously. By default, jobs run only when the test calls a method below. */
   isWorking?: boolean;
 }
 
@@ -49,7 +49,7 @@ export async function openTestRunner(app: TestApp, options: TestRunnerOptions = 
   const replica = url ? new Replica(url, { primary: sql, ...exports }) : null;
   const nodes = await openNodes(sql, { url: config.databaseUrl, ...exports });
   const onError = (error: unknown) => log.error({ err: error }, "queue");
-  // A worker's queue gives away jobs that a test runs by itself, which have no heartbeat.
+  // A worker queue would reassign a job that a test runs itself, because that job has no heartbeat.
   const boss = await (options.isWorking ? openWorkerQueue(sql, onError) : openQueue(sql, onError));
   const stop = new AbortController();
   const opened = openArtifactStore(config);

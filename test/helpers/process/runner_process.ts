@@ -1,12 +1,12 @@
-/** The job runner as a process. */
+/** Starts the job runner as a child process. */
 import { type ServiceProcess, spawnService, untilLogged } from "./service_process.ts";
 
-/** Starts the process with only these variables, without waiting. */
+/** Starts the runner with only these environment variables. Does not wait until it takes jobs. */
 export function spawnRunner(env: Readonly<Record<string, string>>): ServiceProcess {
   return spawnService("jobs", env);
 }
 
-/** Starts the process and waits until it works on the queues. */
+/** Starts the runner and waits until it takes jobs from the queues. */
 export async function startRunner(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const runner = spawnRunner(env);
   await untilLogged(runner, "working");

@@ -1,4 +1,4 @@
-/** A process of the service as in production: its entry point, only the given variables, and its log. */
+/** Starts a process of the service as in production, with its own entry point, environment and log. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { STOP_ON_STDIN_END } from "../../../shared/process/stdin_end.ts";
@@ -8,14 +8,17 @@ export type LogRecord = Record<string, unknown>;
 
 export interface ServiceProcess extends AsyncDisposable {
   pid: number;
-  /** The exit code, once all output has been read; 128 plus the signal for a killed process. */
+  /**
+   * Resolves to the exit code once all output has been read. For a killed process, the code is 128 plus the signal
+   * number.
+   */
   exited: Promise<number>;
   kill(signal: NodeJS.Signals): void;
-  /** Its output so far. */
+  /** The process's output so far. */
   output: { stdout: string; stderr: string };
-  /** Its log, parsed. */
+  /** Returns the process's log so far, one parsed record per line. */
   logLines(): LogRecord[];
-  /** The messages on stderr, which say why it did not start; they are JSON like the log. */
+  /** Returns the messages on stderr, which say why the process did not start. Stderr is JSON, like the log. */
   problems(): string;
 }
 
@@ -26,7 +29,7 @@ async function collect(stream: ReadableStream<Uint8Array>, add: (text: string) =
 
 export interface Installation {
   bun: string;
-  /** The folder with `api/`, `jobs/` and the others. */
+  /** The folder that contains `api/`, `jobs/` and `catalog-sync/`. */
   root: string;
 }
 
@@ -36,8 +39,8 @@ const THIS_CHECKOUT: Installation = {
 };
 
 /**
- * Starts `folder/main.ts` with only these variables, without waiting. `prefix` is a command that execs the command
- * after it. The process ends with this one, even if this one is killed.
+ * Starts `folder/main.ts` with only these environment variables, and does not wait for it. `prefix` is a command that
+ * execs the rest of its command line. The child process exits when this process exits, even if this process is killed.
  */
 export function spawnService(
   folder: "api" | "jobs" | "catalog-sync",
@@ -82,7 +85,7 @@ export function spawnService(
   };
 }
 
-/** Waits until the log has this message and returns its record; stops the process if it does not appear. */
+/** Waits for a log message and returns its record. If the message does not appear, stops the process and throws. */
 export async function untilLogged(service: ServiceProcess, message: string): Promise<LogRecord> {
   const find = () => service.logLines().find((line) => line["message"] === message);
   try {

@@ -1,4 +1,4 @@
-/** `bun run start` as a real process with its own data directory and port. */
+/** Runs `bun run start` as a child process with its own data directory and port. */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { chooseFreePort } from "../../../deploy/local/machine.ts";
@@ -25,7 +25,7 @@ export function makeDataDirectory(): DataDirectory {
   };
 }
 
-/** Copies a data directory including the owners of its files. */
+/** Copies a data directory and keeps the owners of its files. */
 export function copyDataDirectory(source: DataDirectory): DataDirectory {
   const copy = makeDataDirectory();
   const { exitCode } = Bun.spawnSync(["cp", "-a", source.path, copy.path]);
@@ -33,7 +33,7 @@ export function copyDataDirectory(source: DataDirectory): DataDirectory {
   return copy;
 }
 
-/** Ids of live processes with `dataDirectory` in their arguments or environment. */
+/** Lists the ids of running processes that have `dataDirectory` in their arguments or environment. */
 export function listProcesses(dataDirectory: string): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -52,10 +52,10 @@ export function listProcesses(dataDirectory: string): number[] {
 export interface StackProcess extends AsyncDisposable {
   pid: number;
   port: number;
-  /** Its output so far. */
+  /** Returns the output on stdout so far. */
   stdout(): string;
   stderr(): string;
-  /** Settles when it is ready; rejects if it exits instead. */
+  /** Resolves when the service is ready. Rejects if the process exits first. */
   ready(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   exited: Promise<number>;
@@ -69,7 +69,7 @@ async function collect(
   for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }));
 }
 
-/** Starts the service on `dataDirectory`; disposing it stops it and waits until all its processes are gone. */
+/** Starts the service on `dataDirectory`. Disposal stops it and waits until all of its processes have exited. */
 export async function startStack(
   dataDirectory: string,
   env: Readonly<Record<string, string>> = {},

@@ -1,11 +1,11 @@
-/** Runs chosen tests of other files once more, with other variables. */
+/** Runs selected tests of other files again, in a different environment. */
 import { TIMEOUT_MS } from "../../run_tests.ts";
 import { runCommand } from "./command.ts";
 
-/** The starts of the names of tests, by file. */
+/** Test name prefixes by test file. */
 export type Suites = Readonly<Record<string, readonly string[]>>;
 
-/** Runs these tests in one process; rejects unless each of them passes. */
+/** Runs the tests in one process. Rejects unless each prefix has its test and all tests pass. */
 export async function runSuites(suites: Suites, env: Readonly<Record<string, string>> = {}): Promise<void> {
   const names = Object.values(suites).flat();
   const pattern = `^ ?(${names.map((name) => name.replaceAll(/\W/g, "\\$&")).join("|")})`;
@@ -21,7 +21,7 @@ export async function runSuites(suites: Suites, env: Readonly<Record<string, str
   );
   const failed = stderr.split("\n").filter((line) => /^\(fail\)|^error:/.test(line));
   const passed = Number(/^ *(\d+) pass$/m.exec(stderr)?.[1]);
-  // A test that was renamed is missing.
+  // If a test was renamed, the number of passed tests is too low.
   if (failed.length > 0 || passed !== names.length || exitCode !== 0) {
     throw new Error(
       [`${passed} of ${names.length} tests passed, exit code ${exitCode}`, ...failed].join("\n"),
