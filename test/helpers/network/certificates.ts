@@ -1,5 +1,5 @@
-/** Certificates signed by a test's own authority. */
-// The library below needs it to be loaded first.
+/** Creates certificates signed by a test's own authority. */
+// @peculiar/x509 requires that reflect-metadata is loaded first.
 import "reflect-metadata";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import * as x509 from "@peculiar/x509";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const DAY_MS = 86_400_000;
 
-/** Names such as `IP:127.0.0.1,DNS:db.example`. */
+/** Parses subject alternative names such as `IP:127.0.0.1,DNS:db.example`. */
 function parseNames(names: string): x509.JsonGeneralNames {
   return names.split(",").map((name) => {
     const [kind = "", value = ""] = name.split(/:(.*)/s);
@@ -20,7 +20,7 @@ async function toPem(key: CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
 }
 
-/** Valid for `days` from now; a negative number means that it expired so many days ago. */
+/** Returns a validity of `days` from now. If `days` is negative, the certificate expired that many days ago. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   const notAfter = new Date(Date.now() + days * DAY_MS);
   return { notBefore: new Date(Math.min(Date.now(), notAfter.getTime()) - DAY_MS), notAfter };
@@ -53,8 +53,8 @@ export interface ServerCertificate {
 }
 
 /**
- * Creates a server certificate, signed by an authority of `makeAuthority`, for subject alternative names such as
- * `IP:127.0.0.1,DNS:db.example`. It is valid for `days`, which may be negative.
+ * Creates a server certificate, signed by an authority from `makeAuthority`, for subject alternative names such as
+ * `IP:127.0.0.1,DNS:db.example`. The certificate is valid for `days`, which may be negative.
  */
 export async function makeServerCertificate(
   authority: string,

@@ -1,4 +1,4 @@
-/** A test's own mail server, and mail as its readers see it. */
+/** Runs a mail server for one test, and parses received mails. */
 import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** As received. */
+  /** The source of the mail, as received. */
   content: Buffer;
 }
 
@@ -16,12 +16,12 @@ export interface MailServer extends AsyncDisposable {
   received: ReceivedMail[];
 }
 
-/** A refusal like those of SMTP servers, many of which include the recipient's address in the text. */
+/** Returns a rejection like those of SMTP servers, many of which include the recipient's address in the text. */
 export function smtpError(code: number, address: string): Error {
   return Object.assign(new Error(`5.1.1 <${address}> is not wanted here`), { responseCode: code });
 }
 
-/** Starts a server that accepts everything, or what `options` allow; `await using` stops it. */
+/** Starts a server that accepts every mail unless `options` restrict it. `await using` stops the server. */
 export async function openMailServer(
   options: SMTPServerOptions = {},
   port = 0,
@@ -56,25 +56,25 @@ export async function openMailServer(
   };
 }
 
-/** Returns the id of a mail's export job, from its Message-ID. */
+/** Returns the id of the export job that a mail is about, from the mail's Message-ID. */
 export function jobOfMail({ content }: ReceivedMail): string {
   return /^message-id:\s*<([^@>]+)@/im.exec(content.toString("latin1"))?.[1] ?? "nothing";
 }
 
 export interface ParsedMail {
-  /** By lower-case name; the last one if a name repeats. */
+  /** The headers by lower-case name. If a name repeats, the last header is kept. */
   headers: Record<string, string>;
   text: string;
   html: string;
 }
 
-/** Parses a mail with another library than the one that writes it. */
+/** Parses a mail with a different library than the one that writes it. */
 export async function parseMail(content: Uint8Array): Promise<ParsedMail> {
   const { headers, subject = "", text = "", html = "" } = await PostalMime.parse(content);
   return {
-    // It decodes encoded words in the fields that it knows but not in the list of headers.
+    // postal-mime decodes encoded words in known fields such as the subject, but not in `headers`.
     headers: { ...Object.fromEntries(headers.map(({ key, value }) => [key, value])), subject },
-    // It keeps the line break before a boundary, which belongs to the boundary.
+    // postal-mime keeps the line break before a boundary, although it is part of the boundary.
     text: text.replaceAll("\r\n", "\n").replace(/\n$/, ""),
     html,
   };

@@ -1,4 +1,4 @@
-/** An S3-compatible server (s3rver) as a child process on a free port, with its own bucket and folder. */
+/** Runs an S3-compatible server (s3rver) as a child process on a free port, with its own bucket and folder. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,9 @@ import type { S3Config } from "../../../shared/process/s3_config.ts";
 
 const MODULE = fileURLToPath(import.meta.resolve("@20minutes/s3rver"));
 /**
- * Prints the port once it listens. The package names a command, and comes without it. It neither lists nor forgets
- * uploads that were not completed, so the program does.
+ * The program of the child process, which prints its port once it listens. The package's manifest names a command, but
+ * the package lacks that file. s3rver can neither list nor abort incomplete multipart uploads, so the program adds
+ * both.
  */
 const PROGRAM = `
   const { readdir, readFile, rm, stat } = require("node:fs/promises");
@@ -40,19 +41,19 @@ const PROGRAM = `
 const BUCKET = "exports";
 
 export interface S3Server extends AsyncDisposable {
-  /** The configuration of a service that uses it. */
+  /** The configuration of a service that uses the server. */
   config: { artifactUrl: string; s3: S3Config & { endpoint: string } };
-  /** The same as environment variables. */
+  /** The configuration as environment variables. */
   env: Readonly<Record<string, string>>;
-  /** A client for checking the bucket from outside. */
+  /** A client with which a test inspects the bucket. */
   client: Bun.S3Client;
-  /** Stops it and closes all connections. */
+  /** Kills the server and closes all of its connections. */
   kill(): Promise<void>;
-  /** Starts it again on the same port with the same content. */
+  /** Starts the server again, on the same port and with the same content. */
   restart(): Promise<void>;
 }
 
-/** Reads the port from the first line of output. */
+/** Reads the port from the first line of the output. */
 async function readPort(output: ReadableStream<Uint8Array>): Promise<number> {
   let text = "";
   for await (const chunk of output) {
@@ -62,7 +63,7 @@ async function readPort(output: ReadableStream<Uint8Array>): Promise<number> {
   throw new Error(`Cannot start s3rver: ${text}`);
 }
 
-/** Starts the server, on 127.0.0.1 unless `address` says otherwise; `await using` stops it. */
+/** Starts the server on `address`. `await using` stops the server. */
 export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-s3-"));
   const spawn = (port: number) => {
@@ -72,7 +73,7 @@ export async function startS3Server(address = "127.0.0.1"): Promise<S3Server> {
       port,
       silent: true,
       configureBuckets: [{ name: BUCKET }],
-      // The client below lists "/exports/", but s3rver verifies the signature of "/exports".
+      // The client below lists "/exports/", but s3rver verifies the signature for "/exports".
       allowMismatchedSignatures: true,
     };
     return Bun.spawn([process.execPath, "-e", PROGRAM, MODULE, JSON.stringify(options)], {

@@ -1,8 +1,8 @@
 /** Sends requests that no HTTP client would send. */
 
 /**
- * Sends the text unchanged, then `drip` four times a second, and resolves to the whole response when the server
- * closes the connection.
+ * Sends the text unchanged, then `drip` four times a second. Resolves to the whole response when the server closes the
+ * connection.
  */
 export async function sendRaw(port: number, text: string | Uint8Array, drip?: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();

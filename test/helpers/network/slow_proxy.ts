@@ -1,29 +1,29 @@
-/** A network between client and server that can slow down or stop. */
+/** A TCP proxy between client and server that can delay or stop the traffic. */
 import net from "node:net";
 
 export interface SlowProxy extends AsyncDisposable {
-  /** The address to use in place of the server's. */
+  /** The origin to use in place of the server's. */
   origin: string;
-  /** Bytes that reached the server. */
+  /** Returns the number of bytes forwarded to the server. */
   forwarded(): number;
-  /** Bytes that came back from it. */
+  /** Returns the number of bytes passed on from the server to its clients. */
   returned(): number;
-  /** The number of open connections. */
+  /** Returns the number of open connections. */
   connections(): number;
-  /** Holds everything for the server until `until` settles. Resolves when there is something to hold. */
+  /** Holds all bytes for the server until `until` settles. Resolves when the next bytes from a client arrive. */
   hold(until: Promise<void>): Promise<void>;
-  /** Stops after this many further bytes from the server. */
+  /** Passes on this many further bytes from the server, then discards the rest. */
   stall(afterBytes?: number): void;
   /** Resets all open connections. */
   reset(): void;
-  /** New connections work again; existing ones stay as they are. */
+  /** Ends a stall for new connections. Existing connections receive nothing more from the server. */
   recover(): void;
 }
 
 interface SlowProxyOptions {
-  /** Pause after each chunk for the server. */
+  /** The pause after each chunk for the server, in milliseconds. */
   pauseMs?: number;
-  /** What the server gets in place of a chunk. */
+  /** Returns the chunk that the server receives in place of the original. */
   alter?: (chunk: Buffer) => Buffer;
 }
 
@@ -63,7 +63,7 @@ export async function openSlowProxy(
       upstream.destroy();
     };
     client.on("close", end).on("error", end);
-    // A client that lost its connection does not learn that the server closed it.
+    // The client of a stalled connection must not notice that the server closed it.
     const onUpstreamEnd = () => isLost() || end();
     upstream.on("close", onUpstreamEnd).on("error", onUpstreamEnd);
   });

@@ -1,23 +1,23 @@
-/** A stand-in for an OpenTelemetry collector: accepts OTLP over HTTP in protobuf and keeps the spans. */
+/** Stands in for an OpenTelemetry collector: accepts OTLP over HTTP in protobuf and keeps the spans. */
 
 export interface CollectedSpan {
   traceId: string;
   spanId: string;
-  /** Empty for the first span of a trace. */
+  /** The parent's span id; empty for the root span of a trace. */
   parentSpanId: string;
   name: string;
   kind: number;
   attributes: Record<string, unknown>;
-  /** The attributes of the process. */
+  /** The resource attributes, which describe the process. */
   resource: Record<string, unknown>;
-  /** 2 means failed. */
+  /** The status code; 2 means failed. */
   status: number;
 }
 
 export interface TraceCollector extends Disposable {
   url: string;
   spans: CollectedSpan[];
-  /** Headers of the requests. */
+  /** The headers of all requests, in order. */
   headers: Headers[];
 }
 
@@ -43,7 +43,7 @@ export function openTraceCollector(): TraceCollector {
   };
 }
 
-/** A protobuf field: the bytes of a length-delimited one, otherwise a number. */
+/** A protobuf field. The value of a length-delimited field is its bytes; every other value is a number. */
 type Field = readonly [tag: number, value: Uint8Array | bigint | number];
 
 function* readFields(bytes: Uint8Array): Generator<Field> {
@@ -90,7 +90,7 @@ function number(bytes: Uint8Array, tag: number): number {
   return Number([...readFields(bytes)].find(([found]) => found === tag)?.[1] ?? 0);
 }
 
-/** Returns the key-value pairs in the fields with this tag. */
+/** Returns the attributes in the fields with this tag. */
 function readAttributes(bytes: Uint8Array, tag: number): Record<string, unknown> {
   return Object.fromEntries(
     messages(bytes, tag).map((pair) => {

@@ -1,4 +1,4 @@
-/** A webhook receiver on 127.0.0.1 that verifies signatures with the library. */
+/** A webhook receiver on 127.0.0.1 that verifies signatures with the standardwebhooks library. */
 import { Webhook } from "standardwebhooks";
 
 export interface ReceivedDelivery {
@@ -8,14 +8,14 @@ export interface ReceivedDelivery {
 
 export interface WebhookReceiver extends AsyncDisposable {
   url: string;
-  /** All deliveries with a valid signature, in order, including those that got an error. */
+  /** All deliveries with a valid signature, in order, including deliveries that received an error response. */
   received: ReceivedDelivery[];
-  /** Requests without a valid signature. */
+  /** The number of requests without a valid signature. */
   forged: number;
-  /** Makes the response to a request; 204 by default. */
+  /** Creates the response to a delivery; 204 by default. */
   respond: (delivery: ReceivedDelivery) => Response | Promise<Response>;
   secret: string;
-  /** Requests in progress, now and at most, without those whose sender has given up. */
+  /** The current and maximum number of requests in progress, excluding requests that the sender has aborted. */
   open: { now: number; max: number };
 }
 

@@ -1,4 +1,4 @@
-/** An organization's webhooks over HTTP. */
+/** Calls the webhook API of an organization. */
 import type { EventType } from "../../../shared/vocabulary.ts";
 import type { TestApp } from "../http/app.ts";
 import type { Person } from "../postgres/factory.ts";
@@ -13,7 +13,10 @@ export interface ListedDelivery {
   error: string | null;
 }
 
-/** Creates a webhook that delivers to the receiver, hands the receiver the secret, and returns the id. */
+/**
+ * Creates a webhook that delivers to the receiver, passes the webhook's secret to the receiver, and returns the
+ * webhook's id.
+ */
 export async function createWebhook(
   app: Pick<TestApp, "request">,
   owner: Person,
@@ -31,7 +34,7 @@ export async function createWebhook(
   return data.id;
 }
 
-/** Lists the deliveries of a webhook, newest first. */
+/** Lists a webhook's deliveries, newest first. */
 export async function listDeliveries(
   app: Pick<TestApp, "request">,
   owner: Person,

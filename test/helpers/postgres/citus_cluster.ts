@@ -21,7 +21,7 @@ export class CitusCluster implements AsyncDisposable {
   readonly coordinator: OwnServer;
   readonly workers: readonly OwnServer[];
   #restore: () => void = () => {};
-  /** Superusers' URLs: the coordinator's first, then the workers'. */
+  /** The superuser URLs of the servers: the coordinator first, then the workers. */
   urls: string[] = [];
 
   constructor({ workers = 2 } = {}) {
@@ -37,13 +37,13 @@ export class CitusCluster implements AsyncDisposable {
   async start(): Promise<void> {
     for (const server of this.servers) {
       this.urls.push(await server.start());
-      // The nodes sign in to each other.
+      // The nodes connect to each other without a password.
       await Bun.write(join(server.directory, "postgres", "pg_hba.conf"), "host all all 127.0.0.1/32 trust\n");
     }
     for (const url of this.urls) await inDatabase(url, "postgres", (sql) => sql`select pg_reload_conf()`);
   }
 
-  /** Starts a cluster; this process's test databases are created there until it is disposed of. */
+  /** Starts the cluster. Until its disposal, this process creates its test databases there. */
   async serve(): Promise<void> {
     await this.start();
     this.#restore = serveTests(this.urls);
@@ -56,8 +56,8 @@ export class CitusCluster implements AsyncDisposable {
 }
 
 /**
- * Creates this process's test databases on a cluster, the coordinator's URL first. Returns the function that undoes
- * this.
+ * Makes this process create its test databases on a cluster. `urls` begins with the coordinator. Returns a function
+ * that restores the previous server.
  */
 export function serveTests(urls: readonly string[]): () => void {
   const before: [string, string] = [process.env["TEST_DATABASE_URL"] ?? "", process.env["TEST_CITUS"] ?? ""];
@@ -70,7 +70,7 @@ function setServers([url, cluster]: [string, string]): void {
   process.env["TEST_CITUS"] = cluster;
 }
 
-/** Runs statements as superuser on one server. */
+/** Runs statements as superuser in one database of a server. */
 export async function inDatabase<Result>(
   server: string,
   database: string,
@@ -86,7 +86,7 @@ export async function inDatabase<Result>(
   }
 }
 
-/** Creates a database on all servers, and registers the workers as its nodes. */
+/** Creates a database on all servers and registers the workers as its nodes. */
 export async function createCitusDatabase(
   urls: readonly string[],
   { name, owner }: { name: string; owner: string },

@@ -1,4 +1,4 @@
-/** Where test databases keep their files. */
+/** Creates and deletes the folders of test clusters. */
 import { chmodSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,28 +7,28 @@ import { identifyProcess, signalProcess } from "../process/identity.ts";
 
 /** Linux's in-memory file system. */
 const MEMORY = "/dev/shm";
-/** Required free space there; the machine or its container needs twice as much. A whole run uses a quarter of it. */
+/**
+ * The free space that the in-memory file system must have. The machine or its container must have twice as much
+ * available memory. A whole run uses a quarter of this space.
+ */
 const ROOM_BYTES = 3 * 1024 ** 3;
-/** The name of a folder has the number of the process that created it. */
+/** The pattern of folder names, which contain the id of the process that created the folder. */
 const OWNER = /^ulr-[a-z]+-(\d+)-[^-]{6}$/;
 
-/**
- * Creates a folder that PostgreSQL's account can enter: in memory if there is room, otherwise or with `onDisk` on
- * the disk.
- */
+/** Creates a folder that PostgreSQL's account can enter. The folder is in memory if there is room, unless `onDisk` is set. */
 export function makeClusterFolder(name: string, { onDisk = false } = {}): string {
   const isInMemory = !onDisk && memoryHasRoom();
   for (const parent of [MEMORY, tmpdir()]) sweep(parent);
   const folder = mkdtempSync(join(isInMemory ? MEMORY : tmpdir(), `ulr-${name}-${process.pid}-`));
-  // The folder is private by default, and we may be root.
+  // `mkdtempSync` makes the folder private to this account, which may be root. PostgreSQL then runs as another account.
   chmodSync(folder, 0o755);
   return folder;
 }
 
 /**
- * True if it has room for what tests write and as much again for programs. A test database is about 600 files that
- * are soon deleted. On a disk, creating them takes 50 ms on a good file system, and up to a second on ext4 without
- * a journal, which visits every inode freed in the last five minutes. In memory it takes 20 ms.
+ * Returns true if memory has room for the tests' files, and as much again for programs. A test database has about 600
+ * files, which are soon deleted. In memory, creating them takes 20 ms. On disk, it takes 50 ms on a good file system,
+ * and up to a second on ext4 without a journal, which visits every inode freed in the last five minutes.
  */
 function memoryHasRoom(): boolean {
   try {
@@ -39,7 +39,7 @@ function memoryHasRoom(): boolean {
   }
 }
 
-/** Deletes folders of killed processes in `parent`, and stops their servers, which outlive them. */
+/** Deletes the folders in `parent` whose processes were killed, and stops the servers that those processes left running. */
 function sweep(parent: string): void {
   if (!existsSync(parent)) return;
   for (const name of readdirSync(parent)) {
@@ -50,12 +50,12 @@ function sweep(parent: string): void {
       removeCluster(join(parent, name, "data", "postgres"));
       rmSync(join(parent, name), { recursive: true, force: true });
     } catch {
-      // It belongs to another user, or another process is deleting it.
+      // The folder belongs to another user, or another process is deleting the folder.
     }
   }
 }
 
-/** Deletes a cluster, a folder or a link to one, and stops a server that still runs on it. */
+/** Deletes a cluster and stops a server that still runs on it. `location` is the cluster's folder or a link to it. */
 export function removeCluster(location: string): void {
   if (!existsSync(location)) return;
   const path = realpathSync(location);

@@ -1,9 +1,9 @@
-/** How many rows a step reads, as PostgreSQL counts them. */
+/** Counts the rows that a step reads, with PostgreSQL's own counters. */
 import type { Sql } from "../../../sql/connection/pool.ts";
 
 /**
- * Runs a step in a transaction, and returns its result with the number of rows that it read from these tables. PostgreSQL counts
- * per session, and may still have what earlier transactions read.
+ * Runs a step in a transaction, and returns its result with the number of rows that it read from these tables.
+ * PostgreSQL's counters may include reads of the session's earlier transactions, so the result is a difference.
  */
 export async function countReads<Result>(
   tx: Sql,

@@ -1,6 +1,6 @@
 /**
- * A private database per test, cloned from a migrated template or emptied after an earlier test. One role owns it and another
- * uses it, as in production.
+ * Opens a private database for each test: a clone of a migrated template, or a database emptied after an earlier test.
+ * As in production, one role owns the database and another role uses it.
  */
 import postgres from "postgres";
 import { openPool, openSession, type Pool, type PoolOptions } from "../../../sql/connection/pool.ts";
@@ -12,22 +12,22 @@ import { waitFor } from "../wait_for.ts";
 import { createCitusDatabase, inDatabase } from "./citus_cluster.ts";
 import { emptyDatabase, noteOriginal } from "./empty_database.ts";
 
-/** Stands for the product's `ulr_owner`, which a server from TEST_DATABASE_URL may already have. */
+/** The tests' counterpart of the product's `ulr_owner`. A server from TEST_DATABASE_URL may already have that role. */
 const OWNER = "ulr_test_owner";
-/** A member of the product's runtime role. */
+/** The tests' login role, a member of the product's runtime role. */
 const RUNTIME = "ulr_test_app";
 
-/** Tests may create tracker rows with any time; other sessions may not. */
+/** Allows the tests' sessions to create tracker rows with any time, which other sessions may not. */
 const BACKFILL = { "ulr.backfill": "on" };
 
-/** The server that `bun run test` started: a superuser's URL. */
+/** Returns a superuser's URL of the server that `bun run test` started. */
 function serverUrl(): string {
   const url = process.env["TEST_DATABASE_URL"];
   if (!url) throw new Error("Cannot reach a database: TEST_DATABASE_URL is not set; use `bun run test`");
   return url;
 }
 
-/** The URL of another database or role on a server. */
+/** Returns a server's URL for another database, and for another role if `role` is given. */
 function withDatabase(server: string, database: string, role?: string): string {
   const url = new URL(server);
   url.pathname = `/${database}`;
@@ -38,7 +38,7 @@ function withDatabase(server: string, database: string, role?: string): string {
   return url.href;
 }
 
-/** Derived from the superuser's URL, so that all test processes know it and no one else does. */
+/** Derives a role's password from the superuser's password, so that only test processes know it. */
 function passwordOf(server: string, role: string): string {
   return new Bun.CryptoHasher("sha256").update(`${new URL(server).password} ${role}`).digest("hex");
 }
@@ -48,7 +48,7 @@ async function ensureRoles(admin: postgres.Sql, server: string): Promise<void> {
     const [found] = await admin`select 1 from pg_roles where rolname = ${role}`;
     if (!found) await admin.unsafe(`create role ${role} ${role === "ulr_app" ? "" : "login"}`);
   }
-  // By default, both sides hash the password 4,096 times for each new connection. PostgreSQL 15 has no such setting.
+  // By default, client and server hash the password 4,096 times for each new connection. PostgreSQL 15 lacks this setting.
   await admin`select set_config(name, '1', false) from pg_settings where name = 'scram_iterations'`;
   for (const role of [OWNER, RUNTIME]) {
     await admin.unsafe(`alter role ${role} password '${passwordOf(server, role)}'`);
@@ -56,19 +56,19 @@ async function ensureRoles(admin: postgres.Sql, server: string): Promise<void> {
   await admin.unsafe(`grant pg_read_all_stats to ulr_app; grant ulr_app to ${RUNTIME}`);
 }
 
-/** A script that operators may run after the migrations; null unless TEST_PARTITIONS asks for it. */
+/** Returns the partitioning script, which operators may run after the migrations; null unless TEST_PARTITIONS is set. */
 async function readPartitioning(): Promise<string | null> {
   if (!process.env["TEST_PARTITIONS"]) return null;
   return Bun.file(new URL("../../../sql/partition_tracker_tables.sql", import.meta.url)).text();
 }
 
-/** The servers of this coordinator's cluster: only itself unless TEST_CITUS names more. */
+/** Returns all servers of the cluster in TEST_CITUS if `server` is its coordinator, otherwise only `server`. */
 function serversOf(server: string): string[] {
   const cluster = (process.env["TEST_CITUS"] ?? "").split(",");
   return cluster[0] === server ? cluster : [server];
 }
 
-/** Creates the database for the template, on a cluster with its nodes. */
+/** Creates an empty database, on all servers if `server` is the coordinator of a cluster. */
 async function createBase(admin: postgres.Sql, server: string, name: string): Promise<void> {
   const servers = serversOf(server);
   if (servers.length === 1) {
@@ -80,7 +80,7 @@ async function createBase(admin: postgres.Sql, server: string, name: string): Pr
   await inDatabase(server, name, (sql) => sql.unsafe(`grant pg_read_all_stats to ${OWNER}`));
 }
 
-/** Ends Citus's background workers, which would block copies. */
+/** Closes the template to connections and ends Citus's background workers in it, which would block copies. */
 async function closeTemplate(servers: readonly string[], template: string): Promise<void> {
   for (const url of servers) {
     await inDatabase(url, "postgres", async (sql) => {
@@ -90,7 +90,7 @@ async function closeTemplate(servers: readonly string[], template: string): Prom
   }
 }
 
-/** Creates the template unless another test file did; its name depends on its content. */
+/** Creates the template unless it exists, and returns its name, which depends on its content. */
 async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
   const partitioning = await readPartitioning();
@@ -124,20 +124,20 @@ async function ensureTemplate(admin: postgres.Sql, server: string): Promise<stri
 
 interface Server {
   admin: postgres.Sql;
-  /** Drops databases. */
+  /** The connection that drops databases. */
   dropper: postgres.Sql;
   /** Databases whose drop timed out. */
   left: string[];
-  /** Resolves to the database's name. */
+  /** Resolves to the name of the template database. */
   template(): Promise<string>;
 }
 
-/** The servers that this process has databases on. */
+/** The servers on which this process has databases, by URL. */
 const servers = new Map<string, Server>();
 
 /**
- * The server, with one connection for all tests of this process, because locks belong to a session. It is never
- * closed.
+ * Returns the server, with one `admin` connection for all tests of this process, because locks belong to a session. The
+ * connection is never closed.
  */
 function reach(url: string): Server {
   const known = servers.get(url);
@@ -167,8 +167,8 @@ function reach(url: string): Server {
 }
 
 /**
- * Drops a database. PostgreSQL waits for every session of the server, even those whose client does not read. A drop
- * that times out is repeated after the next one.
+ * Drops a database. The drop waits for every session of the server, even for a session whose client does not read. A
+ * drop that times out is retried after the next drop.
  */
 async function dropDatabase(
   { dropper, left }: Pick<Server, "dropper" | "left">,
@@ -186,27 +186,30 @@ async function dropDatabase(
   }
 }
 
-/** A test that takes `owner`, `ownerUrl` or `admin` may change tables, so its database is dropped. */
+/**
+ * A test's database. It is dropped after a test that uses `owner`, `ownerUrl` or `admin`, because such a test may have
+ * changed tables.
+ */
 export interface TestDatabase extends AsyncDisposable {
-  /** Connections of the service's role, which reads and writes rows and cannot change tables. */
+  /** Connections of the service's role, which can read and write rows but cannot change tables. */
   sql: Pool;
-  /** The URL of the same role. */
+  /** The URL of the service's role. */
   url: string;
-  /** Connections of the role that owns the schema and runs migrations: for tables, triggers and statistics. */
+  /** Connections of the schema's owner, which runs migrations. For changes to tables, triggers and statistics. */
   owner: Pool;
   ownerUrl: string;
-  /** A superuser's connections: for roles, server settings and other users' sessions. */
+  /** A superuser's connections, for roles, server settings and other users' sessions. */
   admin: Pool;
-  /** Opens a pool of the service's role, which ends with the database. */
+  /** Opens a pool of the service's role. The pool is closed with the database. */
   openPool(options: PoolOptions): Pool;
 }
 
 /**
- * Opens an empty database on the tests' server, or another; `await using` empties it for the next test of this process, or drops
- * it even while sessions are connected.
+ * Opens an empty database on the tests' server, or on `server`. `await using` empties the database for the next test of
+ * this process or drops it, even while sessions are connected.
  */
 export async function openTestDatabase(server = serverUrl()): Promise<TestDatabase> {
-  // The last databases of a process are not dropped: they go with the server of the run.
+  // A process does not drop its last databases. They are deleted with the server of the run.
   const isKept =
     process.env["TEST_KEEPS_DATABASES"] && server === serverUrl() && serversOf(server).length === 1;
   if (!isKept) return createTestDatabase(server);
@@ -217,18 +220,18 @@ export async function openTestDatabase(server = serverUrl()): Promise<TestDataba
   return lend(database);
 }
 
-/** Creates a database for this test only, used by no test before or after it: for tests of plans and of the pages that are read. */
+/** Creates a database that no other test uses, for tests of query plans and of the pages that a query reads. */
 export async function createTestDatabase(server = serverUrl()): Promise<OwnDatabase> {
   return createFrom(await reach(server).template(), server);
 }
 
-/** Creates a copy of this database, like a restored backup. Ends this database's sessions first. */
+/** Creates a copy of a database, like a restored backup. First terminates the sessions of the original. */
 export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatabase> {
   const name = new URL(url).pathname.slice(1);
   const { admin } = reach(serverUrl());
   return waitFor(async () => {
     await admin`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`;
-    // A session may have connected again.
+    // A new session may have connected in the meantime.
     return createFrom(name, serverUrl()).catch((error: unknown) => {
       if (error instanceof postgres.PostgresError && error.code === "55006") return null;
       throw error;
@@ -236,7 +239,7 @@ export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatab
   });
 }
 
-/** Makes the database look like one that was restored from a dump of another: its identity is that of another place. */
+/** Makes the database look like a restored dump of another database, by changing the recorded id of the database. */
 export async function restoreElsewhere({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
   await sql`update installation set database_oid = database_oid + 1`;
 }
@@ -266,7 +269,7 @@ export async function openUndistributedDatabase(server = serverUrl()): Promise<T
   return database;
 }
 
-/** A database with the pools that tests opened, by their options. */
+/** A database and the pools that tests have opened on it, by their options. */
 interface OwnDatabase extends TestDatabase {
   opened: Map<string, Pool[]>;
 }
@@ -302,10 +305,10 @@ function connect(server: string, name: string): OwnDatabase {
   };
 }
 
-/** Empty databases that earlier tests of this process have used, with their sessions, which know tables and statements. */
+/** Emptied databases of earlier tests of this process. Their open sessions have cached tables and statements. */
 const unused: OwnDatabase[] = [];
 
-/** Lends a database to one test. If the test may have changed more than rows, it is dropped afterwards. */
+/** Lends a database to one test. Drops the database afterwards if the test may have changed more than rows. */
 function lend(database: OwnDatabase): TestDatabase {
   let isChanged = false;
   const changing = <Value>(value: Value): Value => {
@@ -338,7 +341,10 @@ function lend(database: OwnDatabase): TestDatabase {
   };
 }
 
-/** False if the test ended a pool, left something running or wrote too much. */
+/**
+ * Empties a database. Returns false if it cannot be reused: the test closed a pool, left a session active or wrote too
+ * much.
+ */
 async function emptyAgain({ sql, opened, admin }: OwnDatabase): Promise<boolean> {
   try {
     await Promise.all([sql, ...[...opened.values()].flat()].map((pool) => pool`select 1`));

@@ -1,22 +1,25 @@
-/** Makes a database that a test has used like a new one, so that the next test finds it with sessions that know its tables. */
+/** Empties a test's database, so that the next test can reuse it with sessions that have cached its tables. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** Beyond this, dropping the database costs less. Indexes keep their size when they are emptied. */
+/** The growth above which dropping the database costs less than emptying it. Emptied indexes keep their size. */
 const MAX_GROWTH_BYTES = 6 * 1024 * 1024;
 
-/** Rows that migrations inserted into tables that tests write: restored as they were. */
+/** Restores the rows that migrations inserted into tables that tests write. */
 const FIRST_ROWS = `
   insert into audit_chain default values;
   insert into event_log default values;
   insert into catalog_version (number) values (1);`;
 
-/** Rows that migrations inserted and that tests rarely change; a database where a test did is dropped. */
+/**
+ * Tables with rows that migrations inserted and that tests rarely change. If a test changes them, its database is
+ * dropped.
+ */
 const CONSTANT = ["schema_migrations", "schema_compatibility", "pgboss.version", "pgboss.queue"];
 
 interface State {
-  /** Sessions in a transaction, locks of sessions, prepared transactions: signs that something is still running. */
+  /** The number of active sessions, advisory locks and prepared transactions. If it is not 0, something is still running. */
   busy: number;
-  /** The size of the tables that have or had rows, with their indexes. */
+  /** The total size of the tables that have or had rows, including their indexes. */
   bytes: number;
   /** Names of tables that have or had rows. */
   tables: string[];
@@ -46,17 +49,17 @@ async function readState(sql: Pool): Promise<State> {
   return state;
 }
 
-/** The state of a new database, the same for all databases of a process. */
+/** The state of a new database, which is the same for all databases of a process. */
 let original: State | undefined;
 
-/** Notes what a new database has. */
+/** Records the state of a new database. */
 export async function noteOriginal(sql: Pool): Promise<void> {
   original ??= await readState(sql);
 }
 
 /**
- * Deletes what a test wrote, as a superuser, and gives the space back, so that the next test's rows lie in the order in which it
- * writes them. Returns false if the database cannot be used again.
+ * Deletes the rows that a test wrote, as a superuser, and vacuums their tables. The next test's rows are then stored in
+ * the order in which they are written. Returns false if the database cannot be reused.
  */
 export async function emptyDatabase(sql: Pool): Promise<boolean> {
   const state = await readState(sql);

@@ -1,6 +1,6 @@
 /**
- * Creates rows for tests with unique names and sensible defaults; each column can be set. Plain SQL, without the
- * product's code.
+ * Creates rows for tests with unique names and sensible defaults. A test can set every column. The factory uses plain
+ * SQL instead of the product's code.
  */
 import { randomBytes } from "node:crypto";
 import { mintApiKey, mintSessionToken } from "../../../api/http/credentials.ts";
@@ -19,13 +19,13 @@ const FIRST_RUN_NUMBER = 100_000_000;
 
 let lastNumber = 0;
 
-/** A number that is unique in this process. */
+/** Returns a number that is unique in this process. */
 function nextNumber(): number {
   lastNumber += 1;
   return lastNumber;
 }
 
-/** A lower-case name that is unique in this run. */
+/** Returns a lower-case name that is unique in this test run. */
 function uniqueName(stem: string): string {
   return `${stem}-${nextNumber()}-${randomBytes(3).toString("hex")}`;
 }
@@ -46,15 +46,15 @@ async function insert<Row extends object>(
 }
 
 /**
- * Gives successive rows creation times that differ in the column's precision. A shorter sleep than a millisecond ends at
- * once, so that a loop of them keeps a core busy.
+ * Waits for the next millisecond, so that successive rows have different creation times. Bun returns from a shorter
+ * sleep at once, so a loop of such sleeps would keep a core busy.
  */
 async function nextMillisecond(): Promise<void> {
   const now = Date.now();
   while (Date.now() === now) await Bun.sleep(1);
 }
 
-/** Values that the driver would treat as a PostgreSQL array or reject. */
+/** Returns true for a value that the driver would reject or send as a PostgreSQL array. */
 function isJson(value: unknown): value is never {
   return typeof value === "object" && value !== null && !Buffer.isBuffer(value) && !(value instanceof Date);
 }
@@ -96,11 +96,11 @@ export interface PersonOptions {
   tier?: SubscriptionTier;
   kind?: KeyKind;
   scope?: KeyScope;
-  /** Joins this organization instead of a new one; `tier` is then ignored. */
+  /** The organization to join instead of a new one. `tier` is then ignored. */
   org?: OrgRow;
 }
 
-/** A caller: a user with a personal organization, a member of another one, with a key for both. */
+/** A user with a personal organization and a membership in another organization, and a key for both organizations. */
 export interface Person {
   user: UserRow;
   personalOrg: OrgRow;
@@ -110,7 +110,7 @@ export interface Person {
 }
 
 export interface Factory extends Rows {
-  /** Makes rows in one transaction. On a cluster, each transaction that writes tracker rows opens a connection. */
+  /** Creates rows in one transaction. On a cluster, each transaction that writes tracker rows opens a connection. */
   together<Result>(work: (make: Rows) => Promise<Result>): Promise<Result>;
 }
 
@@ -132,7 +132,7 @@ interface Rows {
   record(columns: { projectId: string; runId: string } & Columns): Promise<TrackerRow>;
 }
 
-/** The factory for a database. */
+/** Creates the factory for a database. */
 export function createFactory(sql: Pool): Factory {
   const rowsOf = (of: Sql): Rows => ({ ...people(of), ...tracker(of) });
   return {
@@ -147,7 +147,7 @@ export function createFactory(sql: Pool): Factory {
 function people(sql: Sql): Pick<Rows, "user" | "org" | "member" | "key" | "session" | "person" | "project"> {
   async function user(columns: Columns = {}): Promise<UserRow> {
     const username = uniqueName("user");
-    // No password matches it: the text after the salt is not a hash.
+    // No password matches this hash, because the text after the salt is not a valid digest.
     const passwordHash = "$argon2id$v=19$m=65536,t=2,p=1$bm9ib2R5$bm9ib2R5";
     const defaults = { username, email: `${username}@example.com`, passwordHash };
     return insert(sql, "users", { ...defaults, ...columns }, ["id", "username", "email"]);

@@ -1,16 +1,17 @@
 /**
- * A role of another program, such as a tracker, that connects to a test database. Roles belong to the whole server.
+ * Creates a role for another program, such as a tracker, that connects to a test database. Roles belong to the whole
+ * server.
  */
 import { openPool, type Pool } from "../../../sql/connection/pool.ts";
 import type { TestDatabase } from "./database.ts";
 
 export interface LoginRole extends AsyncDisposable {
   name: string;
-  /** Connections of the role, named "acme". */
+  /** The role's connections, with the application name `acme`. */
   sql: Pool;
 }
 
-/** Creates a role without privileges. Disposing it drops the role, so the database must be dropped first. */
+/** Creates a role without privileges. Disposal drops the role through the database, so dispose of the role first. */
 export async function openLoginRole(
   db: TestDatabase,
   { name = `acme_${crypto.randomUUID().slice(0, 8)}`, max = 1 } = {},

@@ -1,10 +1,13 @@
-/** Transactions that must be over after an export, however it ended. */
+/** Finds transactions that must not stay open after an export, however the export ended. */
 import { OWN_APPLICATION_NAMES } from "../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** The service's sessions in a transaction, except pg-boss's short ones, with their last statement. */
+/**
+ * Lists the service's sessions that are idle in a transaction or running an export's COPY, with their last statement.
+ * Excludes other active transactions, such as pg-boss's short ones.
+ */
 export async function listOpenTransactions(
   { sql }: TestDatabase,
   applications: readonly string[] = OWN_APPLICATION_NAMES,
@@ -17,12 +20,12 @@ export async function listOpenTransactions(
   return rows.map(({ session }) => session);
 }
 
-/** Waits until no session of the service is in an export. */
+/** Waits until no session of the service has an export's transaction open. */
 export async function untilNoneIsOpen(db: TestDatabase, applications?: readonly string[]): Promise<void> {
   await waitFor(async () => (await listOpenTransactions(db, applications)).length === 0);
 }
 
-/** Hangs if the pool has lost a connection. */
+/** Takes all connections of a pool at the same time. Hangs if the pool has lost a connection. */
 export async function takeEveryConnection(pool: Pool): Promise<void> {
   const all = Promise.withResolvers<void>();
   let taken = 0;

@@ -1,4 +1,4 @@
-/** A test's own PostgreSQL, which it can stop, kill and restart. */
+/** Runs a PostgreSQL server for one test, which can stop, kill and restart the server. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -15,15 +15,15 @@ import { waitFor } from "../wait_for.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 import { TEST_SETTINGS } from "./server.ts";
 
-/** New clusters, by the folder of their PostgreSQL programs. Copying one takes a tenth of the time of `initdb`. */
+/** Unused clusters, by the folder of their PostgreSQL programs. Copying a cluster takes a tenth of the time of `initdb`. */
 const pristine = new Map<string | undefined, Promise<string>>();
 
-/** Copies a new cluster to `location`. */
+/** Copies an unused cluster to `location`. */
 async function copyCluster(binDirectory: string | undefined, location: string): Promise<void> {
   let made = pristine.get(binDirectory);
   if (!made) {
     const supervisor = openSupervisor({ force: new AbortController().signal });
-    // Test processes are killed at the end; the folder of the run is deleted after them.
+    // Test processes are killed at the end of a run. The folder of the run is deleted after that.
     const run = process.env["TEST_FOLDER"] ?? makeClusterFolder("pristine");
     const folder = join(run, `pristine-${process.pid}-${pristine.size}`);
     mkdirSync(folder);
@@ -43,21 +43,23 @@ export class OwnServer implements AsyncDisposable {
   readonly #supervisor: Supervisor;
   #server: EmbeddedPostgres | null = null;
 
-  /** `binDirectory` has the server's programs; those of the test run by default. */
+  /**
+   * `binDirectory` contains the server's programs, by default those of the test run. With `isDurable`, the server
+   * writes as durably as in production.
+   */
   constructor({
     isDurable = false,
     binDirectory = process.env["TEST_POSTGRES_BIN"],
     settings = {},
   }: { isDurable?: boolean; binDirectory?: string | undefined; settings?: Record<string, string> } = {}) {
     this.#binDirectory = binDirectory || undefined;
-    // Writes as durably as in production.
     this.#isDurable = isDurable;
     this.directory = makeClusterFolder("own", { onDisk: isDurable });
     this.#settings = { ...(isDurable ? {} : TEST_SETTINGS), ...settings };
     this.#supervisor = openSupervisor({ force: new AbortController().signal });
   }
 
-  /** The text of its log so far, and the log's path. */
+  /** The path of the server's log. */
   get logPath(): string {
     return join(this.directory, "logs", "postgres.log");
   }
@@ -68,7 +70,7 @@ export class OwnServer implements AsyncDisposable {
     return this.#server.pid;
   }
 
-  /** Starts it on its previous port; throws if that is taken. Returns a superuser's URL. */
+  /** Starts the server and returns a superuser's URL. A restart uses the previous port, and throws if that port is taken. */
   async start(): Promise<string> {
     const before = this.#server?.urls[SUPERUSER];
     const location = join(this.directory, "postgres");
@@ -87,19 +89,19 @@ export class OwnServer implements AsyncDisposable {
     return url;
   }
 
-  /** Stops it as an operator would. */
+  /** Stops the server as an operator would. */
   async stop(): Promise<void> {
     await this.#server?.[Symbol.asyncDispose]();
   }
 
-  /** Ends the postmaster with a signal and waits until all its processes are gone. */
+  /** Sends a signal to the postmaster, and waits until all of the server's processes have exited. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const pids = [this.pid, ...this.children()];
     signalProcess(this.pid, signal);
     await waitFor(() => pids.every((pid) => identifyProcess(pid) === null));
   }
 
-  /** Suspends all its processes: it keeps its connections and responds to nothing until `thaw()`. */
+  /** Suspends all of the server's processes. The server keeps its connections but does not respond until `thaw()`. */
   freeze(): void {
     for (const pid of [this.pid, ...this.children()]) signalProcess(pid, "SIGSTOP");
   }
@@ -108,7 +110,7 @@ export class OwnServer implements AsyncDisposable {
     for (const pid of [...this.children(), this.pid]) signalProcess(pid, "SIGCONT");
   }
 
-  /** The postmaster's child processes, including those of connections. */
+  /** Returns the ids of the postmaster's child processes, including the backends of connections. */
   children(): number[] {
     return readdirSync("/proc")
       .map(Number)

@@ -1,4 +1,4 @@
-/** A test's own PostgreSQL with a streaming replica, on the same programs as the tests' server. */
+/** Runs a PostgreSQL server with a streaming replica for one test, from the same programs as the tests' server. */
 import { appendFileSync, chmodSync, cpSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -14,27 +14,27 @@ import { OwnServer } from "./own_server.ts";
 export interface ReplicatedServer extends AsyncDisposable {
   primaryUrl: string;
   replicaUrl: string;
-  /** The replica's `postgres` database. */
+  /** Connections to the replica's `postgres` database. */
   replica: Pool;
   /** Stops the replica and breaks its connections. */
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
-  /** Waits until the replica has replayed everything that the primary wrote. */
+  /** Waits until the replica has replayed all WAL that the primary has flushed. */
   catchUp(primary: Pool): Promise<void>;
-  /** Makes the replica receive without replaying; `false` ends this. */
+  /** Pauses the replica's replay of received WAL; `false` resumes it. */
   holdReplay(isHeld: boolean): Promise<void>;
-  /** Ends or restarts the stream from the primary. */
+  /** Stops the stream from the primary; `false` restarts it. */
   cutOff(isCutOff: boolean): Promise<void>;
   /** Promotes the replica and makes the old primary its standby. */
   switchOver(): Promise<void>;
 }
 
-/** The cluster's files. */
+/** Returns the folder of a server's cluster. */
 function clusterOf(server: OwnServer): string {
   return realpathSync(join(server.directory, "postgres"));
 }
 
-/** Makes a server the standby of another one, in a file that `alter system` does not write. */
+/** Makes a server the standby of a primary. Writes to `postgresql.conf`, which `alter system` does not change. */
 function makeStandby(server: OwnServer, primaryUrl: string): void {
   const cluster = clusterOf(server);
   writeFileSync(join(cluster, "standby.signal"), "");
@@ -44,13 +44,13 @@ function makeStandby(server: OwnServer, primaryUrl: string): void {
   );
 }
 
-/** Creates the replica's files: a copy of a stopped primary is a base backup. */
+/** Creates the replica's files by copying the stopped primary, which is a valid base backup. */
 function cloneStandby(primary: OwnServer, replica: OwnServer, primaryUrl: string): void {
   const cluster = join(replica.directory, "postgres");
   cpSync(clusterOf(primary), cluster, { recursive: true, preserveTimestamps: true });
   chmodSync(cluster, 0o700);
   makeStandby(replica, primaryUrl);
-  // The same passwords; port 0 means any free one.
+  // The replica has the primary's passwords. Port 0 selects any free port.
   for (const role of [RUNTIME_ROLE, OWNER_ROLE, SUPERUSER] as const) {
     const kept = readFileSync(databaseUrlPath(primary.directory, role), "utf8");
     const url = kept.replace(/:\d+\//, ":0/");
@@ -58,7 +58,7 @@ function cloneStandby(primary: OwnServer, replica: OwnServer, primaryUrl: string
   }
 }
 
-/** Starts both; dispose them to stop them. */
+/** Starts the primary and the replica. Disposal stops both servers. */
 export async function openReplicatedServer(): Promise<ReplicatedServer> {
   const primary = new OwnServer();
   const replica = new OwnServer();

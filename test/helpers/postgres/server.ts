@@ -1,4 +1,4 @@
-/** The PostgreSQL for a test run: a temporary one, or the one in TEST_DATABASE_URL. */
+/** Opens the PostgreSQL server for a test run: a temporary server, or the server in TEST_DATABASE_URL. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "../../../deploy/local/bootstrap.ts";
@@ -6,7 +6,7 @@ import { SUPERUSER, startEmbeddedPostgres } from "../../../deploy/local/embedded
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 
-/** Fast, because nothing needs to survive a crash. */
+/** Settings that trade durability for speed, because test data need not survive a crash. */
 export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "400",
   max_prepared_transactions: "10",
@@ -30,7 +30,10 @@ export function removeDirectory(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Returns the server's URL; starts the programs of TEST_POSTGRES_BIN if that is set. */
+/**
+ * Returns TEST_DATABASE_URL if it is set. Otherwise starts a server, with the programs in TEST_POSTGRES_BIN if that is
+ * set.
+ */
 async function openUrl({ env, step }: Command, supervisor: Supervisor, directory: string): Promise<string> {
   const given = env["TEST_DATABASE_URL"];
   if (given) return given;
@@ -48,7 +51,7 @@ async function openUrl({ env, step }: Command, supervisor: Supervisor, directory
   });
 }
 
-/** Opens the server; disposing it stops everything that its supervisor started. */
+/** Opens the server. Disposal stops everything that the server's supervisor started. */
 export async function openTestServer(
   command: Command,
   { onDisk = false, hasDatabase = true } = {},

@@ -9,7 +9,7 @@ interface Column {
 }
 
 /**
- * Returns the section of a table: a row per column, then keys and indexes. Throws if a CHECK constraint has an
+ * Returns the section about a table: one row per column, then the keys and indexes. Throws if a CHECK constraint has an
  * unknown form.
  */
 export async function renderTable(
@@ -55,7 +55,7 @@ async function readColumns(sql: Pool, table: string): Promise<Column[]> {
   return rows.map((row) => ({ ...row, type: short(row.type) }));
 }
 
-/** The values that CHECK constraints allow, by column. */
+/** Returns the values that CHECK constraints allow, by column. */
 async function readChecks(sql: Pool, table: string): Promise<Record<string, string>> {
   const rows = await sql<{ column: string; definition: string }[]>`
     select a.attname as column, pg_get_constraintdef(k.oid) as definition
@@ -91,7 +91,7 @@ function describeCheck(definition: string): string {
   throw new Error(`Cannot describe the constraint: ${definition}`);
 }
 
-/** Primary key, foreign keys and indexes, in this order. */
+/** Returns the primary key, unique constraints, foreign keys and indexes, in this order. */
 async function readKeys(sql: Pool, table: string): Promise<string[]> {
   const keys = await sql<{ definition: string }[]>`
     select pg_get_constraintdef(oid) as definition

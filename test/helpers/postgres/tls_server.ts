@@ -1,4 +1,4 @@
-/** A test's own PostgreSQL with TLS and certificates of the test's authorities. */
+/** Runs a PostgreSQL server with TLS for one test, with certificates of the test's own authorities. */
 import {
   chmodSync,
   chownSync,
@@ -17,12 +17,13 @@ import { OwnServer } from "./own_server.ts";
 export interface TlsServer extends AsyncDisposable {
   /** A superuser's URL without parameters. */
   url: string;
-  /** Certificate files of the authority that signs the server's certificates, and of another one. */
+  /** The certificate file of the authority that signs the server's certificates. */
   authority: string;
+  /** The certificate file of another authority. */
   otherAuthority: string;
-  /** Gives the server a new certificate for these names. */
+  /** Installs a new server certificate for these names. */
   install(names: string, options?: { days?: number }): Promise<void>;
-  /** Makes the server accept encrypted connections only. */
+  /** Makes the server accept only encrypted connections. */
   requireTls(): Promise<void>;
 }
 
@@ -35,7 +36,7 @@ async function withConnection<Result>(url: string, act: (sql: Pool) => Promise<R
   }
 }
 
-/** Waits until the change applies to new connections. */
+/** Changes the configuration, and waits until the change applies to new connections. */
 async function reload(url: string, configure: (sql: Pool) => Promise<void> | void): Promise<void> {
   const before = await withConnection(url, async (sql) => {
     await configure(sql);
@@ -46,7 +47,7 @@ async function reload(url: string, configure: (sql: Pool) => Promise<void> | voi
   await waitFor(async () => (await withConnection(url, isLoaded)).length > 0);
 }
 
-/** Gives a server a new certificate for these names, signed by `authority`. `url` is a superuser's. */
+/** Installs a new server certificate for these names, signed by `authority`. `url` must be a superuser's. */
 export async function installCertificate(
   url: string,
   authority: string,
@@ -70,7 +71,7 @@ export async function installCertificate(
   });
 }
 
-/** Starts a server without TLS, until `install` is called; `await using` stops it. */
+/** Starts a server that has no TLS until `install` is called. `await using` stops the server. */
 export async function openTlsServer(): Promise<TlsServer> {
   const server = new OwnServer();
   const url = await server.start();

@@ -1,9 +1,9 @@
-/** Sessions that wait for a lock. `pg_locks` alone would include the databases of other tests. */
+/** Finds sessions that wait for a lock. `pg_locks` alone would include the databases of other tests. */
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { waitFor } from "../wait_for.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** Lists this database's sessions that wait for a lock, or for a lock on `table`. */
+/** Lists this database's sessions that wait for a lock; with `table`, only those that wait for a lock on that table. */
 export async function listWaiting(sql: Sql, table?: string): Promise<readonly { pid: number }[]> {
   return sql<{ pid: number }[]>`
     select distinct l.pid
@@ -14,7 +14,10 @@ export async function listWaiting(sql: Sql, table?: string): Promise<readonly { 
       ${table === undefined ? sql`` : sql`and l.relation = ${table}::regclass`}`;
 }
 
-/** Begins a change, then a request, and commits the change once the request waits for it, or has ended. */
+/**
+ * Makes a change in a transaction, then starts a request. Commits the change once the request waits for a lock, or has
+ * finished.
+ */
 export async function commitDuring<Result>(
   db: Pick<TestDatabase, "sql" | "admin">,
   change: (tx: Sql) => Promise<unknown>,
@@ -27,7 +30,7 @@ export async function commitDuring<Result>(
       isOver = true;
     });
     await waitFor(async () => isOver || (await listWaiting(db.admin)).length > 0);
-    // In an object: otherwise the commit would wait for the request.
+    // Returns an object, because `begin` would await a promise before it commits.
     return { running };
   });
   return running;

@@ -2,7 +2,7 @@
 import type { Sql } from "../../../sql/connection/pool.ts";
 import type { TestDatabase } from "./database.ts";
 
-/** Runs `insert` in a transaction without triggers and foreign key checks. */
+/** Runs `insert` in a transaction without triggers or foreign key checks. */
 export async function withoutTriggers(
   { admin }: TestDatabase,
   insert: (tx: Sql) => Promise<unknown>,
