@@ -1,4 +1,4 @@
-/** How often the event loop turns during some work. */
+/** Counts the turns of the event loop during asynchronous work. */
 
 export async function countTurns<Result>(
   work: () => Promise<Result>,

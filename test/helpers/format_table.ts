@@ -1,6 +1,6 @@
-/** Tables of what benchmarks and soaks measured, for people. */
+/** Formats measurements of benchmarks and soak tests as tables for people. */
 
-/** Returns a Markdown table with columns aligned for a terminal; the first column is text, the others are numbers. */
+/** Returns a Markdown table with columns aligned for a terminal. The first column is text; all other columns are numbers. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,6 +1,6 @@
-/** Repeatable random numbers. */
+/** Generates repeatable random numbers. */
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 (mulberry32). Equal seeds give equal numbers. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -11,7 +11,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Random choices. */
+/** Makes random choices. */
 export class Chance {
   readonly #random: () => number;
 
@@ -23,7 +23,7 @@ export class Chance {
     return this.#random() < probability;
   }
 
-  /** A random integer below the limit. */
+  /** Returns a random integer from 0 to `limit - 1`. */
   below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }

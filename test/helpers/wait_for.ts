@@ -1,18 +1,21 @@
-/** Waits for a condition with a time limit, never for a fixed time. */
+/** Waits for a condition with a time limit instead of for a fixed time. */
 
 const PAUSE_MS = { min: 5, max: 200 };
 /** Each pause is this share of the time waited so far, so that long waits cost little CPU. */
 const PAUSE_SHARE = 1 / 10;
 
-/** Waiting this long means a hang on any machine: some are ten times slower than others in everything. */
+/** A wait this long counts as a hang on any machine. Some machines are ten times slower than others. */
 const HANG_MS = 300_000;
 
-/** Polls until `check` returns something truthy, and returns it; rejects after `timeoutMs`, which is given only if it is a promise of ours. */
+/**
+ * Polls until `check` returns a truthy value, and returns that value. Rejects after `timeoutMs`. Set `timeoutMs` only
+ * if the service promises that time.
+ */
 export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
   timeoutMs = HANG_MS,
 ): Promise<NonNullable<Value>> {
-  // Made here, so that its stack names the line that waits.
+  // Created here, so that its stack includes the line that waits.
   const failure = new Error(`Cannot go on: the condition did not hold in ${timeoutMs} ms`);
   const begun = performance.now();
   while (true) {

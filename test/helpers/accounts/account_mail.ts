@@ -1,4 +1,4 @@
-/** Mails about accounts as their readers get them. */
+/** Queues account mails, and reads them as their recipients do. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../../shared/account_mail_kinds.ts";
@@ -10,12 +10,12 @@ import {
 import type { TestApp } from "../http/app.ts";
 import { type MailServer, type ParsedMail, parseMail } from "../network/mail_server.ts";
 
-/** Queues a mail as a request does, and returns its id. */
+/** Queues a mail as a request does and returns its id. */
 export async function queueMail({ deps }: Pick<TestApp, "deps">, mail: NewAccountMail): Promise<string> {
   return deps.sql.begin((tx) => queueAccountMail(tx, deps.boss, mail));
 }
 
-/** Queues a mail, makes its link without sending it, and returns the token. */
+/** Queues a mail, creates its link without sending the mail, and returns the link's token. */
 export async function makeMailToken(app: Pick<TestApp, "deps">, mail: NewAccountMail): Promise<string> {
   const id = await queueMail(app, mail);
   const { token, tokenHash } = mintLinkToken();
@@ -25,7 +25,7 @@ export async function makeMailToken(app: Pick<TestApp, "deps">, mail: NewAccount
   return token;
 }
 
-/** A mail as its reader sees it, with the link in it and the link's token; null without a link. */
+/** A parsed mail with its link and the link's token, which are null in a mail without a link. */
 export interface ReadMail extends ParsedMail {
   link: string | null;
   token: string | null;
@@ -38,7 +38,7 @@ async function readMail(content: Uint8Array): Promise<ReadMail> {
   return { ...parsed, link, token };
 }
 
-/** Returns the newest mail that the server has taken. */
+/** Returns the newest mail that the server has accepted. */
 export async function newestMail({
   received,
 }: Pick<MailServer, "received">): Promise<ReadMail & { to: string[] }> {
@@ -47,7 +47,7 @@ export async function newestMail({
   return { ...(await readMail(mail.content)), to: mail.to };
 }
 
-/** Returns the mails that became files because there is no mail server, in no order. */
+/** Returns the mails that the service wrote to files for lack of a mail server, in no particular order. */
 export async function storedMails({ deps }: Pick<TestApp, "deps">): Promise<ReadMail[]> {
   const directory = join(deps.config.dataDir, "mail");
   const names = await readdir(directory).catch(() => []);

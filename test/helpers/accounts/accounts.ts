@@ -1,4 +1,4 @@
-/** Accounts with a password, and their sessions. */
+/** Creates accounts with a password, and signs them in. */
 import type { TestApp, TestRequest } from "../http/app.ts";
 import type { Columns, UserRow } from "../postgres/factory.ts";
 
@@ -6,7 +6,10 @@ export interface Account extends UserRow {
   password: string;
 }
 
-/** Hashes a password in the form that the service verifies, without the hundred milliseconds that its own hashes cost. */
+/**
+ * Hashes a password in the format that the service verifies. The service's own hashes take a hundred milliseconds; this
+ * hash is cheaper.
+ */
 export async function hashCheaply(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
 }

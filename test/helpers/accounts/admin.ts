@@ -1,4 +1,4 @@
-/** The operators' command line, run in this process against a test's database. */
+/** Runs the operators' command line in this process, against a test's database. */
 import { runAdmin } from "../../../api/admin/run_admin.ts";
 
 export interface AdminRun {
@@ -7,7 +7,7 @@ export interface AdminRun {
   err: string;
 }
 
-/** Runs one command. `env` adds to the variables that name the database; `input` is its standard input. */
+/** Runs one command. `env` adds variables to DATABASE_URL. `input` is the password that the command reads. */
 export async function runCommand(
   databaseUrl: string,
   words: readonly string[],
@@ -32,7 +32,7 @@ export async function runCommand(
   return { exitCode, ...run };
 }
 
-/** Runs a command with `--json`, which must succeed, and returns its object as the type the test expects. */
+/** Runs a command with `--json` and returns its JSON object. Throws if the command fails. */
 export async function runJson<Result extends object = Record<string, unknown>>(
   databaseUrl: string,
   words: readonly string[],
@@ -44,7 +44,10 @@ export async function runJson<Result extends object = Record<string, unknown>>(
   return JSON.parse(out);
 }
 
-/** Runs a command with `--json`, which must fail, and returns its message: the same on stderr and in the JSON. */
+/**
+ * Runs a command with `--json` and returns its error message. Throws unless the command fails with the same message on
+ * stderr and in the JSON.
+ */
 export async function runFailing(databaseUrl: string, words: readonly string[]): Promise<string> {
   const { exitCode, out, err } = await runCommand(databaseUrl, [...words, "--json"]);
   const message = err.trimEnd();
@@ -56,7 +59,7 @@ export async function runFailing(databaseUrl: string, words: readonly string[]):
   return message;
 }
 
-/** Creates a user with `user create`; the email is `<username>@example.com`. */
+/** Creates a user with `user create` and the email `<username>@example.com`. */
 export function createUser(databaseUrl: string, username: string): Promise<Record<string, unknown>> {
   return runJson(databaseUrl, [
     ...["user", "create", "--username", username],

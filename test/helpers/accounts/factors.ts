@@ -1,4 +1,4 @@
-/** Users with a second factor, and signing in with it. */
+/** Creates users with a second factor, and signs them in. */
 import type { TestApp, TestRequest } from "../http/app.ts";
 import { type Account, login, type SignedIn, signIn } from "./accounts.ts";
 import { PasskeyDevice } from "./passkey_device.ts";
@@ -7,12 +7,12 @@ import { codeAt } from "./totp_code.ts";
 /** The origin of PUBLIC_URL in tests. */
 export const ORIGIN = "http://localhost:3000";
 
-/** A stopped clock for `now` of the app, and the codes that an authenticator app shows. */
+/** A stopped clock for the app's `now`, with the codes that an authenticator app shows at its time. */
 export class Clock {
   time = Date.now();
   readonly now = (): number => this.time;
 
-  /** Moves the clock to the next code. */
+  /** Advances the clock by one code period. */
   step(): void {
     this.time += 30_000;
   }
@@ -24,7 +24,7 @@ export class Clock {
 
 export interface FactorUser {
   account: Account;
-  /** The session in which the factor was added. */
+  /** The token of the session that added the factor. */
   key: string;
   factorId: string;
   recoveryCodes: string[];
@@ -35,7 +35,7 @@ interface Added {
   recoveryCodes: string[] | null;
 }
 
-/** Posts, and returns the data of the response, which must be a success. */
+/** Sends a POST request and returns the data of the response. Throws for an error response. */
 export async function post<Data>(api: TestApp, path: string, options: TestRequest): Promise<Data> {
   const response = await api.request(`/api/v1${path}`, { method: "POST", ...options });
   const { data, error } = (await response.json()) as { data: Data; error?: { message: string } };
@@ -80,7 +80,7 @@ export async function addDevice(
   return post<Added>(api, "/auth/factors/passkeys", { key, body: { name: "Key", passkey } });
 }
 
-/** The first step: the right password. */
+/** Sends the right password, and returns the details that the second step needs. */
 export async function firstStep(api: TestApp, account: Account, options: TestRequest = {}) {
   const response = await login(api, account, options);
   const { error } = (await response.json()) as {
@@ -99,7 +99,7 @@ export async function secondStep(
   return api.request("/api/v1/auth/login/second-factor", { method: "POST", body, ...options });
 }
 
-/** Both steps with a code, which must succeed. */
+/** Signs in with the password and a code. Throws if that fails. */
 export async function signInWithCode(api: TestApp, account: Account, code: string): Promise<SignedIn> {
   const { loginToken } = await firstStep(api, account);
   const response = await secondStep(api, { loginToken, code });
@@ -107,7 +107,7 @@ export async function signInWithCode(api: TestApp, account: Account, code: strin
   return ((await response.json()) as { data: SignedIn }).data;
 }
 
-/** Returns the challenge that the passkey has to sign in a pending sign-in. */
+/** Returns the challenge that the passkey must sign to complete a sign-in. */
 export async function signInChallenge(api: TestApp, loginToken: string): Promise<string> {
   const body = { loginToken };
   const path = "/auth/login/second-factor/options";
@@ -115,7 +115,7 @@ export async function signInChallenge(api: TestApp, loginToken: string): Promise
   return options.challenge;
 }
 
-/** The status and the error code of a response. */
+/** Returns the status of a response, followed by the error code of an error response. */
 export async function outcomeOf(response: Response): Promise<string> {
   if (response.status < 400) {
     await response.body?.cancel();

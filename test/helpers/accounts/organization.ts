@@ -1,4 +1,4 @@
-/** An organization with a member of each role, who are signed in. */
+/** An organization with signed-in members. */
 import { mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { insertInvitation } from "../../../sql/accounts/invitations.ts";
@@ -13,13 +13,13 @@ export interface OrgScene extends AsyncDisposable {
   api: TestApp;
   org: OrgRow;
   owner: SignedInPerson;
-  /** Makes a member who is signed in. */
+  /** Creates a signed-in member with this role. */
   join(role: OrgRole): Promise<SignedInPerson>;
-  /** Roles by username. */
+  /** Returns the members' roles by username. */
   roles(): Promise<Record<string, OrgRole>>;
 }
 
-/** Opens it; `await using` drops it. */
+/** Opens the scene. `await using` drops its database. */
 export async function openOrgScene(options: TestAppOptions = {}): Promise<OrgScene> {
   const api = await openTestApp(options);
   const signIn = async (person: Person): Promise<SignedInPerson> => {
@@ -46,11 +46,11 @@ export async function openOrgScene(options: TestAppOptions = {}): Promise<OrgSce
 
 export interface MadeInvitation {
   id: string;
-  /** The token of the link in its mail. */
+  /** The token in the link of the invitation's mail. */
   token: string;
 }
 
-/** Makes an invitation with a link, as if its mail were sent. */
+/** Creates an invitation with a link, as if its mail had been sent. */
 export async function makeInvitation(
   { db }: Pick<TestApp, "db">,
   invitation: { orgId: string; email: string; role?: OrgRole; invitedBy: string },
@@ -66,7 +66,7 @@ export async function makeInvitation(
   return { id, token };
 }
 
-/** Sends a request as JSON and returns the status with `data`, or with the error. */
+/** Sends a request as JSON. Returns the status of the response, with its data or its error. */
 export async function ask(
   api: TestApp,
   path: string,

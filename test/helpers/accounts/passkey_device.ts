@@ -1,10 +1,10 @@
-/** A passkey in software: makes the responses that a browser would, and those that an attacker would. */
+/** A software passkey that creates the responses of a browser or of an attacker. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 interface Challenge {
   /** The challenge in the options that the service returned. */
   challenge: string;
-  /** The page that the browser is on. */
+  /** The origin of the page in the browser. */
   origin: string;
   /** The host that the browser passes to the device; the origin's host if omitted. */
   rpId?: string;
@@ -15,13 +15,13 @@ const HAS_CREDENTIAL = 0x40;
 
 export class PasskeyDevice {
   readonly id = randomBytes(32);
-  /** Uses so far, which the device puts into each response. */
+  /** The signature counter, which each response includes. */
   count = 0;
   readonly #keys: { publicKey: KeyObject; privateKey: KeyObject } = generateKeyPairSync("ec", {
     namedCurve: "P-256",
   });
 
-  /** The response of `navigator.credentials.create()`, as JSON. */
+  /** Returns the response of `navigator.credentials.create()` as JSON. */
   create(given: Challenge) {
     const clientDataJSON = clientData("webauthn.create", given);
     const length = Buffer.alloc(2);
@@ -39,7 +39,7 @@ export class PasskeyDevice {
     return this.#response({ clientDataJSON, attestationObject, transports: ["internal"] });
   }
 
-  /** The response of `navigator.credentials.get()`, as JSON. */
+  /** Returns the response of `navigator.credentials.get()` as JSON. */
   get(given: Challenge) {
     this.count += 1;
     const clientDataJSON = clientData("webauthn.get", given);
@@ -55,7 +55,7 @@ export class PasskeyDevice {
     return Buffer.concat([createHash("sha256").update(rpId).digest(), Buffer.from([flags]), count]);
   }
 
-  /** ES256 on P-256, in the form of RFC 9052. */
+  /** Returns the ES256 public key on P-256 as a COSE key (RFC 9052). */
   #coseKey(): Buffer {
     const { x = "", y = "" } = this.#keys.publicKey.export({ format: "jwk" });
     const [left, right] = [x, y].map((part) => cborBytes(Buffer.from(part, "base64url")));

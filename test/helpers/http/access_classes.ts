@@ -1,23 +1,26 @@
-/** Every kind of caller, and how each class of routes responds to them (docs/contract.md, Organizations and permissions). */
+/**
+ * All kinds of callers, and the response that each access class gives them (docs/contract.md, Organizations and
+ * permissions).
+ */
 import type { ErrorCode } from "../../../shared/errors.ts";
 
 /**
- * Where the name does not say otherwise, keys are of kind `user` with scope `write`, and keys and session belong to
- * a publisher.
+ * All callers. Unless the caller's name says otherwise, keys have kind `user` and scope `write`, and keys and sessions
+ * belong to a publisher.
  */
 export const CALLERS = [
   "anonymous",
-  // Owns a paid organization and is no member of the requested one.
+  // Owns a paid organization and is not a member of the requested organization.
   "outsider",
   // Owns the requested organization, which is on the free tier.
   "freeMember",
   ...["viewer", "publisher", "admin", "owner"],
-  // No member of the requested organization, and on the free tier.
+  // Is not a member of the requested organization, and is on the free tier.
   "platformAdmin",
   ...["session", "automationKey", "systemKey", "readKey"],
   // Sessions of the organization's owner and of the outsider.
   ...["ownerSession", "outsiderSession"],
-  // Keys bound to the requested organization, and to another organization of the same user.
+  // A key bound to the requested organization, and a key bound to another organization of the same user.
   ...["boundKey", "boundElsewhere"],
   ...["revokedKey", "expiredKey", "unknownKey", "endedSession"],
 ] as const;
@@ -25,24 +28,24 @@ export const CALLERS = [
 export type CallerName = (typeof CALLERS)[number];
 
 /**
- * For further cases of a route that respond to all callers alike. The others differ from one of these in the credential
- * alone, which the pipeline reads before it knows the case.
+ * The callers for further cases of a route that has the same access class. Every other caller differs from one of these
+ * callers only in its credential, which the pipeline checks before it knows the case.
  */
 export const MAIN_CALLERS: readonly CallerName[] = [
   ...(["anonymous", "outsider", "freeMember", "viewer", "owner", "platformAdmin"] as const),
   ...(["session", "automationKey", "readKey", "boundKey", "boundElsewhere", "revokedKey"] as const),
 ];
 
-/** One of every kind that is served or refused for another reason. */
+/** One caller for each reason to be served or refused. */
 export const FEW_CALLERS: readonly CallerName[] = [
   ...(["anonymous", "outsider", "viewer", "ownerSession"] as const),
   ...(["automationKey", "readKey", "revokedKey"] as const),
 ];
 
-/** Status and error code. */
+/** The status and error code of a refused request. */
 type Refusal = `${number} ${ErrorCode}`;
 
-/** The callers who are refused, and how; all others are served. */
+/** The refused callers, each with its refusal. All other callers are served. */
 type AccessClass = Readonly<Partial<Record<CallerName, Refusal>>>;
 
 const INVALID = ["revokedKey", "expiredKey", "unknownKey", "endedSession"] as const;
@@ -79,21 +82,21 @@ const JOB_LISTERS = { ...PUBLISHERS, ...PEOPLE, ...MEMBERS };
 const JOB_MEMBERS = { ...PEOPLE, ...refuse(STRANGERS, "404 EXPORT_JOB_NOT_FOUND"), ...KNOWN };
 const JOB_READERS = { ...PUBLISHERS, ...JOB_MEMBERS };
 
-/** Classes by name. In each class, later entries are checked first, in the order of docs/contract.md, Errors. */
+/** Access classes by name. Within a class, later refusals take precedence, in the order of docs/contract.md, Errors. */
 export const ACCESS = {
   /** Pages, health and metrics: no credential is checked. */
   anything: {},
-  /** Needs no credential, but refuses an invalid one. */
+  /** Routes that need no credential but refuse an invalid credential. */
   everyone: EVERYONE,
-  /** The same, for holders of a link: the response names the address that it was mailed to. */
+  /** Like `everyone`, for holders of a mailed link. The response includes the address that received the link. */
   linkHolders: EVERYONE,
-  /** The same, and keys of scope `read` cannot sign in. */
+  /** Like `everyone`, but keys of scope `read` are refused. */
   everyoneToWrite: { ...NOT_READ_ONLY, ...EVERYONE },
-  /** Any valid credential. */
+  /** Callers with any valid credential. */
   known: KNOWN,
-  /** A session; no key is accepted. */
+  /** Callers with a session. Keys are refused. */
   sessions: SESSIONS,
-  /** Belongs to another user, so it does not exist for this one. */
+  /** Like `sessions`, for a resource that belongs to another user. For the caller, the resource does not exist. */
   sessionsOfOthers: { ...SESSIONS, ...refuse(WITH_SESSION, "404 NOT_FOUND") },
   /** Sessions of the organization's owners and admins. */
   orgAdminSessions: {
@@ -101,50 +104,53 @@ export const ACCESS = {
     session: "403 INSUFFICIENT_ORG_ROLE",
     outsiderSession: "403 ORG_ACCESS_DENIED",
   },
-  /** Members of the organization; others may know that it exists. */
+  /** Members of the organization. The response to other callers reveals that the organization exists. */
   members: MEMBERS,
   /** Owners and admins of the organization. */
   orgAdmins: { ...ADMINS, ...MEMBERS },
   orgAdminsToWrite: { ...ADMINS, ...MEMBERS, ...NOT_READ_ONLY },
-  /** No caller: the organization does not exist. */
+  /** No caller is served, because the organization does not exist. */
   membersOfNone: { ...refuse(CALLERS, "404 ORG_NOT_FOUND"), ...KNOWN },
 
-  /** Members of the organization; for others the definition does not exist. */
+  /** Members of the organization. For other callers, the definition does not exist. */
   definitionMembers: MEMBERS_OR_404,
-  /** Callers with a paid organization within reach of their credential. */
+  /** Callers whose credential is valid for a paid organization. */
   subscribers: SUBSCRIBERS,
-  /** Paying callers who can see a private definition. */
+  /** Subscribers who can see a private definition. */
   subscribedMembers: { ...SUBSCRIBERS, ...MEMBERS_OR_404 },
-  /** Publishers and above of the organization that `X-Org-Slug` names. */
+  /** Publishers and above in the organization of `X-Org-Slug`. */
   definitionWriters: { ...PUBLISHERS, ...NOT_READ_ONLY, ...MEMBERS },
-  /** All callers who may write, in their personal organization. */
+  /** All callers with write access. The request writes to their personal organization. */
   homeWriters: HOME_WRITERS,
-  /** The same without `X-Org-Slug`: a write finds the caller's organization that has the definition. */
+  /**
+   * Like `definitionWriters`, without `X-Org-Slug`. The write applies to the caller's organization that has the
+   * definition.
+   */
   lineWriters: { ...PUBLISHERS, ...refuse(STRANGERS, "404 NOT_FOUND"), ...HOME_WRITERS },
   /** Callers who can see a private definition and fork it into their personal organization. */
   homeForkers: { ...refuse(STRANGERS, "404 NOT_FOUND"), ...HOME_WRITERS },
   platformAdmins: PLATFORM_ADMINS,
 
-  /** One dataset: any member, any kind of key, a paid tier. */
+  /** Exports of one dataset: any member on a paid tier, with any kind of key. */
   datasetExporters: PROJECT_MEMBERS,
-  /** The same, with a project name in the organization of `X-Org-Slug`. */
+  /** Like `datasetExporters`, with the slug of a project in the organization of `X-Org-Slug`. */
   datasetExportersOfOrg: { ...PAYING, ...MEMBERS },
-  /** A whole project: personal credentials, publisher or above. */
+  /** Exports of a whole project: publishers and above, with personal credentials. */
   bundleExporters: { ...PROJECT_MEMBERS, ...PUBLISHERS, ...PEOPLE },
-  /** The organization's jobs: personal credentials, publisher or above. */
+  /** The organization's export jobs: publishers and above, with personal credentials. */
   jobListers: JOB_LISTERS,
-  /** The same, on a paid tier. */
+  /** Like `jobListers`, on a paid tier and with scope `write`. */
   jobQueuers: { ...PAYING, ...NOT_READ_ONLY, ...JOB_LISTERS },
-  /** One job, whose id identifies the organization: personal credentials, publisher or above. */
+  /** One export job, whose id identifies the organization: publishers and above, with personal credentials. */
   jobReaders: JOB_READERS,
   jobCancelers: { ...NOT_READ_ONLY, ...JOB_READERS },
-  /** The file of a job: personal credentials of any member. */
+  /** The file of an export job: any member, with personal credentials. */
   jobDownloaders: JOB_MEMBERS,
 } as const satisfies Record<string, AccessClass>;
 
 export type AccessName = keyof typeof ACCESS;
 
-/** Returns the expected refusal of a caller, or the status of success. */
+/** Returns the expected refusal of a caller, or the status of a success. */
 export function expectedOf(access: AccessName, caller: CallerName, ok: number): string {
   const refusals: AccessClass = ACCESS[access];
   return refusals[caller] ?? String(ok);

@@ -1,4 +1,4 @@
-/** The rows of second factors in the access table. */
+/** The access table's rows about second factors. */
 
 import { hashRecoveryCode, mintRecoveryCodes } from "../../../api/accounts/factors/recovery_code.ts";
 import { hashSecret, mintLoginToken } from "../../../api/http/credentials.ts";
@@ -17,7 +17,7 @@ import { knownPassword, type Occasion, type Subject } from "./access_scene.ts";
 const SECRET = Buffer.from("12345678901234567890");
 const CHALLENGE = "AAAAAAAAAAAAAAAAAAAAAA";
 
-/** A factor of the caller's; one more for each request. */
+/** Replaces the caller's factors with a new authenticator app, and returns its id. */
 const ownFactor: Subject = async ({ scene, userId }) => {
   const { sql } = scene.api.db;
   await sql`delete from second_factors where user_id = ${userId}`;
@@ -35,7 +35,7 @@ const ownPasskey: Subject = async ({ scene, userId }) => {
   return "";
 };
 
-/** A recovery code of the caller, who has a factor. */
+/** Gives the caller a factor and a recovery code, and returns the code. */
 const recoveryCode: Subject = async (occasion) => {
   await ownFactor(occasion);
   const [code = ""] = mintRecoveryCodes();
@@ -44,7 +44,7 @@ const recoveryCode: Subject = async (occasion) => {
   return code;
 };
 
-/** What the caller's newest session has begun. */
+/** Starts adding a factor in the caller's newest session. */
 async function begin({ scene, userId }: Occasion, purpose: "add_totp" | "add_passkey"): Promise<string> {
   const { sql } = scene.api.db;
   const secret = purpose === "add_totp" ? SECRET : null;
@@ -61,7 +61,7 @@ async function begin({ scene, userId }: Occasion, purpose: "add_totp" | "add_pas
   return "";
 }
 
-/** The token of a sign-in of a user with a passkey, and a recovery code of theirs. */
+/** Starts a sign-in of a user with a passkey. Returns the login token and a recovery code of the user. */
 const pendingSignIn: Subject = async (occasion) => {
   const { make, db } = occasion.scene.api;
   const passwordHash = "!";

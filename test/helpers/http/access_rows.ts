@@ -1,4 +1,4 @@
-/** A row of the access table, and its request as each caller sends it. */
+/** A row of the access table, and the request that each caller sends for it. */
 import { type AccessName, type CallerName, expectedOf } from "./access_classes.ts";
 import { type AccessScene, freeName, type Occasion, type Place, type Subject } from "./access_scene.ts";
 import type { TestRequest } from "./app.ts";
@@ -8,32 +8,32 @@ const BESIDE_API =
   /^\/($|favicon\.ico$|\.well-known|dashboard|health|metrics|schemas|security-policy|swagger)/;
 
 export interface Row {
-  /** Method and pattern, as the app has them. */
+  /** The method and path pattern, as in the app's routes. */
   route: string;
   access: AccessName;
-  /** The status for callers who are served. */
+  /** The status of a successful response. */
   ok: 200 | 201 | 202 | 204 | 302;
-  /** Names the case if a route has several. */
+  /** The name of the case, if the route has several cases. */
   about?: string;
-  /** Creates what the request is about; the returned name or id becomes part of the path. */
+  /** Creates the subject of the request. The returned name or id becomes part of the path. */
   of?: Subject;
-  /** Follows that name or id in the path. */
+  /** The version after the name or id in the path. */
   version?: "@1.0.0";
   /** The dataset in the path; `issues` if omitted. */
   dataset?: string;
   query?: string;
   body?: (subject: string, occasion: Occasion) => unknown;
-  /** `X-Org-Slug` names the organization. */
+  /** True if the request sends `X-Org-Slug`. */
   inOrg?: boolean;
-  /** The path names the organization: `@org/name`. */
+  /** True if the path includes the organization: `@org/name`. */
   isQualified?: boolean;
-  /** The audit entry of a success. */
+  /** The audit action that a success records. */
   audit?: string;
-  /** A success hashes a password, which takes longer than all else that a request does. */
+  /** True if a success hashes a password, which takes longer than the rest of the request. */
   hashesPassword?: boolean;
 }
 
-/** `route` lacks the prefix /api/v1 if it has that. */
+/** Creates a row. `route` omits the prefix /api/v1, which this function adds where it applies. */
 export function row(
   route: string,
   access: AccessName,
@@ -50,15 +50,15 @@ export interface Asked {
   requestId: string;
   status: number;
   text: string;
-  /** The status, and the code of an error. */
+  /** The status, followed by the error code of an error response. */
   verdict: string;
-  /** What the client sees, except values that differ in every response. */
+  /** The response as text: status, headers and body, without the values that differ in every response. */
   seen: string;
-  /** What the client sees for the same request about something that does not exist. */
+  /** Sends the same request about a subject that does not exist, and returns that response as text. */
   askForNothing(): Promise<string>;
 }
 
-/** Sends the row's request as each of these callers. `method` can replace GET by HEAD. */
+/** Sends the row's request as each of these callers. `method` can replace GET with HEAD. */
 export async function askAll(
   scene: AccessScene,
   row: Row,
@@ -72,7 +72,7 @@ export async function askAll(
     const isRead = row.route.startsWith("GET");
     const isChange = !isRead && expectedOf(row.access, caller, row.ok) === String(row.ok);
     const occasion = { scene, place, userId, isChange };
-    // A read changes nothing, so all callers share one. Each write has its own and depends on no other.
+    // Reads share one subject, because they do not change it. Each write has its own subject.
     const subject = (isRead && made.get(place)) || ((await row.of?.(occasion)) ?? "");
     made.set(place, subject);
     responses.push(await askAs(caller, { row, subject, occasion, key, method }));
@@ -123,7 +123,7 @@ async function send(
   return { response, text, seen: whatIsSeen(response, text, given) };
 }
 
-/** Parameters with the same value in every row. */
+/** Path parameters with the same value in every row. */
 const FIXED: Readonly<Record<string, string>> = {
   ":type": "agent",
   ":provider": "openai",
@@ -161,7 +161,7 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Removes what differs because of another name or organization in the request. */
+/** Returns status, headers and body as text, with placeholders for the request's subject and organization. */
 function whatIsSeen(
   { status, headers }: Response,
   text: string,

@@ -1,4 +1,4 @@
-/** Two organizations, one of them on the free tier, every kind of caller, and all resources that requests need. */
+/** Creates two organizations, one of them on the free tier, every kind of caller, and all resources that requests need. */
 
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { DefinitionStatus, DefinitionVisibility } from "../../../shared/vocabulary.ts";
@@ -25,26 +25,29 @@ export interface Place {
   readyJob: ExportJob;
 }
 
-/** A caller's credential, a new one if the request may use it up; null for anonymous callers. */
+/**
+ * Returns a caller's user id and credential. A session is new each time, because the request may end it. Anonymous
+ * callers have no credential.
+ */
 export type Credential = () => Promise<{ userId: string; key?: string }>;
 
 export interface AccessScene extends AsyncDisposable {
   api: TestApp;
   /** A user with a password. */
   account: Account;
-  /** Holds the app's clock for the next request, and returns its time. */
+  /** Stops the app's clock for the next request, and returns the clock's time. */
   holdClock(): number;
   callers: Readonly<Record<CallerName, Credential>>;
-  /** The organization that a caller's request is about: the free member has their own. */
+  /** Returns the organization of a caller's request. The free member has a separate organization. */
   placeOf(caller: CallerName): Place;
 }
 
-/** Opens the scene; `await using` drops it. Rate limits are too high to matter. */
+/** Opens the scene, with rate limits too high to be reached. `await using` drops its database. */
 export async function openAccessScene(): Promise<AccessScene> {
   let now = Date.now();
   let heldCalls = 0;
   const api = await openTestApp({
-    // The audit log gets one entry a minute for similar refusals.
+    // Advances the clock, because the audit log records similar refusals only once a minute.
     now: () => {
       now += heldCalls > 0 ? 0 : MINUTE_MS;
       heldCalls -= 1;
@@ -90,7 +93,7 @@ async function setTier(api: TestApp, { org }: Place, tier: "free" | "pro"): Prom
   await api.db.sql`update organizations set subscription_tier = ${tier} where id = ${org.id}`;
 }
 
-/** Sessions are proven with a second factor just now, so that they work while some rows give their users one. */
+/** Marks a session as just verified with a second factor, because some rows give its user a factor. */
 const proven = () => ({ factorAt: new Date().toISOString() });
 
 async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<AccessScene["callers"]> {
@@ -139,20 +142,20 @@ async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<Acce
   };
 }
 
-/** What a request is prepared for. */
+/** The circumstances of a request. */
 export interface Occasion {
   scene: AccessScene;
   place: Place;
-  /** The user of the request; the publisher if it has no credential. */
+  /** The request's user; the publisher if the request has no credential. */
   userId: string;
-  /** Whether the request may change what it is about; reads and refused writes do not. */
+  /** True if the request may change its subject. Reads and refused writes do not change it. */
   isChange: boolean;
 }
 
-/** Creates what a request is about, and returns the name or id for its path. */
+/** Creates the subject of a request, and returns the subject's name or id for the path. */
 export type Subject = (occasion: Occasion) => Promise<string>;
 
-/** A name that does not exist. */
+/** Returns a name that does not exist. */
 export function freeName(): string {
   return `free-${crypto.randomUUID()}`;
 }
@@ -164,7 +167,7 @@ export const projectSlug: Subject = async ({ place }) => place.project.slug;
 export const userId: Subject = async ({ place }) => place.owner.user.id;
 export const readyJobId: Subject = async ({ place }) => place.readyJob.id;
 
-/** An agent of one version, 1.0.0, that has no runtime text yet. */
+/** Returns the subject for an agent with one version, 1.0.0, and without runtime text. */
 export function definition(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
   return sharedUnlessChanged(async ({ scene, place }) => {
     const name = freeName();
@@ -173,7 +176,7 @@ export function definition(status: DefinitionStatus, visibility: DefinitionVisib
   });
 }
 
-/** The id of the version of such an agent. */
+/** Like `definition`, but identifies the agent by the id of its version. */
 export function definitionId(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
   return sharedUnlessChanged(
     async ({ scene, place }) =>
@@ -181,7 +184,7 @@ export function definitionId(status: DefinitionStatus, visibility: DefinitionVis
   );
 }
 
-/** One for all requests about a place that do not change it, and one for each that does. */
+/** Creates one subject for all requests about a place that do not change it, and one for each request that does. */
 function sharedUnlessChanged(make: Subject): Subject {
   const shared = new Map<Place, string>();
   return async (occasion) => {
@@ -192,39 +195,39 @@ function sharedUnlessChanged(make: Subject): Subject {
   };
 }
 
-/** A new member of the organization. */
+/** Creates a member of the organization and returns the user's id. */
 export const memberId: Subject = async ({ scene, place }) =>
   (await scene.api.make.person({ org: place.org, role: "viewer" })).user.id;
 
-/** A pending invitation of the organization. */
+/** Creates a pending invitation of the organization and returns its id. */
 export const invitationId: Subject = async ({ scene: { api }, place }) => {
   const { org, owner } = place;
   const email = `${freeName()}@example.org`;
   return (await makeInvitation(api, { orgId: org.id, email, invitedBy: owner.user.id })).id;
 };
 
-/** The token of an invitation of the caller to another organization. */
+/** Invites the caller to another organization and returns the invitation's token. */
 export const invitationToken: Subject = async ({ scene: { api }, userId }) => {
   const { org, user } = await api.make.person({ role: "owner" });
   const [invited] = await api.db.sql<[{ email: string }]>`select email from users where id = ${userId}`;
   return (await makeInvitation(api, { orgId: org.id, email: invited.email, invitedBy: user.id })).token;
 };
 
-/** A key of the caller's. */
+/** Creates a key of the caller and returns its id. */
 export const ownKey: Subject = async ({ scene, userId }) => (await scene.api.make.key({ userId })).id;
 
-/** Another user's key. */
+/** Creates a key of another user and returns its id. */
 export const foreignKey: Subject = async ({ scene: { api } }) =>
   (await api.make.key({ userId: (await api.make.user()).id })).id;
 
-/** A session of the caller's. */
+/** Creates a session of the caller and returns its id. */
 export const ownSession: Subject = async ({ scene, userId }) => (await scene.api.make.session({ userId })).id;
 
-/** Another user's session. */
+/** Creates a session of another user and returns its id. */
 export const foreignSession: Subject = async ({ scene: { api } }) =>
   (await api.make.session({ userId: (await api.make.user()).id })).id;
 
-/** Gives the caller a password. */
+/** Gives the caller a password and returns the password. */
 export const knownPassword: Subject = async ({ scene, userId }) => {
   const password = `pass-${crypto.randomUUID()}`;
   await scene.api.db.sql`
@@ -232,19 +235,19 @@ export const knownPassword: Subject = async ({ scene, userId }) => {
   return password;
 };
 
-/** Forgets the requested mails, because a network can request only a limited number. */
+/** Deletes the requested mails, because the number of mails that a network can request is limited. */
 export const quietNetwork: Subject = async ({ scene }) => {
   await scene.api.db.sql`delete from account_mails`;
   return "";
 };
 
-/** The token of a mail to a user who has forgotten their password. */
+/** Returns the token of a password reset mail. */
 export const resetToken: Subject = async ({ scene }) => {
   const { id: userId, email } = await scene.api.make.user();
   return makeMailToken(scene.api, { kind: "password_reset", email, userId });
 };
 
-/** The token of a mail to a user's new address. */
+/** Returns the token of the mail to a user's new email address. */
 export const emailToken: Subject = async ({ scene }) => {
   const { id: userId, email: oldEmail } = await scene.api.make.user();
   return makeMailToken(scene.api, {
@@ -255,14 +258,14 @@ export const emailToken: Subject = async ({ scene }) => {
   });
 };
 
-/** The token of a mail to a person who signs up. */
+/** Returns the token of a sign-up mail. */
 export const signUpToken: Subject = async ({ scene }) => {
   const username = freeName();
   const details = { username, passwordHash: await hashCheaply("seven quiet lamps at noon"), name: null };
   return makeMailToken(scene.api, { kind: "sign_up", email: `${username}@example.com`, details });
 };
 
-/** Ends the organization's queued job, because it may have one active job. */
+/** Fails the organization's queued job, because an organization may have only one active job. */
 export const noActiveJob: Subject = async ({ scene, place }) => {
   const { sql } = scene.api.db;
   await sql`
@@ -272,7 +275,7 @@ export const noActiveJob: Subject = async ({ scene, place }) => {
   return "";
 };
 
-/** A queued job. For the free tier, it was queued while the organization still paid. */
+/** Queues a job and returns its id. The free organization is on a paid tier while it queues the job. */
 export const queuedJob: Subject = async (occasion) => {
   const { scene, place } = occasion;
   await noActiveJob(occasion);
@@ -283,33 +286,33 @@ export const queuedJob: Subject = async (occasion) => {
   return id;
 };
 
-/** The organization, not deleted. */
+/** Cancels the organization's scheduled deletion and returns its slug. */
 export const livingOrg: Subject = async ({ scene, place }) => {
   await scene.api.db.sql`update organizations set deletes_at = null where id = ${place.org.id}`;
   return place.org.slug;
 };
 
-/** An organization that its owner has deleted, whose seven days are not over. */
+/** Schedules the organization's deletion in seven days and returns its slug. */
 export const endingOrg: Subject = async ({ scene, place }) => {
   await scene.api.db.sql`
     update organizations set deletes_at = now() + interval '7 days' where id = ${place.org.id}`;
   return place.org.slug;
 };
 
-/** Another project of the organization. */
+/** Creates another project of the organization and returns its slug. */
 export const otherProject: Subject = async ({ scene, place }) => {
   const { org, owner } = place;
   return (await scene.api.make.project({ orgId: org.id, ownerId: owner.user.id })).slug;
 };
 
-/** One that is deleted. */
+/** Creates a deleted project of the organization and returns its slug. */
 export const deletedProject: Subject = async (occasion) => {
   const slug = await otherProject(occasion);
   await occasion.scene.api.db.sql`update projects set deleted_at = now() where slug = ${slug}`;
   return slug;
 };
 
-/** Creates a webhook of the organization. */
+/** Creates a webhook of the organization and returns its id. */
 export const webhookId: Subject = async ({ scene, place }) => {
   const [row] = await scene.api.db.sql<[{ id: string }]>`
     insert into webhooks (org_id, url, types, secret, position)
@@ -318,7 +321,7 @@ export const webhookId: Subject = async ({ scene, place }) => {
   return row.id;
 };
 
-/** Deletes the organization's webhooks, because their number is limited, and returns its slug. */
+/** Deletes the organization's webhooks, because their number is limited. Returns the organization's slug. */
 export const noWebhooks: Subject = async ({ scene, place }) => {
   await scene.api.db.sql`delete from webhooks where org_id = ${place.org.id}`;
   return place.org.slug;

@@ -1,4 +1,4 @@
-/** The access table: each route, in each case that differs, with its allowed callers and a valid request. */
+/** The access table: every route in every case that differs, with its access class and a valid request. */
 
 import { agentYaml } from "../definitions/definitions.ts";
 import type { AccessName } from "./access_classes.ts";
@@ -147,7 +147,7 @@ const READS: readonly [route: string, how: Pick<Row, "version" | "query">][] = [
   [`GET ${LINE}/diff`, { query: "?from=1.0.0&to=1.0.0" }],
 ];
 
-/** State and visibility decide who sees a definition, for every kind of read. */
+/** Access to reads of a definition, by its status and visibility. The access is the same for every kind of read. */
 const SEEN: readonly [about: string, of: Subject, access: AccessName][] = [
   ["of a public one", PUBLISHED, "everyone"],
   ["of a deprecated one", DEPRECATED, "everyone"],
@@ -216,7 +216,7 @@ const DEFINITION_READS = [
 const yamlOf = (name: string) => ({ yaml: agentYaml(name) });
 const reason = "Another one does it better";
 
-/** Writes to an existing line. */
+/** Writes to an existing definition line. */
 const CHANGES: readonly [route: string, ok: 200 | 201, how: Partial<Row>][] = [
   [`PUT ${LINE}`, 200, { of: DRAFT, version, body: () => ({ tags: ["new"] }), audit: "definition.update" }],
   [`DELETE ${LINE}`, 200, { of: DRAFT, version, audit: "definition.delete" }],

@@ -1,4 +1,4 @@
-/** The whole API over its own database. Requests go through `handle`, as from a socket. */
+/** Runs the whole API on its own database. Requests pass through `handle`, like requests from a socket. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,26 +26,26 @@ export interface TestRequest {
   /** Sent as `Authorization: Bearer …`. */
   key?: string;
   headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, other values as JSON. */
+  /** The body. A string is sent unchanged, any other value as JSON. */
   body?: unknown;
-  /** The client's address, which rate limits count. */
+  /** The client's address, which rate limits use. */
   address?: string;
 }
 
-/** A line of the log, parsed. */
+/** A parsed log line. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
 export interface TestApp extends AsyncDisposable {
   app: App;
   deps: Deps;
   db: TestDatabase;
-  /** Makes rows in it. */
+  /** Creates rows in the app's database. */
   make: Factory;
   /** All log lines, in order. */
   logLines: LogLine[];
-  /** Makes the app behave as it does between SIGTERM and exit. */
+  /** Makes the app behave as it does between SIGTERM and its exit. */
   leave(): void;
-  /** Throws if the response differs from the OpenAPI document or lacks a header that every response has. */
+  /** Sends a request. Throws if the response contradicts the OpenAPI document or lacks a header that every response has. */
   request(path: string, options?: TestRequest): Promise<Response>;
 }
 
@@ -53,32 +53,32 @@ export interface TestAppOptions {
   config?: Partial<Config>;
   /** The database to use, dropped with the app; a new one if omitted. */
   database?: TestDatabase;
-  /** The test's own servers: the database is created on the primary and read from the replica. */
+  /** The test's own servers. The database is created on the primary; the app also reads from the replica. */
   servers?: { primaryUrl: string; replicaUrl: string };
-  /** The clock of the rate limits, in milliseconds since the epoch. */
+  /** The clock for rate limits and second-factor codes, in milliseconds since the epoch. */
   now?: () => number;
   /** Overrides STREAM_RULES. */
   streamRules?: Partial<StreamRules>;
-  /** Served instead of the service's own routes. */
+  /** Routes to serve instead of the service's own routes. */
   routes?: OwnRoutes;
 }
 
-/** The configuration of a test: defaults, with this database and directory. */
+/** Returns the default configuration with this database and data directory. */
 function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Config> = {}): Config {
   const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));
-  // A caller's writes may use a quarter of the connections: four at once show what locks are for.
+  // A caller's writes may use a quarter of the connections. Four concurrent writes suffice to test locks.
   return { ...result.config, databasePoolMax: 16, ...overrides };
 }
 
-/** The same database and role on another server. */
+/** Returns the URL of the same database and role on another server. */
 function sameDatabase(serverUrl: string, databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.host = new URL(serverUrl).host;
   return url.href;
 }
 
-/** Makes the Request that `TestApp.request` sends. */
+/** Creates the request that `TestApp.request` sends. */
 export function testRequest(url: string, options: TestRequest = {}): Request {
   const { method = "GET", key, headers = {}, body } = options;
   const isJson = body !== undefined && typeof body !== "string";
@@ -137,7 +137,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       throw error;
     }),
     documents: openDocuments({ log }),
-    // Without polling: tests call refresh() when something changed.
+    // Does not poll. Tests call refresh() after a change.
     catalog: new CatalogCache({ sql, replica, log }),
     callers: createCredentialCache(),
     log,
@@ -149,7 +149,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
   const app = options.routes ? buildApp(deps, options.routes) : buildApp(deps);
   const contract = options.routes ? null : await openContract(app);
-  // The first app of a run provides the document.
+  // Discards the log lines of reading the OpenAPI document, which the first app of a process serves.
   logLines.length = 0;
   return {
     app,

@@ -1,4 +1,4 @@
-/** Checks responses against the OpenAPI document: status, content type, headers, and every field of JSON. */
+/** Checks responses against the OpenAPI document: status, content type, headers and all fields of JSON. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { Memoirist } from "memoirist";
@@ -7,7 +7,7 @@ import type { OpenApiDocument, OpenApiMethod, OpenApiResponse } from "../../../a
 import { withInlineComponents } from "./openapi.ts";
 
 const JSON_TYPE = "application/json";
-/** Every response has it. The document describes it once, like those of every response under `/api/v1`. */
+/** The header of every response. The document describes it once, as it does the headers of every response under `/api/v1`. */
 const COMMON_HEADERS = ["X-Request-Id"];
 const API_HEADERS = [
   "X-RateLimit-Limit",
@@ -16,15 +16,18 @@ const API_HEADERS = [
   "RateLimit-Policy",
   "RateLimit",
 ];
-/** The id by which schemas in the document refer to each other. */
+/** The id under which Ajv resolves the references between the document's schemas. */
 const DOCUMENT_ID = "openapi";
 
 type Json = { readonly [key: string]: unknown };
 
 export interface Contract {
-  /** Returns what is wrong with a response; null if nothing is, or if the document does not describe its route. */
+  /**
+   * Returns the problem with a response. Returns null if the response is correct, or if the document does not describe
+   * its route.
+   */
   check(request: { method: string; path: string }, response: Response): Promise<string | null>;
-  /** Checks a value against the schema at this place of the document. */
+  /** Validates a value against the schema at this path in the document. Returns the problems, or null. */
   validate(place: readonly string[], value: unknown): string | null;
 }
 
@@ -34,7 +37,7 @@ interface Contracts {
   validate: Contract["validate"];
 }
 
-/** One document per process, because all apps of the service have the same. */
+/** The document, read once per process because all apps of the service have the same document. */
 let contracts: Promise<Contracts> | undefined;
 
 async function readContracts(app: App): Promise<Contracts> {
@@ -44,7 +47,7 @@ async function readContracts(app: App): Promise<Contracts> {
   return { document, paths, validate: createValidate(document) };
 }
 
-/** The contract of an app with its own routes. */
+/** Opens the contract for an app and its routes. */
 export async function openContract(app: App): Promise<Contract> {
   contracts ??= readContracts(app);
   const { document, paths, validate } = await contracts;
@@ -75,13 +78,13 @@ function findOperation(
   const match = router.find(request.method === "HEAD" ? "GET" : request.method, request.path);
   const path = match && (paths.get(withoutNames(match.store)) ?? findPath(document, request.path));
   if (!path) return null;
-  // Our routes have only methods that OpenAPI knows.
+  // The service's routes use only methods that OpenAPI supports.
   const method = (request.method === "HEAD" ? "GET" : request.method).toLowerCase() as OpenApiMethod;
   const { responses } = document.paths[path]?.[method] ?? {};
   return responses ? { path, method, responses } : null;
 }
 
-/** The document's path for a route that it describes at several paths. */
+/** Returns the documented path that matches a request, for a route that the document describes at several paths. */
 function findPath(document: OpenApiDocument, path: string): string | undefined {
   const { pathname } = new URL(path, "http://localhost");
   return Object.keys(document.paths).find((described) => {
@@ -91,8 +94,8 @@ function findPath(document: OpenApiDocument, path: string): string | undefined {
 }
 
 /**
- * The operation of the form of the response, such as `.csv`, even if the request chose it by `format` or `Accept`;
- * null for the operation itself.
+ * Returns the operation that documents the response's format, such as `.csv`, even if the request selected the format
+ * with `format` or `Accept`. Returns null if no separate operation documents it.
  */
 function findForm(
   document: OpenApiDocument,
@@ -114,7 +117,7 @@ function mediaTypeOf(response: Response): string {
   return (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
 }
 
-/** Treats `/a/:b/*` and `/a/{b}/{c}` alike. */
+/** Removes parameter names, so that `/a/:b/*` and `/a/{b}/{c}` are equal. */
 function withoutNames(path: string): string {
   return path.replaceAll(/:\w+|\{\w+\}|\*/g, "{}");
 }
@@ -145,7 +148,10 @@ function createValidate(document: OpenApiDocument): Contract["validate"] {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
   addFormats(ajv);
   ajv.addSchema(closed(document) as Json, DOCUMENT_ID);
-  /** By pointer, and by text, because many operations have the same errors, and compiling takes as long as a request. */
+  /**
+   * Validators by pointer and by schema text. Many operations share error schemas, and compiling takes as long as a
+   * request.
+   */
   const compiled = new Map<string, ValidateFunction>();
   const compile = (place: readonly string[], pointer: string): ValidateFunction => {
     const text = JSON.stringify(place.reduce<unknown>((node, part) => (node as Json)[part], document));
@@ -167,8 +173,8 @@ function createValidate(document: OpenApiDocument): Contract["validate"] {
 }
 
 /**
- * The document with all objects closed unless they say otherwise: clients must accept unknown fields, but the
- * document must describe all that we send.
+ * Returns the document with all objects closed to unknown fields unless a schema allows them. Clients must accept
+ * unknown fields, but the document must describe every field that the service sends.
  */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);

@@ -1,7 +1,7 @@
-/** A request as handlers see it, without an app. */
+/** Creates a request as handlers receive it, without an app. */
 import { bindContext, newContext, type RequestContext } from "../../../api/http/request_context.ts";
 
-/** Makes a request of an anonymous caller, with its context. */
+/** Creates an anonymous caller's request with its context. */
 export function handlerRequest(
   network: string,
   signal?: AbortSignal,

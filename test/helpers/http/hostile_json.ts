@@ -1,7 +1,7 @@
 /** JSON whose parsing or rejection costs far more than its size suggests. */
 import { MAX_JSON_VALUES } from "../../../api/http/body/json_limits.ts";
 
-/** The limits of a body outside `/auth`. */
+/** The maximum size of a body outside `/auth`. */
 const MAX_BYTES = 1_048_576;
 
 function nestedLists(depth: number): string {
@@ -12,7 +12,7 @@ function nestedObjects(depth: number): string {
   return `${'{"a":'.repeat(depth)}0${"}".repeat(depth)}`;
 }
 
-/** Nested deeper than allowed, as the whole body and in each of these members. */
+/** Returns bodies that are nested deeper than allowed, as a whole and in each of these members. */
 export function deepBodies(members: readonly string[]): string[] {
   return [
     ...[100, 20_000, 500_000].map(nestedLists),
@@ -21,13 +21,13 @@ export function deepBodies(members: readonly string[]): string[] {
       [65, 20_000, 500_000].map((depth) => `{"${name}":${nestedLists(depth - 1)}}`),
     ),
     `{"a":"\\\\\\"]]","b":[{}, ${nestedObjects(20_000)}]}`,
-    // Truncated: invalid, and as expensive to parse as the whole.
+    // Truncated bodies, which are invalid and as expensive to parse as complete bodies.
     "[".repeat(1_000_000),
     '{"a":'.repeat(200_000),
   ];
 }
 
-/** More members or elements than allowed. */
+/** Bodies with more members or elements than allowed. */
 export const WIDE_BODIES: readonly string[] = [
   `{${Array.from({ length: 80_000 }, (_, index) => `"${index.toString(36)}":0`).join()}}`,
   `{${Array.from({ length: 60_000 }, (_, index) => `"${index * 50_000}":0`).join()}}`,
@@ -35,7 +35,7 @@ export const WIDE_BODIES: readonly string[] = [
   `{"ids":[${"[],".repeat(300_000)}[]]}`,
 ];
 
-/** As wide as allowed, and invalid everywhere. */
+/** Returns bodies that are as wide as allowed and invalid throughout. */
 export function wrongBodies(members: readonly string[]): string[] {
   const elements = `[${"{},".repeat(MAX_JSON_VALUES / 2 - 100)}{}]`;
   return [
@@ -46,7 +46,7 @@ export function wrongBodies(members: readonly string[]): string[] {
   ];
 }
 
-/** One string as the whole body and in each of these members, plain and escaped. */
+/** Returns bodies with one long string in an unknown member or in one of these members, plain and escaped. */
 export function longStrings(members: readonly string[]): string[] {
   const room = MAX_BYTES - 100;
   const texts = ["x".repeat(room), "\\u0041".repeat(room / 6), "\\n".repeat(room / 2), "é".repeat(room / 2)];

@@ -1,8 +1,8 @@
-/** Bodies of definitions of about 40 KB, each full of one thing or of characters that need escapes. */
+/** Definition bodies of about 40 KB, each full of one construct or of characters that need escapes. */
 import type { DefinitionType } from "../../../shared/vocabulary.ts";
 import { agentBody, pipelineBody, workflowBody } from "../definitions/translation.ts";
 
-/** A text that makes a backtracking pattern slow. */
+/** Pieces of text that make a backtracking pattern slow when repeated. */
 export const AWKWARD_PIECES: readonly string[] = [
   "curl ",
   "curl | ",

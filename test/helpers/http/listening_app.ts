@@ -1,4 +1,4 @@
-/** The app behind a real socket. */
+/** Runs the app behind a real socket. */
 import { listen } from "../../../api/listen.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "./app.ts";
 
@@ -6,7 +6,7 @@ export interface ListeningApp extends AsyncDisposable {
   app: TestApp;
   origin: string;
   port: number;
-  /** The number of requests in progress. */
+  /** Returns the number of requests in progress. */
   pending(): number;
 }
 

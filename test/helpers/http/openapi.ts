@@ -1,4 +1,4 @@
-/** Walks through the OpenAPI document. */
+/** Lists the operations of the OpenAPI document. */
 import type {
   OpenApiDocument,
   OpenApiMethod,
@@ -7,13 +7,13 @@ import type {
 } from "../../../api/openapi/types.ts";
 
 export interface DescribedOperation {
-  /** For messages: `GET /api/v1/models`. */
+  /** The name for messages, such as `GET /api/v1/models`. */
   name: string;
   method: string;
-  /** In the document's spelling. */
+  /** The method in the document's spelling, such as `get`. */
   key: OpenApiMethod;
   path: string;
-  /** Without references. */
+  /** The operation with its references resolved, except references to schemas. */
   operation: Omit<OpenApiOperation, "parameters"> & { parameters: readonly OpenApiParameter[] };
 }
 
@@ -23,7 +23,7 @@ export async function readDocument(api: {
   return (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
 }
 
-/** Replaces references to anything but schemas by their targets, and gives every operation its own security. */
+/** Replaces all references, except references to schemas, with their targets. Gives every operation its own `security`. */
 export function withInlineComponents(document: OpenApiDocument): OpenApiDocument {
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);

@@ -1,4 +1,4 @@
-/** Routes for tests of the request pipeline: one for each thing that a route can do. */
+/** Routes for tests of the request pipeline, one for each feature of a route. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { Caller } from "../../../api/http/caller.ts";
 import {
@@ -48,7 +48,7 @@ interface ProbeDeclaration {
 
 type ProbeReply = ReplyOptions & { status: 200; body: unknown };
 
-/** An operation of a test: public unless `access` says otherwise. Its path is the whole one. */
+/** Creates a test's operation, public unless `access` is given. `path` is the full path. */
 export function probe(
   method: Method,
   path: string,
@@ -73,17 +73,17 @@ export function probe(
   );
 }
 
-/** Replies with `data`. */
+/** Returns a reply with `value` as its `data`. */
 export function data(value: unknown): ProbeReply {
   return reply(200, { data: value });
 }
 
-/** What happened to the requested streams, in order. */
+/** The events of the requested streams, counted. */
 export interface StreamReport {
   cancelled: number;
 }
 
-/** Ten chunks of ten bytes; `fail` throws after three, `endless` never ends. */
+/** Creates a stream of ten chunks of ten bytes. The mode `fail` throws after three chunks; the mode `endless` never ends. */
 function streamBody(
   mode: string,
   report: StreamReport,
@@ -92,7 +92,7 @@ function streamBody(
   let chunks = 0;
   return new ReadableStream({
     async pull(controller) {
-      // Waits for a turn of the event loop, so that an endless stream does not block others.
+      // Waits for the next turn of the event loop, so that an endless stream does not block other requests.
       await new Promise(setImmediate);
       if (mode === "fail" && chunks === 3) {
         const error = new Error("Cannot read on: the source broke");
@@ -115,10 +115,10 @@ function streamBody(
 }
 
 export interface ProbeOptions {
-  /** Used by the route that resolves an organization. */
+  /** Returns the pool for the route that resolves an organization. */
   sql?: () => Pool;
   streams?: StreamReport;
-  /** GET /api/v1/wait responds when this settles. */
+  /** `GET /api/v1/wait` responds when this promise settles. */
   wait?: Promise<void>;
 }
 
@@ -157,7 +157,7 @@ function replyStream(streams: StreamReport, { params, request }: ProbeInput): Pr
   return reply(200, body, { headers });
 }
 
-/** The parameters that are not omitted. */
+/** Returns the parameters that the request contains. */
 function givenOf(query: ProbeInput["query"]): object {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== null));
 }
@@ -167,7 +167,7 @@ function poolOf({ sql }: ProbeOptions): Pool {
   return sql();
 }
 
-/** Routes that fail, each in its way. */
+/** Returns routes that each fail in a different way. */
 export function failingRoutes(fail: { databaseAway: () => Promise<unknown> }): AnyOperation[] {
   return [
     probe("GET", "/api/v1/bug", () => {

@@ -1,4 +1,4 @@
-/** Catalog documents for tests in the format of models.dev's api.json, and syncs of them. */
+/** Creates catalog documents in the format of models.dev's api.json, and syncs them. */
 import { join } from "node:path";
 import { bundledSource, type CatalogSource } from "../../../catalog-sync/source.ts";
 import { readDocument } from "../../../catalog-sync/source_document.ts";
@@ -7,10 +7,10 @@ import { createLog } from "../../../shared/process/log.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 export type DocumentRow = Record<string, unknown>;
-/** Provider → model → fields that replace the defaults. */
+/** Fields that override the defaults, by provider and model. */
 export type DocumentModels = Readonly<Record<string, Readonly<Record<string, DocumentRow>>>>;
 
-/** Returns a complete row of the source; `fields` override its values. */
+/** Returns a complete model of a source document. `fields` overrides its values. */
 export function sourceRow(id: string, fields: DocumentRow = {}): DocumentRow {
   return {
     id,
@@ -29,7 +29,7 @@ export function sourceRow(id: string, fields: DocumentRow = {}): DocumentRow {
   };
 }
 
-/** Returns a document of these models; `providers` overrides fields of providers. */
+/** Returns a document with these models. `providers` overrides fields of providers. */
 export function makeDocument(
   models: DocumentModels,
   providers: Readonly<Record<string, DocumentRow>> = {},
@@ -52,7 +52,7 @@ export function makeDocument(
   );
 }
 
-/** Returns a source of this document. */
+/** Returns a catalog source that loads this document. */
 export function documentSource(value: unknown, etag: string | null = null): CatalogSource {
   return {
     label: "test",
@@ -67,7 +67,7 @@ export interface TestSyncOptions {
   onLine?: (line: string) => void;
 }
 
-/** Runs a sync on a test's database. */
+/** Syncs a catalog source into a test's database. */
 export async function syncFrom(
   sql: Pool,
   source: CatalogSource,
@@ -77,7 +77,7 @@ export async function syncFrom(
   return syncCatalog({ sql, log, shutdownSignal }, { source, force });
 }
 
-/** The published documents of two days, which the bundled past leads to. */
+/** The documents that models.dev published on two days. Replaying the bundled price history must reproduce both. */
 export const SNAPSHOTS = [
   { path: "test/fixtures/catalog/models-2026-04-02.json.gz", at: "2026-04-02T23:01:00.000Z", models: 4123 },
   { path: "shared/models/bundled/models.json.gz", at: "2026-07-01T16:40:28.000Z", models: 5276 },
@@ -91,7 +91,7 @@ export async function readSnapshot({ path }: (typeof SNAPSHOTS)[number]) {
   return result.document;
 }
 
-/** Loads the bundled copy: 147 providers, 5,276 models. */
+/** Loads the bundled catalog: 147 providers, 5,276 models. */
 export async function loadBundledCatalog(sql: Pool): Promise<void> {
   const report = await syncFrom(sql, bundledSource());
   if (report.outcome !== "changed") throw new Error(`Cannot load the catalog: ${JSON.stringify(report)}`);

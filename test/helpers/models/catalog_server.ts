@@ -1,4 +1,4 @@
-/** A catalog source on this machine with responses under a test's control. */
+/** A local catalog server whose responses the test controls. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -8,7 +8,7 @@ export interface CatalogServer extends AsyncDisposable {
   requests: IncomingMessage["headers"][];
 }
 
-/** Listens on a free port. `answer` ends the response or leaves it open. */
+/** Starts the server on a free port. `answer` ends the response or leaves it open. */
 export async function openCatalogServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<CatalogServer> {
@@ -18,7 +18,7 @@ export async function openCatalogServer(
     answer(response, request);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // Not a path, because the server listens on a port.
+  // `address()` is an object because the server listens on a TCP port.
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/api.json`,

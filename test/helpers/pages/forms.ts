@@ -1,16 +1,16 @@
-/** Opens pages and sends forms like a browser, but without one: headers, cookie, form token. */
+/** Opens pages and sends forms with the headers, cookies and form token of a browser. */
 import type { TestApp } from "../http/app.ts";
 
 export const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-/** Opens a page with this session, or without one. `org` is the slug of the chosen organization. */
+/** Opens a page, signed in if `token` is given. `org` is the slug of the selected organization. */
 export function openPage(api: TestApp, path: string, token?: string, org?: string): Promise<Response> {
   const cookies = [token && `ulr_session=${token}`, org && `ulr_org=${org}`].filter(Boolean);
   const cookie = cookies.length > 0 ? { cookie: cookies.join("; ") } : {};
   return api.request(path, { headers: { ...BROWSER, ...cookie } });
 }
 
-/** Opens the page that a form redirects to, and returns its notice; null if it has none. */
+/** Opens the page that a form redirects to. Returns the page's notice, or null if the page has no notice. */
 export async function noticeAfter(api: TestApp, sent: Response, token: string): Promise<string | null> {
   const cookies = sent.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
   const cookie = [`ulr_session=${token}`, ...cookies].join("; ");
@@ -28,14 +28,14 @@ export function formTokenIn(page: string): string {
 }
 
 export interface SentForm {
-  /** The user whose session cookie is sent. */
+  /** The session token to send as a cookie. */
   token?: string;
-  /** As on the page; read from the start page if omitted and `token` is given. */
+  /** The form token of a page. If it is omitted and `token` is given, it is read from the start page. */
   formToken?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Returns the fields that every form of a user's start page has, and the id of a request that is sent once. */
+/** Returns the hidden fields of the forms on a user's start page, with a new request id. */
 async function hiddenFieldsOf(api: TestApp, token: string): Promise<Record<string, string>> {
   const page = await (await openPage(api, "/", token)).text();
   const [, org] = /name="org" value="([^"]+)"/.exec(page) ?? [];
@@ -43,7 +43,7 @@ async function hiddenFieldsOf(api: TestApp, token: string): Promise<Record<strin
   return { form_token: formTokenIn(page), request_id, ...(org === undefined ? {} : { org }) };
 }
 
-/** Sends a form as our pages do. Without a form token, its hidden fields are those of the start page. */
+/** Sends a form as our pages do. If `formToken` is omitted, uses the hidden fields of the start page. */
 export async function sendForm(
   api: TestApp,
   path: string,

@@ -1,10 +1,10 @@
-/** An organization with a member of every role and an outsider, each with a session and their pages. */
+/** An organization with signed-in members and outsiders who open its pages. */
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { openTestApp, type TestApp } from "../http/app.ts";
 import type { OrgRow, UserRow } from "../postgres/factory.ts";
 import { formTokenIn, openPage, type SentForm, sendForm } from "./forms.ts";
 
-/** A text for names, descriptions and user agents that must never become markup. */
+/** A hostile text for names, descriptions and user agents. It must never become markup. */
 export const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>`;
 
 export interface Visitor {
@@ -16,11 +16,11 @@ export interface PageScene extends AsyncDisposable {
   api: TestApp;
   org: OrgRow;
   owner: Visitor;
-  /** Creates a member with this role, or an outsider. */
+  /** Creates a signed-in member with this role, or a signed-in outsider. */
   visitor(role: OrgRole | "outsider"): Promise<Visitor>;
 }
 
-/** Opens the scene; `await using` drops it. */
+/** Opens the scene. `await using` drops its database. */
 export async function openPageScene(): Promise<PageScene> {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 100_000, rateLimitUserPerMinute: 100_000 },
@@ -42,21 +42,21 @@ export async function openPageScene(): Promise<PageScene> {
   };
 }
 
-/** Opens a page and returns its HTML. Throws on an error, or if the text became markup. */
+/** Opens a page and returns its HTML. Throws unless the status is 200, or if the hostile text became markup. */
 export async function readPage(api: TestApp, path: string, token?: string): Promise<string> {
   const response = await openPage(api, path, token);
   if (response.status !== 200) throw new Error(`Cannot open ${path}: status ${response.status}`);
   return requireEscaped(await response.text());
 }
 
-/** Throws if the hostile text became markup. */
+/** Returns the page. Throws if the hostile text became markup. */
 export function requireEscaped(page: string): string {
   if (page.includes("<script>") || page.includes("<img src=x"))
     throw new Error(`Markup in the page: ${page}`);
   return page;
 }
 
-/** Returns the values of the hidden fields of the first form after `heading`. Throws if there is none. */
+/** Returns the hidden fields of the first form after `heading`. Throws if there is no such form. */
 export function hiddenFields(page: string, heading = ""): Record<string, string> {
   const [, after] = page.slice(page.indexOf(heading)).split('<form method="post"');
   if (!page.includes(heading) || after === undefined)
@@ -66,7 +66,7 @@ export function hiddenFields(page: string, heading = ""): Record<string, string>
   return Object.fromEntries(fields.map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** Opens a page and sends its form after `heading`, including the form's hidden fields. */
+/** Opens a page and sends the first form after `heading`, including the form's hidden fields. */
 export async function submitForm(
   api: TestApp,
   path: string,

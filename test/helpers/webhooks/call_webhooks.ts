@@ -1,10 +1,10 @@
-/** Calls of the webhooks of a person's organization. */
+/** Calls the webhook API of a user's organization. */
 import type { TestApp } from "../http/app.ts";
 import type { Person } from "../postgres/factory.ts";
 
 export const WEBHOOK_BODY = { url: "https://example.com/hook?token=hidden", types: ["export.ready"] };
 
-/** `path` begins below `/orgs/{slug}/webhooks`. */
+/** Sends a request. `path` is relative to `/orgs/{slug}/webhooks`. */
 export function callWebhooks(
   api: TestApp,
   { key, org }: Person,
