@@ -1,8 +1,11 @@
-/** A registry whose counts identify the definitions they include. */
+/** Creates a registry in which a total count shows the definitions that it includes. */
 import type { TestApp } from "../http/app.ts";
 import { makeDefinition } from "./definitions.ts";
 
-/** One definition of each kind. The executions of a line are a power of ten, so a sum identifies its parts. */
+/**
+ * Creates one definition of each kind. Each line's execution count is a different power of ten, so a sum identifies its
+ * lines.
+ */
 export async function makeCountedRegistry(
   api: TestApp,
   person: Awaited<ReturnType<TestApp["make"]["person"]>>,

@@ -1,4 +1,4 @@
-/** Lists of definitions as a client reads them, and versions with every column open to the test. */
+/** Lists definitions as a client does, and creates versions whose columns the test chooses. */
 import type {
   AUTHORSHIP_TYPES,
   DefinitionStatus,
@@ -19,7 +19,7 @@ export interface DefinitionList {
   hasMore: boolean;
 }
 
-/** The filters of a list without any. */
+/** The filters of an unfiltered list. */
 export const ALL_DEFINITIONS: DefinitionFilters = {
   type: null,
   status: null,
@@ -36,13 +36,13 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   publishedFirst: false,
 };
 
-/** One connection for reading lists of a database. */
+/** Opens one connection for reading lists from a database. */
 export function openLists({ url }: { url: string }) {
   const listSql = openPool(url, { applicationName: "test", max: 1 });
   return { listSql, [Symbol.asyncDispose]: () => listSql.end({ timeout: 1 }) };
 }
 
-/** Lists definitions; throws on an error. `query` is what follows the question mark. */
+/** Lists definitions; throws on an error. `query` is the query string without the question mark. */
 export async function list(
   api: Pick<TestApp, "request">,
   query: string,
@@ -80,7 +80,7 @@ export interface VersionColumns {
   tags?: readonly string[];
   createdAt?: string;
   updatedAt?: string;
-  /** A field of the line; taken from its first version. */
+  /** A field of the line; ignored if the line already exists. */
   isFork?: boolean;
   executionCount?: number;
   uniqueExecutionCount?: number;
@@ -88,7 +88,7 @@ export interface VersionColumns {
 
 const AT = "2026-01-02T00:00:00.000Z";
 
-/** Creates a version, public and published by default, and its line if it has none. Returns the version's id. */
+/** Creates a version, public and published by default, and its line if that does not exist. Returns the version's id. */
 export async function makeVersion(sql: Sql, columns: VersionColumns): Promise<string> {
   const {
     orgId,

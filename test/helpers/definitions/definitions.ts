@@ -1,4 +1,4 @@
-/** Definitions as clients handle them, and rows inserted directly in SQL. */
+/** Creates definitions over HTTP, or directly in SQL. */
 
 import type { DefinitionStatus, DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -8,10 +8,10 @@ import type { OrgRow, Person } from "../postgres/factory.ts";
 
 const DEFINITIONS_PATH = "/api/v1/definitions";
 
-/** Lines for the `interface` of a document, such as `{ domain: "security" }`. */
+/** Fields for the `interface` of a document, such as `{ domain: "security" }`. */
 export type InterfaceFields = Readonly<Record<string, string>>;
 
-/** A small agent that can be rendered. */
+/** Returns a small agent document that can be rendered. */
 export function agentYaml(name: string, version = "1.0.0", fields: InterfaceFields = {}): string {
   const lines = {
     displayName: "Reviewer",
@@ -32,13 +32,13 @@ export function agentYaml(name: string, version = "1.0.0", fields: InterfaceFiel
   ].join("\n");
 }
 
-/** An agent with dependencies: `agentNeeding("a", ["b@^1.0.0"])`. */
+/** Returns an agent document with dependencies: `agentNeeding("a", ["b@^1.0.0"])`. */
 export function agentNeeding(name: string, requires: readonly string[], version = "1.0.0"): string {
   const list = requires.map((reference) => JSON.stringify(reference)).join(", ");
   return agentYaml(name, version, { dependencies: `{ requires: [${list}] }` });
 }
 
-/** A definition that can be stored but not rendered. */
+/** Returns a document that can be stored but not rendered. */
 export function bareYaml(type: DefinitionType, name: string, version = "1.0.0"): string {
   return `${type}:\n  interface:\n    name: ${name}\n    version: "${version}"\n`;
 }
@@ -46,7 +46,7 @@ export function bareYaml(type: DefinitionType, name: string, version = "1.0.0"):
 /** A user, identified by their key, and the organization they select with `X-Org-Slug`. */
 export type Caller = { key: string; org?: Pick<OrgRow, "slug"> };
 
-/** Sends a request about definitions; `path` is what follows `/definitions`. */
+/** Sends a request about definitions. `path` is relative to `/definitions`. */
 export function ask(
   api: Pick<TestApp, "request">,
   path: string,
@@ -60,7 +60,7 @@ export function ask(
   });
 }
 
-/** Sends a write: a POST unless `options` has another method. */
+/** Sends a write: a POST request unless `options` has another method. */
 export function write(
   api: Pick<TestApp, "request">,
   path: string,
@@ -70,7 +70,7 @@ export function write(
   return ask(api, path, caller, { method: "POST", ...options });
 }
 
-/** Returns the definition in a successful response. */
+/** Returns the definition of a successful response. */
 export async function definitionOf(response: Response): Promise<Definition> {
   const body = (await response.json()) as { data?: Definition };
   if (!body.data) throw new Error(`Cannot read a definition: ${response.status} ${JSON.stringify(body)}`);
@@ -97,7 +97,7 @@ export async function publishAgent(
   return definitionOf(await write(api, `/agent/${name}@${version}/publish`, caller));
 }
 
-/** Returns status, code and details of an error response. */
+/** Returns the status, code and details of an error response. */
 export async function errorOf(response: Response): Promise<readonly unknown[]> {
   const { error } = (await response.json()) as { error?: { code: string; details?: unknown } };
   return [response.status, error?.code, ...(error?.details === undefined ? [] : [error.details])];
@@ -109,7 +109,7 @@ export interface DefinitionColumns {
   version?: string;
   status?: DefinitionStatus;
   visibility?: DefinitionVisibility;
-  /** When the line was first published; ignored if the line exists. */
+  /** The time when the line was first published; ignored if the line already has that time. */
   firstPublishedAt?: string | null;
   successor?: string | null;
 }
@@ -119,7 +119,7 @@ export interface MadeDefinition {
   lineId: string;
 }
 
-/** Creates a version in any state, and its line if there is none. */
+/** Creates a version in any state, and its line if that does not exist. */
 export async function makeDefinition(
   sql: Sql,
   owner: Pick<Person, "user" | "org">,

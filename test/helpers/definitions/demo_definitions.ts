@@ -1,4 +1,4 @@
-/** The documents of the demo, which are the fixtures for all tests that read definitions. */
+/** Reads the demo's documents, which are the fixtures for all tests that read definitions. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DefinitionSource, parseDefinition } from "../../../shared/definitions/parse_definition.ts";
@@ -7,7 +7,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabular
 const FOLDER = join(import.meta.dir, "../../demo/definitions");
 
 export interface DemoDefinition {
-  /** For example `review-code.command.yaml`. */
+  /** The file name, for example `review-code.command.yaml`. */
   file: string;
   type: DefinitionType;
   yaml: string;
@@ -23,7 +23,7 @@ export function readDemoDefinitions(): DemoDefinition[] {
     });
 }
 
-/** Parses a text; throws if it is no valid definition. */
+/** Parses a definition. Throws if the text is not a valid definition. */
 export function parsed(yaml: string, type: DefinitionType = "agent"): DefinitionSource {
   const result = parseDefinition(yaml, { type });
   if (!result.ok) throw new Error(`Cannot parse: ${JSON.stringify(result.problems)}`);

@@ -1,7 +1,7 @@
-/** Dependency trees as the API returns them. */
+/** Creates dependency trees as the API returns them. */
 import type { DependencyTree } from "../../../api/definitions/dependencies/graph.ts";
 
-/** A definition named `name` that depends on the others. */
+/** Returns the tree of a definition named `name` with these dependencies. */
 export function treeOf(name: string, ...dependencies: DependencyTree[]): DependencyTree {
   return {
     id: name,

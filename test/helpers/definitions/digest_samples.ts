@@ -28,7 +28,7 @@ const EXTRA = `
   again: [*extra, {}, [], ]
 `;
 
-/** A document of each type with scalars and keys of every kind. */
+/** Returns a document of each type with scalars and keys of every kind. */
 export function listScalarDocuments(): { type: DefinitionType; yaml: string }[] {
   return DEFINITION_TYPES.map((type) => ({
     type,
@@ -36,7 +36,7 @@ export function listScalarDocuments(): { type: DefinitionType; yaml: string }[] 
   }));
 }
 
-/** Random documents, with anchors and every style. */
+/** Returns random documents with anchors and every YAML style. */
 export function listRandomDocuments(): { type: DefinitionType; yaml: string }[] {
   return Array.from({ length: RANDOM_DOCUMENTS }, (_, at) => {
     const chance = new Chance(randomNumbers(SEED + at));

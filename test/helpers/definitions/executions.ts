@@ -18,7 +18,7 @@ export interface Statistics {
   byVersion?: { version: string; count: number }[];
 }
 
-/** A platform user who may record executions and has no other organization than their own. */
+/** Creates a platform admin, who may record executions and is not a member of any organization. */
 export async function makePlatformAdmin(api: TestApp): Promise<Caller> {
   const user = await api.make.user({ platformRole: "admin" });
   return api.make.key({ userId: user.id });
@@ -45,7 +45,10 @@ export async function statisticsOf(
   return ((await response.json()) as { data: Statistics }).data;
 }
 
-/** Reads the line's counters and the rows behind them. Each record has an audit entry and counts in its hour. */
+/**
+ * Returns the counters of a line with the counts of the rows behind them. Each recorded execution has an audit entry
+ * and is counted in its hour.
+ */
 export async function countsOf(api: TestApp, name: string) {
   const [row] = await api.db.sql`
     select

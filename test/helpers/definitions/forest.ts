@@ -1,11 +1,11 @@
-/** Definitions with many dependencies. */
+/** Creates definitions with many dependencies. */
 import type { TestDatabase } from "../postgres/database.ts";
 import type { Person } from "../postgres/factory.ts";
 import { makeDefinition } from "./definitions.ts";
 
 /**
- * Creates a tree: `node-1` is the root, and node n depends on the nodes 10 n - 8 to 10 n + 1, each with three
- * versions.
+ * Creates a dependency tree with the root `node-1`. Node n depends on the nodes 10 n - 8 to 10 n + 1. Each node has
+ * three versions.
  */
 export async function makeForest(db: TestDatabase, maker: Person, size: number): Promise<void> {
   await makeLines(db, maker, { prefix: "node", lines: size, versions: 3 });
@@ -18,7 +18,10 @@ export async function makeForest(db: TestDatabase, maker: Person, size: number):
   await db.owner`analyze definitions, definition_lines, definition_references`;
 }
 
-/** Creates a published agent with 19,000 ranges of one line that has 5,000 archived versions: skipping them takes minutes. */
+/**
+ * Creates a published agent with 19,000 references to ranges of one line. All 5,000 versions of that line are archived,
+ * and skipping them takes minutes.
+ */
 export async function makeHub(db: TestDatabase, maker: Person, name: string): Promise<void> {
   await makeLines(db, maker, { prefix: "wide", lines: 1, versions: 5_000, status: "archived" });
   const { id } = await makeDefinition(db.sql, maker, { name, status: "published" });
@@ -36,7 +39,7 @@ export async function makeLines(
 ): Promise<void> {
   const { prefix, lines, versions, status = "published" } = options;
   const ended = status === "archived" ? "2026-01-01T00:00:00Z" : null;
-  // No test lists them, so the search index need not have them.
+  // No test lists these versions, so the search index does not need them.
   await owner`alter table definitions disable trigger user`;
   await sql`
     with line as (

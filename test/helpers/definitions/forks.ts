@@ -1,4 +1,4 @@
-/** Forks as clients handle them. */
+/** Creates and counts forks over HTTP. */
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import type { TestApp } from "../http/app.ts";
 import { ask, type Caller, definitionOf, write } from "./definitions.ts";
@@ -10,20 +10,20 @@ export interface Forked {
   warnings: unknown[];
 }
 
-/** Forks over HTTP; throws if that fails. `path` is that of the source, after `/definitions`. */
+/** Forks a definition over HTTP; throws if that fails. `path` is the source's path, relative to `/definitions`. */
 export async function makeFork(api: TestApp, caller: Caller, path: string, body: object): Promise<Forked> {
   const response = await write(api, `${path}/fork`, caller, { body });
   return (await dataOf(response, 201)) as unknown as Forked;
 }
 
-/** Returns `data` of a response that must have this status. */
+/** Returns the `data` of a response. Throws if the response has another status. */
 export async function dataOf(response: Response, status = 200): Promise<Record<string, unknown>> {
   const body = (await response.json()) as { data?: Record<string, unknown> };
   if (response.status === status && body.data) return body.data;
   throw new Error(`Cannot read an answer: ${response.status} ${JSON.stringify(body)}`);
 }
 
-/** The fork counts that readers see: of an agent alone, and in the list with its forks. */
+/** Returns the two fork counts that clients see: the agent's own, and the total in the list of its forks. */
 export async function forkCounts(api: TestApp, path: string, caller: Caller | null): Promise<unknown[]> {
   const { forkCount } = await definitionOf(await ask(api, `/agent/${path}`, caller));
   const { totalForks } = await dataOf(await ask(api, `/agent/${path}/forks`, caller));

@@ -1,6 +1,6 @@
-/** Names, descriptions and documents with which a stranger could try to run or load something in a page. */
+/** Names, descriptions and documents that try to run a script or load a resource in a page. */
 
-/** The host in hostile texts. No test may send it a request. */
+/** The host in hostile texts. A test must never send a request to this host. */
 const HOSTILE_HOST = "attacker.invalid";
 
 export const HOSTILE_TEXTS: readonly string[] = [
@@ -13,7 +13,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   `&lt;script&gt;alert(1)&lt;/script&gt; &#60;b&#62;`,
 ];
 
-/** Markdown that runs or loads something unless it is rendered safely. */
+/** Markdown that runs a script or loads a resource unless it is rendered safely. */
 export const HOSTILE_MARKDOWN = [
   ...HOSTILE_TEXTS,
   `![pixel](https://${HOSTILE_HOST}/pixel.png "title")`,

@@ -1,6 +1,6 @@
 /** YAML that is expensive to parse unless the parser has limits. */
 
-/** The limits of a document. */
+/** The maximum size of a document in bytes. */
 const MAX_BYTES = 153_600;
 
 function fill(piece: string): string {
@@ -11,7 +11,7 @@ function lines(count: number, line: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => line(index)).join("\n");
 }
 
-/** Nine maps, each with ten references to the previous one. */
+/** Nine lists. Each list after the first contains ten aliases of the previous list. */
 const ALIAS_BOMB = lines(
   9,
   (n) =>
@@ -20,7 +20,7 @@ const ALIAS_BOMB = lines(
       .join(", ")}]`,
 );
 
-/** `because` names the limit that rejects the text. */
+/** Texts that the parser must reject. `because` identifies the limit in the error message. */
 export const HOSTILE_YAML: readonly (readonly [what: string, text: string, because: string])[] = [
   ["50,000 opening brackets", "[".repeat(50_000), "20000 keys"],
   ["50,000 opening braces", "{".repeat(50_000), "20000 keys"],

@@ -1,4 +1,4 @@
-/** The sections of docs/languages.md that list the keys of each language. */
+/** Renders the sections of docs/languages.md that list the keys of each language. */
 import { exampleOfKey, type Key } from "../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../shared/definitions/language/language.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
@@ -10,7 +10,7 @@ export function readLanguages(): Promise<string> {
   return FILE.text();
 }
 
-/** Returns the document with generated tables; the text before them stays. */
+/** Returns the document with regenerated tables. The text before the tables is unchanged. */
 export async function renderLanguages(): Promise<string> {
   const text = await readLanguages();
   const [intro = ""] = text.split(START);

@@ -1,6 +1,6 @@
-/** Documents near the limits, which are slow to parse. */
+/** Creates documents near the size limits, which are slow to parse. */
 
-/** An explorer of about 150 KB with 9,000 keys; each `variant` has other values. */
+/** Returns an explorer document of about 130 KB with 9,000 keys. Each `variant` has different values. */
 export function largeAgentYaml(name: string, version = "1.0.0", variant = 0): string {
   const keys = Array.from({ length: 9_000 }, (_, n) => `    k${n}: v${(n * (variant + 1)) % 97}`);
   return [

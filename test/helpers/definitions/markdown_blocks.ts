@@ -1,17 +1,17 @@
-/** Blocks of rendered Markdown, for comparisons outside authors' passages. */
+/** Parses rendered Markdown into blocks, to compare the blocks outside authors' passages. */
 import MarkdownIt from "markdown-it";
 import { load } from "./translation.ts";
 
 export interface MarkdownBlock {
-  /** For example `paragraph`, `list_item` or `h2`. */
+  /** The block's kind, for example `paragraph`, `list_item` or `h2`. */
   name: string;
-  /** The source of its text; for a fence with its info string. */
+  /** The source of the block's text. For a fence, the text includes the info string. */
   text: string;
   children: MarkdownBlock[];
 }
 
 const parser = new MarkdownIt({ html: true });
-/** Parses paragraphs, lists and code only, as passages have them. */
+/** Parses only paragraphs, lists and code, which are the blocks of passages. */
 const passageParser = new MarkdownIt({ html: false }).disable([
   "heading",
   "lheading",
@@ -24,24 +24,27 @@ const passageParser = new MarkdownIt({ html: false }).disable([
 /** The blocks that an author's passage may have. */
 const PASSAGE_BLOCKS = new Set(["paragraph", "bullet_list", "ordered_list", "list_item", "fence"]);
 
-/** The blocks of a rendered file, below its front matter. */
+/** Returns the blocks of a rendered file, without its front matter. */
 export function blocksOf(markdown: string): MarkdownBlock[] {
   return toBlocks(parser, load(markdown).body);
 }
 
-/** The code in an author's text, as a CommonMark parser reads it. */
+/** Returns the code blocks in an author's text, as a CommonMark parser reads them. */
 export function codeOf(text: string): string[] {
   return codeIn(toBlocks(passageParser, text));
 }
 
-/** The code in blocks, without blank lines at its end: after an open fence they may belong to the next block. */
+/**
+ * Returns the code in blocks, without trailing blank lines. After an unclosed fence, such lines may belong to the next
+ * block.
+ */
 export function codeIn(blocks: readonly MarkdownBlock[]): string[] {
   return allBlocks(blocks)
     .filter(({ name }) => name === "fence" || name === "code_block")
     .map(({ text }) => text.slice(text.indexOf("\n") + 1).replace(/\n+$/, ""));
 }
 
-/** The blocks and all nested ones, in order. */
+/** Returns the blocks and all nested blocks, in order. */
 function allBlocks(blocks: readonly MarkdownBlock[]): MarkdownBlock[] {
   return blocks.flatMap((block) => [block, ...allBlocks(block.children)]);
 }
@@ -69,9 +72,9 @@ function toBlocks(markdownIt: typeof parser, text: string): MarkdownBlock[] {
 }
 
 /**
- * True if the blocks are the same, in the same nesting and order, once each paragraph of a passage may also be one or more of
- * the blocks that a passage may consist of. Lists of two passages that follow each other may be one list. With `withText`, all
- * other text has to be the same too.
+ * Returns true if both lists have the same blocks outside passages, in the same nesting and order. Where `harmless` has
+ * consecutive passages, `found` may have one or more blocks of the kinds in PASSAGE_BLOCKS. For example, the lists of
+ * two passages may be merged. With `withText`, the text of the blocks outside passages must also be equal.
  */
 export function isSameOutside(
   found: readonly MarkdownBlock[],

@@ -36,7 +36,7 @@ export const NASTY_TEXTS = [
   "x".repeat(9_000),
 ] as const;
 
-/** Any text that PostgreSQL can store: all of Unicode except NUL. */
+/** Generates any text that PostgreSQL can store: all of Unicode except NUL. */
 export function storableText(maxLength: number): fc.Arbitrary<string> {
   return fc
     .oneof(
@@ -49,7 +49,7 @@ export function storableText(maxLength: number): fc.Arbitrary<string> {
 
 const FORMULA_STARTS = [..."=+-@\t\r\n＝＋－＠"];
 
-/** The expected CSV cell of a text (docs/contract.md, Exports). */
+/** Returns the expected CSV cell of a text (docs/contract.md, Exports). */
 export function neutralized(text: string): string {
   return FORMULA_STARTS.some((start) => text.startsWith(start)) ? `'${text}` : text;
 }

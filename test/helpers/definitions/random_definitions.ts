@@ -1,4 +1,4 @@
-/** Random definitions, as a tree of values with anchors and aliases. */
+/** Generates random definitions as trees of values with anchors and aliases. */
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import type { Chance } from "../random_numbers.ts";
 
@@ -14,7 +14,7 @@ export type ValueNode = { anchor?: string; path: Path } & (
 
 export interface Entry {
   key: string;
-  /** The anchored text that an alias replaces the key with. */
+  /** The anchored text that the key refers to, if the key is an alias. */
   keyTarget?: ValueNode;
   value: ValueNode;
 }
@@ -49,7 +49,7 @@ const OTHERS = ["12345678901234567890", "3.10", "0x1F", "1e3", "true", "no", "nu
 const FOREIGN = ["helper", "checker@^1.0.0", "writer@latest"];
 const LOCAL = ["local", "@other/helper@1.0.0", "Not a name"];
 
-/** Returns a valid definition. */
+/** Returns a random, valid definition. */
 export function randomDefinition(chance: Chance): RandomDefinition {
   const type = chance.pick(DEFINITION_TYPES);
   return { type, root: new TreeMaker(chance).root(type) };
@@ -57,7 +57,7 @@ export function randomDefinition(chance: Chance): RandomDefinition {
 
 class TreeMaker {
   readonly #chance: Chance;
-  /** Anchored nodes that are already complete. */
+  /** The anchored nodes that are already complete. */
   readonly #anchored: ValueNode[] = [];
   #aliases = 0;
   #hasAliasKey = false;
@@ -135,7 +135,7 @@ class TreeMaker {
     return this.#map(path, [{ key: "requires", value: list }]);
   }
 
-  /** The blocks that have references. */
+  /** Returns functions that create the blocks with references. */
   #blocks(type: DefinitionType): (() => Entry)[] {
     if (type === "agent") return [];
     if (type === "command")
@@ -172,7 +172,7 @@ class TreeMaker {
     return this.#text(path, this.#chance.pick(this.#chance.of(0.6) ? FOREIGN : LOCAL));
   }
 
-  /** An entry that no edit changes, often with an alias. */
+  /** Creates an entry that no edit changes, often with an alias. */
   #extra(path: Path, key: string): Entry {
     const texts = this.#anchored.filter(({ kind }) => kind === "text");
     const target = !this.#hasAliasKey && this.#chance.of(0.15) ? this.#chance.pick(texts) : undefined;
@@ -194,7 +194,7 @@ class TreeMaker {
     );
   }
 
-  /** A text, or an alias of an equal one. */
+  /** Creates a text node, or an alias of an anchored node with equal text. */
   #text(path: Path, text: string): ValueNode {
     const equal = this.#anchored.find((node) => node.kind === "text" && node.text === text);
     if (equal && this.#chance.of(0.5) && this.#takeAlias()) return { kind: "alias", target: equal, path };
@@ -218,14 +218,17 @@ class TreeMaker {
     if (!this.#chance.of(probability)) return node;
     const texts = this.#anchored.filter(({ kind }) => kind === "text");
     const shadowed = node.kind === "text" && this.#chance.of(0.2) ? this.#chance.pick(texts) : undefined;
-    // An alias refers to the last anchor of its name, so the earlier anchor gets no more aliases.
+    // An alias refers to the latest anchor of its name, so no later alias can refer to the earlier anchor.
     if (shadowed) this.#anchored.splice(this.#anchored.indexOf(shadowed), 1);
     node.anchor = shadowed?.anchor ?? `a${this.#names++}`;
     this.#anchored.push(node);
     return node;
   }
 
-  /** Nested aliases multiply, and a document may have fifty expansions. */
+  /**
+   * Returns false once a document has six aliases. Nested aliases multiply, and a document may have at most fifty
+   * expansions.
+   */
   #takeAlias(): boolean {
     this.#aliases += 1;
     return this.#aliases <= 6;

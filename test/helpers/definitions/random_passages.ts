@@ -1,7 +1,7 @@
-/** Random texts of several lines with lists, fences and hostile markup. Every word occurs once: `w1q`, `w2q`, … */
+/** Generates random texts of several lines with lists, fences and hostile markup. Every word occurs once: `w1q`, `w2q`, … */
 import type { Chance } from "../random_numbers.ts";
 
-/** What a line of prose may start with. */
+/** The possible beginnings of a line of prose. */
 const LINE_STARTS = [
   "",
   "",
@@ -34,7 +34,7 @@ const LINE_STARTS = [
   "+++",
 ];
 const LINE_ENDS = ["", "", "", "", "  ", "\\", " \\\\", " |", " ##", "\t", " `", "]: /url", " <b>", "\u2028"];
-/** Lines that have a meaning without any word. */
+/** Lines of markup without a word. */
 const WORDLESS_LINES = ["---", "===", "***", "___", "--- | ---", ":-", "|-|", "-", "<div>", "</div>", "-->"];
 const MARKERS = ["- ", "* ", "+ ", "1. ", "2. ", "1) ", "7) ", "-   ", "1.  ", "- [ ] ", "* [x] "];
 const INFOS = ["", "", "js", ' python title="x"', "!", "c++", "<b>", "a~b"];
@@ -56,17 +56,20 @@ const CODE_LINES = [
   "* * ",
 ];
 
-/** The words of a text or of its rendering, in order. */
+/** Returns the words of a text or of its rendering, in order. */
 export function wordsOf(text: string): string[] {
   return text.match(/w\d+q/g) ?? [];
 }
 
 interface Options {
-  /** The share of unindented lines in lists: Markdown readers disagree about what such lines belong to. */
+  /**
+   * The probability that a line in a list is not indented. Markdown parsers disagree about the block to which such a
+   * line belongs.
+   */
   unindented: number;
 }
 
-/** A text of at least two lines that starts with a word, a list or a fence. */
+/** Returns a text of at least two lines that starts with a word, a list or a fence. */
 export function randomPassage(chance: Chance, { unindented }: Options): string {
   let count = 0;
   const source = { chance, unindented, word: () => `w${++count}q` };
@@ -101,13 +104,13 @@ function randomBlock(source: Source, depth: number): string[] {
   );
 }
 
-/** A list item, sometimes with lines that are indented less than its content. */
+/** Returns a list item, sometimes with lines that are indented less than its content. */
 function randomItem(source: Source, depth: number): string[] {
   const { chance, word, unindented } = source;
   const marker = chance.pick(MARKERS);
   const indent = " ".repeat(marker.replace(/\[.*/, "").length);
   const [first = "", ...rest] = chance.of(0.7) ? [word()] : randomLines(source, depth + 1);
-  // After a marker, a line of punctuation is not a list.
+  // A marker followed by punctuation alone does not start a list.
   const start = WORDLESS_LINES.includes(first) ? word() : first;
   const more = chance.of(0.5) ? randomLines(source, depth + 1) : [];
   const below = [...rest, ...more].map((line) =>
@@ -116,7 +119,7 @@ function randomItem(source: Source, depth: number): string[] {
   return [`${marker}${start}`, ...below];
 }
 
-/** A fence, sometimes without an end. */
+/** Returns a fence, sometimes without its end. */
 function randomFence({ chance, word }: Source): string[] {
   const mark = chance.pick(["```", "~~~", "`````", "~~~~"]);
   const body = Array.from({ length: chance.below(4) }, () => `${chance.pick(CODE_LINES)}${word()}`);

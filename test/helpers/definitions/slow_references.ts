@@ -1,7 +1,7 @@
-/** References whose rows take long to read. */
+/** Makes references slow to read. */
 import type { TestDatabase } from "../postgres/database.ts";
 
-/** Lets the service's role read each reference to `name` only after some seconds. */
+/** Makes each read of a reference to `name` by the service's role take this many seconds. */
 export async function makeReferencesSlow(
   { owner }: Pick<TestDatabase, "owner">,
   { name, seconds }: { name: string; seconds: number },

@@ -1,4 +1,4 @@
-/** Translates definitions in tests, and parses the Markdown with a real parser. */
+/** Translates definitions in tests, and parses the resulting Markdown with a real parser. */
 import { createHash } from "node:crypto";
 import MarkdownIt from "markdown-it";
 import { parse } from "yaml";
@@ -22,7 +22,7 @@ export function rendered(type: DefinitionType, body: unknown): string {
   return translation.runtimeMd;
 }
 
-/** The smallest bodies that can be rendered; the argument replaces or adds blocks. */
+/** Returns the smallest agent body that can be rendered. `blocks` replaces or adds blocks. */
 export function agentBody(agentType: string, blocks: Body = {}): Body {
   const { interface: header, ...others } = blocks;
   return {
@@ -70,14 +70,17 @@ export interface LoadedMarkdown {
   body: string;
 }
 
-/** Splits a rendered file as coding agents do: between the first two lines `---`. */
+/**
+ * Splits a rendered file into front matter and body. Like coding agents, takes the front matter from between the first
+ * two `---` lines.
+ */
 export function load(markdown: string): LoadedMarkdown {
   const match = /^---\n([\s\S]*?)\n---\n\n([\s\S]*)$/.exec(markdown);
   if (!match) throw new Error("Cannot find the front matter");
   return { frontMatter: parse(match[1] ?? ""), body: match[2] ?? "" };
 }
 
-/** The headings that a Markdown parser finds, in source form: `## Purpose`, `### 1. Read`, … */
+/** Returns the headings that a Markdown parser finds, in source form: `## Purpose`, `### 1. Read`, … */
 export function outline(markdown: string): string[] {
   const tokens = parser.parse(load(markdown).body, {});
   return tokens.flatMap((token, index) =>
@@ -87,7 +90,7 @@ export function outline(markdown: string): string[] {
   );
 }
 
-/** Every block of the file with its depth but without its text; each table cell counts. */
+/** Lists the blocks of the file with their depth but without their text. Each table cell is a block. */
 export function structure(markdown: string): string[] {
   return parser
     .parse(load(markdown).body, {})
@@ -95,7 +98,7 @@ export function structure(markdown: string): string[] {
     .map((token) => `${token.level} ${token.type} ${token.tag} ${token.type === "fence" ? token.info : ""}`);
 }
 
-/** The cells of the first table below a heading, row by row. */
+/** Returns the cells of the first table below a heading, row by row. */
 export function tableBelow(markdown: string, heading: string): string[][] {
   const tokens = parser.parse(load(markdown).body, {});
   const start = tokens.findIndex((token) => token.type === "inline" && token.content === heading);
@@ -109,7 +112,7 @@ export function tableBelow(markdown: string, heading: string): string[][] {
   return rows;
 }
 
-/** The text from a heading to the next heading of the same or a higher level. */
+/** Returns the text from a heading to the next heading of the same or a higher level. */
 export function sectionOf(markdown: string, heading: string): string {
   const { body } = load(markdown);
   const lines = body.split("\n");
@@ -131,7 +134,7 @@ export interface Golden {
   runtimeMd: string;
 }
 
-/** The Markdown of the demo's documents. */
+/** Translates the demo's documents to Markdown. */
 export function translateDemo(): Golden[] {
   return readDemoDefinitions().map(({ file, type, yaml }) => {
     const { name, version, body } = parsed(yaml, type);
@@ -141,7 +144,7 @@ export function translateDemo(): Golden[] {
   });
 }
 
-/** One digest of the names and contents of all files. */
+/** Returns one digest of the names and contents of all files. */
 export function digestGoldens(goldens: readonly Golden[]): string {
   return createHash("sha256").update(JSON.stringify(goldens)).digest("hex");
 }

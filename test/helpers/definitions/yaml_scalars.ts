@@ -4,7 +4,7 @@ import type { Chance } from "../random_numbers.ts";
 const SAFE_PLAIN = /^(?:[a-z][a-z0-9 .@^-]*[a-z0-9]|\d+\.\d+\.\d+)$/i;
 const RESERVED = /^(?:null|true|false)$/i;
 
-/** Returns a plain or quoted scalar, possibly of several lines, for a block at that column. */
+/** Returns a plain or quoted scalar, possibly of several lines, for a block at this column. */
 export function randomFlowScalar(chance: Chance, text: string, column: number): string {
   const isPlain = SAFE_PLAIN.test(text) && !RESERVED.test(text);
   const isFolded = chance.of(0.2);
@@ -31,7 +31,7 @@ export function randomBlockScalar(
   };
 }
 
-/** Turns some of the single spaces between words into line breaks. */
+/** Replaces some single spaces between words with line breaks. */
 function fold(chance: Chance, text: string, lineBreak: string): string {
   return text.replaceAll(/(?<=[a-z]) (?=[a-z])/g, () => (chance.of(0.3) ? lineBreak : " "));
 }

@@ -1,4 +1,4 @@
-/** Writes values as YAML in random styles, and records which value each piece of the text belongs to. */
+/** Writes values as YAML in random styles, and records the value to which each piece of the text belongs. */
 import type { Chance } from "../random_numbers.ts";
 import type { Entry, Path, ValueNode } from "./random_definitions.ts";
 import { randomBlockScalar, randomFlowScalar } from "./yaml_scalars.ts";
@@ -7,11 +7,11 @@ import { randomBlockScalar, randomFlowScalar } from "./yaml_scalars.ts";
 export interface Piece {
   text: string;
   /**
-   * The path of its value. A value's pieces are its own text, and the brackets, dashes and comments between its
-   * items.
+   * The path of the value to which the piece belongs. A value's pieces are its own text, and the brackets, dashes and
+   * comments between its items.
    */
   owner: Path;
-  /** Set if the piece is an alias. */
+  /** The target of the alias, if the piece is an alias. */
   target?: ValueNode;
 }
 
@@ -23,13 +23,13 @@ interface Context {
   isFlow: boolean;
   /** The column of the enclosing block; -1 outside the root. */
   column: number;
-  /** The owner of the text between values here. */
+  /** The owner of the text between the values of this block. */
   owner: Path;
   /** The owner of the text after the value on its line. */
   tail: Path;
 }
 
-/** Where new keys of an interface go. */
+/** The last path element of the owner of an interface's new keys. */
 export const NEW_KEY = "+";
 
 /** Writes a document whose root is a map. */
@@ -83,7 +83,7 @@ class StyleWriter {
     this.#put(this.#chance.pick(["\n", `${indent}# about: what follows\n`, `\n${indent}# [open\n\n`]), owner);
   }
 
-  /** Writes keys below one another. The first one may already be at its column. */
+  /** Writes each key of a map on its own line. With `isStarted`, the indentation of the first key is already written. */
   #blockMap(
     { entries, path }: MapNode,
     outer: Context,
@@ -155,8 +155,8 @@ class StyleWriter {
   }
 
   /**
-   * Ends the line of a value. The rest of a multi-line text follows below, and new keys of an interface follow its
-   * version.
+   * Ends the line of a value. Adds empty pieces before the line break, where an edit inserts the rest of a multi-line
+   * text, and new keys of an interface after its version.
    */
   #endValue({ path }: ValueNode, context: Context, mayComment: boolean): void {
     this.#tail(context, mayComment);
@@ -183,14 +183,14 @@ class StyleWriter {
     const tag = this.#chance.of(0.08) ? tags[node.kind] : null;
     const properties = [node.anchor ? `&${node.anchor}` : null, tag].filter((text) => text != null);
     for (const text of this.#chance.shuffle(properties)) {
-      // A list cannot keep the tag of a text.
+      // An edit may replace the text of `tags` with a list, which cannot keep the tag `!!str`.
       const isTagsText = text === "!!str" && node.path.at(-1) === "tags";
       this.#put(` ${text}`, isTagsText ? node.path : owner);
     }
     return properties.length > 0;
   }
 
-  /** Writes properties and a value on the line, or below it. */
+  /** Writes a value with its properties, on the same line or on the next line. */
   #spaced(node: ValueNode, context: Context): void {
     const { owner, column, isFlow } = context;
     this.#properties(node, owner);
@@ -242,7 +242,7 @@ class StyleWriter {
     }
   }
 
-  /** Returns false without writing anything if the text cannot be a block scalar. */
+  /** Writes a text as a block scalar. If the text cannot be a block scalar, writes nothing and returns false. */
   #blockScalar(node: Extract<ValueNode, { kind: "text" }>, { owner, column }: Context): boolean {
     const written = randomBlockScalar(this.#chance, node.text, column);
     if (!written) return false;

@@ -1,7 +1,4 @@
-/**
- * All kinds of callers, and the response that each access class gives them (docs/contract.md, Organizations and
- * permissions).
- */
+/** The callers, and the response of each access class to them (docs/contract.md, Organizations and permissions). */
 import type { ErrorCode } from "../../../shared/errors.ts";
 
 /**
