@@ -1,4 +1,4 @@
-/** Formats measurements of benchmarks and soak tests as tables for people. */
+/** Formats measurements of benchmarks and soak tests as readable tables. */
 
 /** Returns a Markdown table with columns aligned for a terminal. The first column is text; all other columns are numbers. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,4 @@
-/** An organization with signed-in members. */
+/** Creates an organization with signed-in members. */
 import { mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { insertInvitation } from "../../../sql/accounts/invitations.ts";

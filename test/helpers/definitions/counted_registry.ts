@@ -1,10 +1,10 @@
-/** Creates a registry in which a total count shows the definitions that it includes. */
+/** Creates a registry in which a sum of execution counts shows which definitions it includes. */
 import type { TestApp } from "../http/app.ts";
 import { makeDefinition } from "./definitions.ts";
 
 /**
- * Creates one definition of each kind. Each line's execution count is a different power of ten, so a sum identifies its
- * lines.
+ * Creates one definition of each kind. Each line's execution count is a different power of ten, so a sum shows which
+ * lines it includes.
  */
 export async function makeCountedRegistry(
   api: TestApp,

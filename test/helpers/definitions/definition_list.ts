@@ -88,7 +88,10 @@ export interface VersionColumns {
 
 const AT = "2026-01-02T00:00:00.000Z";
 
-/** Creates a version, public and published by default, and its line if that does not exist. Returns the version's id. */
+/**
+ * Creates a version, public and published by default, and its line if the line does not exist yet. Returns the
+ * version's id.
+ */
 export async function makeVersion(sql: Sql, columns: VersionColumns): Promise<string> {
   const {
     orgId,

@@ -109,7 +109,7 @@ export interface DefinitionColumns {
   version?: string;
   status?: DefinitionStatus;
   visibility?: DefinitionVisibility;
-  /** The time when the line was first published; ignored if the line already has that time. */
+  /** The time of the line's first publication; ignored if the line already has such a time. */
   firstPublishedAt?: string | null;
   successor?: string | null;
 }
@@ -119,7 +119,7 @@ export interface MadeDefinition {
   lineId: string;
 }
 
-/** Creates a version in any state, and its line if that does not exist. */
+/** Creates a version in any state, and its line if the line does not exist yet. */
 export async function makeDefinition(
   sql: Sql,
   owner: Pick<Person, "user" | "org">,

@@ -46,8 +46,8 @@ export async function statisticsOf(
 }
 
 /**
- * Returns the counters of a line with the counts of the rows behind them. Each recorded execution has an audit entry
- * and is counted in its hour.
+ * Returns a line's counters and the counts of the rows behind them. Each recorded execution has an audit entry and is
+ * counted in its hour.
  */
 export async function countsOf(api: TestApp, name: string) {
   const [row] = await api.db.sql`

@@ -20,7 +20,7 @@ const ALIAS_BOMB = lines(
       .join(", ")}]`,
 );
 
-/** Texts that the parser must reject. `because` identifies the limit in the error message. */
+/** Texts that the parser must reject. `because` is the part of the error message that names the limit. */
 export const HOSTILE_YAML: readonly (readonly [what: string, text: string, because: string])[] = [
   ["50,000 opening brackets", "[".repeat(50_000), "20000 keys"],
   ["50,000 opening braces", "{".repeat(50_000), "20000 keys"],

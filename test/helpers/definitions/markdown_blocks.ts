@@ -21,7 +21,7 @@ const passageParser = new MarkdownIt({ html: false }).disable([
   "reference",
 ]);
 
-/** The blocks that an author's passage may have. */
+/** The kinds of blocks that an author's passage may contain. */
 const PASSAGE_BLOCKS = new Set(["paragraph", "bullet_list", "ordered_list", "list_item", "fence"]);
 
 /** Returns the blocks of a rendered file, without its front matter. */

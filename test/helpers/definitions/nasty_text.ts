@@ -1,4 +1,4 @@
-/** Text that breaks careless exporters. */
+/** Texts that a careless exporter corrupts. */
 import fc from "fast-check";
 
 export const NASTY_TEXTS = [

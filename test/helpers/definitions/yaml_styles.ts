@@ -3,7 +3,7 @@ import type { Chance } from "../random_numbers.ts";
 import type { Entry, Path, ValueNode } from "./random_definitions.ts";
 import { randomBlockScalar, randomFlowScalar } from "./yaml_scalars.ts";
 
-/** A piece of the text. */
+/** A piece of the document's text. */
 export interface Piece {
   text: string;
   /**
@@ -25,11 +25,11 @@ interface Context {
   column: number;
   /** The owner of the text between the values of this block. */
   owner: Path;
-  /** The owner of the text after the value on its line. */
+  /** The owner of the text between a value and the end of its line. */
   tail: Path;
 }
 
-/** The last path element of the owner of an interface's new keys. */
+/** The last element of the path that owns the new keys of an interface. */
 export const NEW_KEY = "+";
 
 /** Writes a document whose root is a map. */
@@ -155,8 +155,8 @@ class StyleWriter {
   }
 
   /**
-   * Ends the line of a value. Adds empty pieces before the line break, where an edit inserts the rest of a multi-line
-   * text, and new keys of an interface after its version.
+   * Ends the line of a value. Before the line break, adds an empty piece into which an edit inserts the rest of a
+   * multi-line text. After a version, adds another piece for new keys of the interface.
    */
   #endValue({ path }: ValueNode, context: Context, mayComment: boolean): void {
     this.#tail(context, mayComment);

@@ -112,8 +112,8 @@ export async function shortenHeartbeats({ sql }: TestDatabase, seconds: number):
 
 /**
  * Expires the heartbeats of all active jobs. At its next check, within five seconds, the queue gives the jobs of dead
- * runners to other runners. Use it to test that takeover. test/faults/replaced_runner_test.ts tests how soon the queue
- * detects a dead runner by itself.
+ * runners to other runners. This is for tests of the takeover itself. test/faults/replaced_runner_test.ts tests how
+ * soon the queue detects a dead runner by itself.
  */
 export async function lapseHeartbeats({ sql }: TestDatabase): Promise<void> {
   await sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`;

@@ -8,7 +8,7 @@ export const HEAVY_PROJECTS = 4;
 export const HEAVY_ISSUES = 500;
 /** The size of a run's text. The table stores the text compressed; an export writes it in full. */
 const TEXT_BYTES = 256 * 1024;
-/** The size of a run's noise before base64. The text of a run has at most 500 KB. */
+/** The size of a run's noise before base64. The text of a run may have at most 500 KB. */
 const NOISE_BYTES = 256 * 1024;
 /** The first run number of runs with noise, higher than the numbers of all other runs. */
 const FIRST_NOISE = 1_000_000;

@@ -13,8 +13,8 @@ import { beginDownload } from "./slow_download.ts";
 export const NOISE_FILE_BYTES = 24 * 2 ** 20;
 
 /**
- * Creates the export in the server's artifact store. The returned functions download its file, by default as its
- * requester.
+ * Creates the export in the server's artifact store. The returned functions download the file, by default as the
+ * export's requester.
  */
 export async function makeNoiseFile({ app, origin }: ListeningApp) {
   const { person } = await makeExportProject(app);

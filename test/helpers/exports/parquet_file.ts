@@ -75,7 +75,7 @@ export async function readParquet(bytes: Uint8Array, dataset: ExportDatasetName)
 function selected({ name, type }: ExportColumn): string {
   const value = `"${name}"`;
   if (type === "timestamp") return `epoch_ms(${value}) as ${value}`;
-  // The binding's decoder drops a byte order mark.
+  // DuckDB's JavaScript binding drops a byte order mark when it decodes text.
   if (type === "text" || type === "json") return `to_base64(encode(${value}::varchar)) as ${value}`;
   return value;
 }

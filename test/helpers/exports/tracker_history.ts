@@ -4,7 +4,10 @@ import { openPool, type Pool, type Sql } from "../../../sql/connection/pool.ts";
 
 const WRITERS = 3;
 
-/** The next action of a writer. `pick` and `other` select tables and rows by number, modulo the number of rows that exist. */
+/**
+ * The next action of a writer. `pick` and `other` select tables, rows and values by index, modulo the number of
+ * candidates.
+ */
 export interface Act {
   writer: number;
   kind: (typeof ACTS)[number] | "commit" | "export";
@@ -192,8 +195,8 @@ export class HistoryWriters {
   }
 
   /**
-   * Returns the id of a row of the project; null if the table has no such row. It is a separate statement, because
-   * Citus cannot plan it as a subquery of the other statements.
+   * Returns the id of a row of the project; null if the table has no such row. Runs as a separate statement, so that
+   * Citus can plan the other statements.
    */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
     const rows = await tx<{ id: string }[]>`

@@ -25,7 +25,7 @@ export const CALLERS = [
 export type CallerName = (typeof CALLERS)[number];
 
 /**
- * The callers for further cases of a route that has the same access class. Every other caller differs from one of these
+ * The callers for further cases of a route with the same access class. Every other caller differs from one of these
  * callers only in its credential, which the pipeline checks before it knows the case.
  */
 export const MAIN_CALLERS: readonly CallerName[] = [
@@ -81,7 +81,7 @@ const JOB_READERS = { ...PUBLISHERS, ...JOB_MEMBERS };
 
 /** Access classes by name. Within a class, later refusals take precedence, in the order of docs/contract.md, Errors. */
 export const ACCESS = {
-  /** Pages, health and metrics: no credential is checked. */
+  /** Pages, health and metrics, which check no credential. */
   anything: {},
   /** Routes that need no credential but refuse an invalid credential. */
   everyone: EVERYONE,
@@ -117,7 +117,7 @@ export const ACCESS = {
   subscribedMembers: { ...SUBSCRIBERS, ...MEMBERS_OR_404 },
   /** Publishers and above in the organization of `X-Org-Slug`. */
   definitionWriters: { ...PUBLISHERS, ...NOT_READ_ONLY, ...MEMBERS },
-  /** All callers with write access. The request writes to their personal organization. */
+  /** All callers with write access. A request writes to the caller's personal organization. */
   homeWriters: HOME_WRITERS,
   /**
    * Like `definitionWriters`, without `X-Org-Slug`. The write applies to the caller's organization that has the

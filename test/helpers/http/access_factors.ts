@@ -17,7 +17,7 @@ import { knownPassword, type Occasion, type Subject } from "./access_scene.ts";
 const SECRET = Buffer.from("12345678901234567890");
 const CHALLENGE = "AAAAAAAAAAAAAAAAAAAAAA";
 
-/** Replaces the caller's factors with a new authenticator app, and returns its id. */
+/** Replaces the caller's second factors with a new TOTP factor, and returns the factor's id. */
 const ownFactor: Subject = async ({ scene, userId }) => {
   const { sql } = scene.api.db;
   await sql`delete from second_factors where user_id = ${userId}`;

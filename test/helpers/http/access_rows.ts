@@ -54,7 +54,7 @@ export interface Asked {
   verdict: string;
   /** The response as text: status, headers and body, without the values that differ in every response. */
   seen: string;
-  /** Sends the same request about a subject that does not exist, and returns that response as text. */
+  /** Sends the same request about a subject or an organization that does not exist, and returns that response as text. */
   askForNothing(): Promise<string>;
 }
 

@@ -184,7 +184,10 @@ export function definitionId(status: DefinitionStatus, visibility: DefinitionVis
   );
 }
 
-/** Creates one subject for all requests about a place that do not change it, and one for each request that does. */
+/**
+ * Creates one subject for all requests that do not change it, per place, and a separate subject for each request that
+ * does.
+ */
 function sharedUnlessChanged(make: Subject): Subject {
   const shared = new Map<Place, string>();
   return async (occasion) => {
@@ -199,7 +202,7 @@ function sharedUnlessChanged(make: Subject): Subject {
 export const memberId: Subject = async ({ scene, place }) =>
   (await scene.api.make.person({ org: place.org, role: "viewer" })).user.id;
 
-/** Creates a pending invitation of the organization and returns its id. */
+/** Creates a pending invitation to the organization and returns the invitation's id. */
 export const invitationId: Subject = async ({ scene: { api }, place }) => {
   const { org, owner } = place;
   const email = `${freeName()}@example.org`;
@@ -213,17 +216,17 @@ export const invitationToken: Subject = async ({ scene: { api }, userId }) => {
   return (await makeInvitation(api, { orgId: org.id, email: invited.email, invitedBy: user.id })).token;
 };
 
-/** Creates a key of the caller and returns its id. */
+/** Creates a key of the caller and returns the key's id. */
 export const ownKey: Subject = async ({ scene, userId }) => (await scene.api.make.key({ userId })).id;
 
-/** Creates a key of another user and returns its id. */
+/** Creates a key of another user and returns the key's id. */
 export const foreignKey: Subject = async ({ scene: { api } }) =>
   (await api.make.key({ userId: (await api.make.user()).id })).id;
 
-/** Creates a session of the caller and returns its id. */
+/** Creates a session of the caller and returns the session's id. */
 export const ownSession: Subject = async ({ scene, userId }) => (await scene.api.make.session({ userId })).id;
 
-/** Creates a session of another user and returns its id. */
+/** Creates a session of another user and returns the session's id. */
 export const foreignSession: Subject = async ({ scene: { api } }) =>
   (await api.make.session({ userId: (await api.make.user()).id })).id;
 
@@ -235,7 +238,7 @@ export const knownPassword: Subject = async ({ scene, userId }) => {
   return password;
 };
 
-/** Deletes the requested mails, because the number of mails that a network can request is limited. */
+/** Deletes all requested mails, because a network may request only a limited number of mails. */
 export const quietNetwork: Subject = async ({ scene }) => {
   await scene.api.db.sql`delete from account_mails`;
   return "";
@@ -275,7 +278,7 @@ export const noActiveJob: Subject = async ({ scene, place }) => {
   return "";
 };
 
-/** Queues a job and returns its id. The free organization is on a paid tier while it queues the job. */
+/** Queues a job and returns the job's id. The free organization is on a paid tier while it queues the job. */
 export const queuedJob: Subject = async (occasion) => {
   const { scene, place } = occasion;
   await noActiveJob(occasion);
@@ -286,33 +289,33 @@ export const queuedJob: Subject = async (occasion) => {
   return id;
 };
 
-/** Cancels the organization's scheduled deletion and returns its slug. */
+/** Cancels the organization's scheduled deletion and returns the organization's slug. */
 export const livingOrg: Subject = async ({ scene, place }) => {
   await scene.api.db.sql`update organizations set deletes_at = null where id = ${place.org.id}`;
   return place.org.slug;
 };
 
-/** Schedules the organization's deletion in seven days and returns its slug. */
+/** Schedules the organization's deletion in seven days and returns the organization's slug. */
 export const endingOrg: Subject = async ({ scene, place }) => {
   await scene.api.db.sql`
     update organizations set deletes_at = now() + interval '7 days' where id = ${place.org.id}`;
   return place.org.slug;
 };
 
-/** Creates another project of the organization and returns its slug. */
+/** Creates another project of the organization and returns the project's slug. */
 export const otherProject: Subject = async ({ scene, place }) => {
   const { org, owner } = place;
   return (await scene.api.make.project({ orgId: org.id, ownerId: owner.user.id })).slug;
 };
 
-/** Creates a deleted project of the organization and returns its slug. */
+/** Creates a deleted project of the organization and returns the project's slug. */
 export const deletedProject: Subject = async (occasion) => {
   const slug = await otherProject(occasion);
   await occasion.scene.api.db.sql`update projects set deleted_at = now() where slug = ${slug}`;
   return slug;
 };
 
-/** Creates a webhook of the organization and returns its id. */
+/** Creates a webhook of the organization and returns the webhook's id. */
 export const webhookId: Subject = async ({ scene, place }) => {
   const [row] = await scene.api.db.sql<[{ id: string }]>`
     insert into webhooks (org_id, url, types, secret, position)

@@ -7,7 +7,10 @@ import type { OpenApiDocument, OpenApiMethod, OpenApiResponse } from "../../../a
 import { withInlineComponents } from "./openapi.ts";
 
 const JSON_TYPE = "application/json";
-/** The header of every response. The document describes it once, as it does the headers of every response under `/api/v1`. */
+/**
+ * The header of every response. The document describes this header only once, like the headers of every response under
+ * `/api/v1`.
+ */
 const COMMON_HEADERS = ["X-Request-Id"];
 const API_HEADERS = [
   "X-RateLimit-Limit",
@@ -24,7 +27,7 @@ type Json = { readonly [key: string]: unknown };
 export interface Contract {
   /**
    * Returns the problem with a response. Returns null if the response is correct, or if the document does not describe
-   * its route.
+   * the route.
    */
   check(request: { method: string; path: string }, response: Response): Promise<string | null>;
   /** Validates a value against the schema at this path in the document. Returns the problems, or null. */

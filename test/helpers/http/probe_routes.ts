@@ -78,7 +78,7 @@ export function data(value: unknown): ProbeReply {
   return reply(200, { data: value });
 }
 
-/** The events of the requested streams, counted. */
+/** Counts the events of the requested streams. */
 export interface StreamReport {
   cancelled: number;
 }

@@ -20,7 +20,7 @@ async function toPem(key: CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY");
 }
 
-/** Returns a validity of `days` from now. If `days` is negative, the certificate expired that many days ago. */
+/** Returns a validity period that ends `days` from now. If `days` is negative, the certificate expired that many days ago. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   const notAfter = new Date(Date.now() + days * DAY_MS);
   return { notBefore: new Date(Math.min(Date.now(), notAfter.getTime()) - DAY_MS), notAfter };

@@ -74,7 +74,7 @@ export async function parseMail(content: Uint8Array): Promise<ParsedMail> {
   return {
     // postal-mime decodes encoded words in known fields such as the subject, but not in `headers`.
     headers: { ...Object.fromEntries(headers.map(({ key, value }) => [key, value])), subject },
-    // postal-mime keeps the line break before a boundary, although it is part of the boundary.
+    // postal-mime keeps the line break before a boundary, although that line break belongs to the boundary.
     text: text.replaceAll("\r\n", "\n").replace(/\n$/, ""),
     html,
   };

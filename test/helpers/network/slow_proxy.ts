@@ -63,7 +63,7 @@ export async function openSlowProxy(
       upstream.destroy();
     };
     client.on("close", end).on("error", end);
-    // The client of a stalled connection must not notice that the server closed it.
+    // The client of a lost connection must not notice that the server has closed the connection.
     const onUpstreamEnd = () => isLost() || end();
     upstream.on("close", onUpstreamEnd).on("error", onUpstreamEnd);
   });

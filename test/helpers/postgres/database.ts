@@ -17,7 +17,7 @@ const OWNER = "ulr_test_owner";
 /** The tests' login role, a member of the product's runtime role. */
 const RUNTIME = "ulr_test_app";
 
-/** Allows the tests' sessions to create tracker rows with any time, which other sessions may not. */
+/** Allows the tests' sessions to create tracker rows with any time. Other sessions may not. */
 const BACKFILL = { "ulr.backfill": "on" };
 
 /** Returns a superuser's URL of the server that `bun run test` started. */
@@ -195,7 +195,7 @@ export interface TestDatabase extends AsyncDisposable {
   sql: Pool;
   /** The URL of the service's role. */
   url: string;
-  /** Connections of the schema's owner, which runs migrations. For changes to tables, triggers and statistics. */
+  /** Connections of the schema's owner, which runs migrations and may change tables, triggers and statistics. */
   owner: Pool;
   ownerUrl: string;
   /** A superuser's connections, for roles, server settings and other users' sessions. */

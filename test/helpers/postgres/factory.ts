@@ -14,7 +14,7 @@ export interface Identified {
   id: string;
 }
 
-/** Higher than all run numbers that tests choose. */
+/** A number that is higher than all run numbers that tests choose. */
 const FIRST_RUN_NUMBER = 100_000_000;
 
 let lastNumber = 0;

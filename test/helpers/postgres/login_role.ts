@@ -11,7 +11,10 @@ export interface LoginRole extends AsyncDisposable {
   sql: Pool;
 }
 
-/** Creates a role without privileges. Disposal drops the role through the database, so dispose of the role first. */
+/**
+ * Creates a role without privileges. Disposal drops the role over the database's connections, so dispose of the role
+ * before the database.
+ */
 export async function openLoginRole(
   db: TestDatabase,
   { name = `acme_${crypto.randomUUID().slice(0, 8)}`, max = 1 } = {},

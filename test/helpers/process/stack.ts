@@ -69,7 +69,7 @@ async function collect(
   for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }));
 }
 
-/** Starts the service on `dataDirectory`. Disposal stops it and waits until all of its processes have exited. */
+/** Starts the service on `dataDirectory`. Disposal stops the service and waits until all of its processes have exited. */
 export async function startStack(
   dataDirectory: string,
   env: Readonly<Record<string, string>> = {},
