@@ -19,7 +19,7 @@ export interface DefinitionList {
   hasMore: boolean;
 }
 
-/** The filters of an unfiltered list. */
+/** The filters of a list request that sets no filter. */
 export const ALL_DEFINITIONS: DefinitionFilters = {
   type: null,
   status: null,

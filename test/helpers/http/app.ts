@@ -23,7 +23,7 @@ import { openContract } from "./contract.ts";
 
 export interface TestRequest {
   method?: string;
-  /** Sent as `Authorization: Bearer …`. */
+  /** The credential, sent as `Authorization: Bearer …`. */
   key?: string;
   headers?: Readonly<Record<string, string>>;
   /** The body. A string is sent unchanged, any other value as JSON. */
@@ -149,7 +149,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
   const app = options.routes ? buildApp(deps, options.routes) : buildApp(deps);
   const contract = options.routes ? null : await openContract(app);
-  // Discards the log lines of reading the OpenAPI document, which the first app of a process serves.
+  // Discards the log lines written while the first app of a process serves the OpenAPI document.
   logLines.length = 0;
   return {
     app,

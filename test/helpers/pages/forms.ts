@@ -43,7 +43,7 @@ async function hiddenFieldsOf(api: TestApp, token: string): Promise<Record<strin
   return { form_token: formTokenIn(page), request_id, ...(org === undefined ? {} : { org }) };
 }
 
-/** Sends a form as our pages do. If `formToken` is omitted, uses the hidden fields of the start page. */
+/** Sends a form as our pages do. If `formToken` is omitted and `token` is given, adds the hidden fields of the start page. */
 export async function sendForm(
   api: TestApp,
   path: string,

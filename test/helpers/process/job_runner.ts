@@ -33,7 +33,7 @@ export interface TestRunner extends AsyncDisposable {
 export interface TestRunnerOptions {
   config?: Partial<Config>;
   store?: (store: ArtifactStore) => ArtifactStore;
-  /** True to run queued jobs continuously. By default, jobs run only when the test calls a method below. */
+  /** True to run queued jobs continuously. By default, jobs run only when the test calls a method of `TestRunner`. */
   isWorking?: boolean;
 }
 
