@@ -1,4 +1,4 @@
-/** One request of an abuser. It may be refused but must not fail, and outages of other requests do not excuse it. */
+/** Sends the requests of abusers. The service may refuse a request but must not fail. */
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Ask, send } from "./ask.ts";
@@ -15,18 +15,18 @@ export interface Assault extends Abuser {
 
 export type AbuserKind = (assault: Assault) => Step;
 
-/** Expected refusals of excessive requests. */
+/** Statuses with which the service may refuse excessive requests. */
 const REFUSED_FOR_EXCESS = [429, 503];
-/** The longest head of a response. */
+/** The number of characters of a response to keep, enough for its head. */
 const HEAD_CHARACTERS = 2000;
 const READ_PAUSE_MS = 1000;
 
 export type Abuse = Ask & {
-  /** Sent unchanged, as `application/json`. */
+  /** A body that is sent unchanged, as `application/json`. */
   rawBody?: string;
 };
 
-/** Sends a request to any API and records the outcome. Returns the status; null without a response. */
+/** Sends a request to a random API process and records the outcome. Returns the status; null without a response. */
 export async function abuse({ soak, chance }: Assault, request: Abuse): Promise<number | null> {
   const api = chance.pick(soak.apis);
   const { method = "GET", path, expects = [200] } = request;
@@ -58,8 +58,8 @@ function describe(end: End): string {
 }
 
 /**
- * Sends a GET and reads the response as slowly as possible, for this time or until the connection is cut. Cutting
- * an abuser's connection is right, so only the status is checked.
+ * Sends a GET and reads the response as slowly as possible, for `holdMs` or until the service closes the connection.
+ * The service may close an abuser's connection, so only the status is checked.
  */
 export async function holdOn({ soak, chance }: Assault, request: Ask & { holdMs: number }): Promise<void> {
   const { path, key, expects = [200], holdMs } = request;

@@ -1,4 +1,4 @@
-/** The abusers of a hostile run: what each kind does, how many there are, and how often they act. */
+/** The abusers of a hostile run: the number and the pauses of each kind. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { AbuserKind } from "./abuse.ts";
 import { makeBigWriter } from "./abusers/big_writer.ts";
@@ -24,7 +24,7 @@ interface Gang {
   pause: Pause;
 }
 
-/** Twenty in all. Each sends a few requests a second at most, so rate limits are not what stops them. */
+/** Twenty abusers. Most send only a few requests a second, so rate limits do not stop them. */
 const GANGS: readonly Gang[] = [
   { kind: makeNester, count: 2, pause: [200, 600] },
   { kind: makeSenderOfOddBodies, count: 1, pause: [100, 500] },
@@ -40,10 +40,13 @@ const GANGS: readonly Gang[] = [
   { kind: makeFillerOfQuotas, count: 1, pause: [50, 250] },
 ];
 
-/** A range apart from the clients' numbers, so that both draw different random numbers. */
+/**
+ * The number of the first abuser in `Chance`, above all clients' numbers, so abusers and clients draw different
+ * numbers.
+ */
 const FIRST_PART = 100_000;
 
-/** The abusers of this run, by kind. */
+/** Returns the kinds of abusers in this run. */
 function listGangs({ abusers }: SoakOptions): Gang[] {
   return GANGS.filter(({ kind }) => abusers.length === 0 || abusers.includes(nameOf(kind)));
 }

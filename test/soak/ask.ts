@@ -1,4 +1,7 @@
-/** One request of a client: sent to any API process, to the other one if that does not listen, and checked. */
+/**
+ * Sends a client's requests to a random API process, or to the other one if it refuses the connection, and checks the
+ * responses.
+ */
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chance } from "./chance.ts";
@@ -6,11 +9,11 @@ import { type Attempt, checkOutcome, type End, isToldToWait } from "./check_resp
 import type { Service } from "./service.ts";
 import type { Soak } from "./soak.ts";
 
-/** Longer than any response may take. */
+/** The timeout of a request, longer than any response may take. */
 const PATIENCE_MS = 60_000;
-/** How often a client retries when a response asks for it. */
+/** The maximum number of attempts when responses ask the client to retry. */
 const TRIES = 6;
-/** Bun's error when nothing listens. */
+/** Bun's error codes for a refused connection. */
 const REFUSED = "ConnectionRefused ECONNREFUSED";
 
 export interface Ask {
@@ -20,13 +23,13 @@ export interface Ask {
   /** The slug for `X-Org-Slug`. */
   org?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   body?: unknown;
-  /** 200 by default. */
+  /** The expected statuses; 200 by default. */
   expects?: readonly number[];
-  /** A response that is streamed while it is made. */
+  /** True if the response is streamed while it is produced. */
   isExport?: boolean;
-  /** A request with a limit on concurrency, like every export. */
+  /** True if the request's concurrency is limited, as for every export. */
   hasSlot?: boolean;
 }
 
@@ -34,13 +37,13 @@ export interface Answer {
   status: number;
   headers: Headers;
   body: Buffer;
-  /** The parsed body. */
+  /** Parses the body as JSON. */
   json<Body>(): Body;
 }
 
 /**
- * Sends a request and records what is wrong with the response. Null if no response says what happened; the result
- * of a write is then unknown.
+ * Sends a request and records a finding if the response is wrong. Returns null if no response reports the outcome. The
+ * result of a write is then unknown.
  */
 export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Answer | null> {
   const end = await askUntilServed(soak, chance, request);
@@ -49,7 +52,7 @@ export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Ans
   return { status, headers, body, json: <Body>() => JSON.parse(body.toString()) as Body };
 }
 
-/** Retries when a response asks for it; null if the load ended before there was a slot. */
+/** Sends a request, and retries while responses ask for it. Returns null if the load ends first. */
 async function askUntilServed(soak: Soak, chance: Chance, request: Ask): Promise<End | null> {
   for (let tries = 1; !soak.over.aborted || tries === 1; tries += 1) {
     const end = await askAnyApi(soak, chance, request);
@@ -76,12 +79,12 @@ async function askAnyApi(soak: Soak, chance: Chance, request: Ask): Promise<End>
   const [first, ...others] = chance.shuffle(soak.apis);
   if (!first) throw new Error("Cannot ask: there is no API");
   let end = await attempt(soak, first, request);
-  // Without a listener, the request had no effect.
+  // A refused connection means that the request had no effect.
   for (const other of others) if (end.type === "refused") end = await attempt(soak, other, request);
   return end;
 }
 
-/** Sends it to one process. */
+/** Sends a request to one API process. */
 async function attempt(soak: Soak, api: Service, request: Ask): Promise<End> {
   const { method = "GET", path, expects = [200], isExport = false } = request;
   const from = performance.now();
@@ -105,7 +108,7 @@ function patternOf(path: string): string {
     .replace("/api/v1", "");
 }
 
-/** Counts an outcome and records what is wrong with it. */
+/** Counts an outcome and records a finding if it is wrong. */
 export function note({ tally, findings, outages }: Soak, attempt: Attempt, end: End): void {
   tally.add("requests");
   tally.add(`end/${end.type === "answer" ? end.status : end.type}`);
@@ -116,7 +119,7 @@ export function note({ tally, findings, outages }: Soak, attempt: Attempt, end: 
   if (complaint) findings.add("a wrong answer", `${attempt.what} (${attempt.api}): ${complaint}`);
 }
 
-/** Sends a request, as JSON unless it has a `rawBody`. */
+/** Sends a request. `rawBody` replaces the JSON of `body`. */
 export async function send(url: string, request: Ask & { rawBody?: string }): Promise<End> {
   const { method = "GET", key, org, headers = {}, body } = request;
   const content = request.rawBody ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -124,7 +127,7 @@ export async function send(url: string, request: Ask & { rawBody?: string }): Pr
   try {
     const response = await fetch(url, {
       method,
-      // Bun resends a request when a kept connection turns out to be dead, which could repeat a write.
+      // Bun resends a request if a reused connection turns out to be closed, which could repeat a write.
       keepalive: method === "GET",
       headers: {
         ...(key ? { authorization: `Bearer ${key}` } : {}),

@@ -1,4 +1,4 @@
-/** Runs `bun run catalog-sync --once` repeatedly, each time with other prices. */
+/** Runs `bun run catalog-sync --once` repeatedly, each time with different prices. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +12,7 @@ const MODELS = 50;
 const PAUSE_MS = 8000;
 const MAIN = fileURLToPath(new URL("../../catalog-sync/main.ts", import.meta.url));
 
-/** A catalog whose prices contain its edition. */
+/** Returns a catalog document whose prices depend on its edition. */
 function documentOf(edition: number): unknown {
   const models = Array.from({ length: MODELS }, (_, n) => `model-${n}`);
   const fields = (n: number) => ({ cost: { input: 1 + ((edition + n) % 7), output: 2 + edition } });
@@ -20,7 +20,7 @@ function documentOf(edition: number): unknown {
   return makeDocument(Object.fromEntries(Array.from({ length: LABS }, (_, n) => [`lab-${n}`, rows])));
 }
 
-/** Runs the sync of an edition in its own process; returns exit code and output. */
+/** Syncs an edition of the catalog in a separate process. Returns the exit code and the output. */
 export async function syncOnce(
   place: { databaseUrl: string; dataDir: string },
   edition: number,

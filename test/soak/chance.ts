@@ -1,7 +1,7 @@
 /** A client's random choices, repeatable by seed. */
 import { randomNumbers } from "../helpers/random_numbers.ts";
 
-/** Far enough apart that no two clients draw the same numbers. */
+/** The distance between the seeds of two clients, so that no two clients draw the same numbers. */
 const STRIDE = 7919;
 
 export class Chance {
@@ -12,7 +12,7 @@ export class Chance {
     this.#next = randomNumbers(seed * 1_000_003 + part * STRIDE);
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   happens(probability: number): boolean {
     return this.#next() < probability;
   }
@@ -21,7 +21,7 @@ export class Chance {
     return low + this.#next() * (high - low);
   }
 
-  /** An integer from 0 to `count` - 1. */
+  /** Returns a random integer from 0 to `count` - 1. */
   integer(count: number): number {
     return Math.floor(this.#next() * count);
   }
@@ -32,7 +32,7 @@ export class Chance {
     return value;
   }
 
-  /** Shuffles the values. */
+  /** Returns the values in random order. */
   shuffle<Value>(values: readonly Value[]): Value[] {
     return values
       .map((value) => ({ value, order: this.#next() }))

@@ -1,30 +1,30 @@
-/** The rules for every response, whatever was requested and whatever is down. */
+/** The rules that every response must follow, whatever the request and the outages. */
 import type { Outages } from "./outages.ts";
 
-/** Responses that say when to retry. */
+/** Statuses whose responses must say when to retry. */
 const LATER = [429, 503];
 
-/** The facts of a request that the rules need. */
+/** The properties of a request that the rules depend on. */
 export interface Attempt {
-  /** For example `GET /api/v1/models`. */
+  /** The method and path, for example `GET /api/v1/models`. */
   what: string;
-  /** The name of the process. */
+  /** The name of the API process. */
   api: string;
-  /** By `performance.now()`. */
+  /** The times of the request and of its outcome, by `performance.now()`. */
   from: number;
   to: number;
-  /** The statuses that this request may have while everything is up. */
+  /** The allowed statuses of the response while every component is up. */
   expects: readonly number[];
-  /** Streamed while it is made: it breaks when the database goes down. */
+  /** True if the response is streamed while it is produced. It breaks when the database goes down. */
   isExport: boolean;
-  /** Its concurrency is limited: the response may say to retry. */
+  /** True if the request's concurrency is limited. The response may then ask the client to retry. */
   hasSlot: boolean;
 }
 
-/** The outcome. */
+/** The outcome of a request. */
 export type End =
   | { type: "answer"; status: number; headers: Headers; body: Buffer }
-  /** Nothing listened: the request had no effect. */
+  /** The connection was refused, so the request had no effect. */
   | { type: "refused" }
   /** The connection was lost, before or after the head of the response. */
   | { type: "broken"; hasHead: boolean; message: string }
@@ -35,7 +35,7 @@ interface Envelope {
   error?: { code?: string; message?: string; requestId?: string };
 }
 
-/** Returns what is wrong with an outcome; null if nothing is. */
+/** Returns a description of what is wrong with an outcome; null if it follows the rules. */
 export function checkOutcome(attempt: Attempt, end: End, outages: Outages): string | null {
   const isAway = (what: string) => outages.cover(what, attempt.from, attempt.to);
   if (end.type === "silent") return `no answer in ${Math.round((attempt.to - attempt.from) / 1000)} s`;
@@ -66,7 +66,7 @@ function checkAnswer(
   return isAway("database") ? null : `${said}, although the database was there`;
 }
 
-/** True if all slots of the caller or process are in use: the same request succeeds later. */
+/** Returns true if all slots of the caller or process are in use, so the same request can succeed later. */
 export function isToldToWait({ hasSlot }: Pick<Attempt, "hasSlot">, end: End): boolean {
   if (!hasSlot || end.type !== "answer" || !LATER.includes(end.status)) return false;
   if (end.status === 429) return true;

@@ -17,7 +17,7 @@ function failure(status: number, headers: Record<string, string> = {}, message =
   return { type: "answer", status, headers: new Headers({ "x-request-id": "r-1", ...headers }), body };
 }
 
-/** An outage of `what` between two instants. */
+/** Returns one outage of `what` between two times. */
 function away(what: string, from: number, to: number | null): Outages {
   const outages = new Outages();
   outages.list.push({ what, fault: "killed", from, to });
@@ -27,11 +27,11 @@ function away(what: string, from: number, to: number | null): Outages {
 const NONE = new Outages();
 const AGAIN = { "retry-after": "5" };
 
-describe("a response is checked", () => {
+describe("checkOutcome with a response", () => {
   const body = Buffer.from("{}");
   const found: End = { type: "answer", status: 200, headers: new Headers(), body };
 
-  test("by the status that was expected", () => {
+  test("accepts expected statuses, and 429 for requests with limited concurrency", () => {
     expect(checkOutcome(ATTEMPT, found, NONE)).toBeNull();
     expect(checkOutcome({ ...ATTEMPT, expects: [201] }, found, NONE)).toContain("answered 200");
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, failure(404), NONE)).toBeNull();
@@ -42,7 +42,7 @@ describe("a response is checked", () => {
     expect(checkOutcome({ ...ATTEMPT, expects: [429] }, failure(429), NONE)).toContain("without Retry-After");
   });
 
-  test("as wrong if it is an internal error, even during an outage", () => {
+  test("rejects internal errors, even during an outage", () => {
     for (const status of [500, 502, 504]) {
       expect(checkOutcome(ATTEMPT, failure(status), away("database", 0, null))).toContain(
         `answered ${status}`,
@@ -50,12 +50,12 @@ describe("a response is checked", () => {
     }
   });
 
-  test("as wrong without its envelope", () => {
+  test("rejects an error without its envelope", () => {
     const bare: End = { type: "answer", status: 404, headers: new Headers(), body };
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, bare, NONE)).toContain("without its envelope");
   });
 
-  test("of 503 by whether the database was down, and by its Retry-After", () => {
+  test("accepts a 503 only with Retry-After and during a database outage", () => {
     expect(checkOutcome(ATTEMPT, failure(503, AGAIN), away("database", 1900, null))).toBeNull();
     expect(checkOutcome(ATTEMPT, failure(503), away("database", 1900, null))).toContain(
       "without Retry-After",
@@ -68,7 +68,7 @@ describe("a response is checked", () => {
     );
   });
 
-  test("of 503 for an export by whether all streams are taken", () => {
+  test("accepts a 503 for an export when all streams are in use", () => {
     for (const message of [
       "Cannot start another export now: 8 are running",
       "Cannot start another export. This server is running 8, the maximum. Retry in 5 seconds.",
@@ -81,11 +81,11 @@ describe("a response is checked", () => {
   });
 });
 
-describe("a missing response is checked", () => {
+describe("checkOutcome without a response", () => {
   const refused: End = { type: "refused" };
   const broken = (hasHead: boolean): End => ({ type: "broken", hasHead, message: "closed" });
 
-  test("by whether the requested process was down", () => {
+  test("accepts a lost connection only if the requested process was down", () => {
     for (const end of [refused, broken(false), broken(true)]) {
       expect(checkOutcome(ATTEMPT, end, away("api-1", 1500, 1600))).toBeNull();
       expect(checkOutcome(ATTEMPT, end, away("api-2", 1500, 1600))).toBeString();
@@ -93,14 +93,14 @@ describe("a missing response is checked", () => {
     }
   });
 
-  test("in the middle of an export by whether the database was down", () => {
+  test("accepts an interrupted export if the database was down", () => {
     const gone = away("database", 1500, 1600);
     expect(checkOutcome({ ...ATTEMPT, isExport: true }, broken(true), gone)).toBeNull();
     expect(checkOutcome({ ...ATTEMPT, isExport: true }, broken(false), gone)).toBeString();
     expect(checkOutcome(ATTEMPT, broken(true), gone)).toBeString();
   });
 
-  test("as wrong when nothing arrives at all", () => {
+  test("rejects a request that times out", () => {
     expect(checkOutcome(ATTEMPT, { type: "silent" }, away("api-1", 0, null))).toContain("no answer in 1 s");
   });
 });

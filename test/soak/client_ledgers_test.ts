@@ -11,7 +11,7 @@ import { KeyLedger } from "./ledgers/key_ledger.ts";
 
 const SHA256 = "0".repeat(64);
 
-/** Inserts a record by its run or, without one, by its source; its line does not count it. */
+/** Inserts a record of an execution without updating the counters of its line. */
 async function insertExecution(
   { sql }: TestDatabase,
   { lineId, userId }: { lineId: string; userId: string },
@@ -22,7 +22,7 @@ async function insertExecution(
     values (${lineId}, ${runId}, ${source}, ${userId})`;
 }
 
-test("executions: finds lost, duplicate, unsent and uncounted ones", async () => {
+test("the execution ledger finds lost, duplicate, unsent and uncounted executions", async () => {
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "reviewer", status: "published" });
@@ -44,7 +44,7 @@ test("executions: finds lost, duplicate, unsent and uncounted ones", async () =>
   ]);
 });
 
-test("definitions: finds lost, changed and unknown ones, and wrong statuses", async () => {
+test("the definition ledger finds lost, changed and unknown versions, and wrong statuses", async () => {
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const hash = `sha256:${SHA256}`;
@@ -67,7 +67,7 @@ test("definitions: finds lost, changed and unknown ones, and wrong statuses", as
   ]);
 });
 
-test("keys: finds lost, unrevoked and surplus ones", async () => {
+test("the key ledger finds lost, unrevoked and surplus keys", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const user = await make.user();
@@ -86,7 +86,7 @@ test("keys: finds lost, unrevoked and surplus ones", async () => {
   ]);
 });
 
-test("exports: finds two with the same cutoff that differ, and one that the table contradicts", async () => {
+test("the export ledger finds row counts that differ at one cutoff or from the table", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { user, org } = await make.person();
@@ -100,7 +100,7 @@ test("exports: finds two with the same cutoff that differ, and one that the tabl
   expect(await book.listTroubles(db.sql)).toHaveLength(1);
 });
 
-test("jobs: finds lost and duplicate ones, backward moves and ends without a reason", async () => {
+test("the job ledger finds lost and surplus jobs, backward moves and unexplained final states", async () => {
   await using db = await openTestDatabase();
   const { user, org } = await createFactory(db.sql).person();
   const insert = async (status: string, errorCode: string | null) => {

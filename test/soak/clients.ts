@@ -1,4 +1,4 @@
-/** The clients of a run: the number of each kind, and how each works until the load ends. */
+/** Runs the clients: how many there are of each kind, and the loop that each runs until the load ends. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Chance } from "./chance.ts";
 import { makeEditor } from "./clients/editor.ts";
@@ -11,20 +11,20 @@ import { makeRecorder } from "./clients/recorder.ts";
 import { makeSlowReader } from "./clients/slow_reader.ts";
 import type { ClientKind, Soak, Step } from "./soak.ts";
 
-/** An anonymous client stands for this many, each with its own address. */
+/** The number of people that a client stands for, each with a different address. */
 const PEOPLE = 16;
 
-/** Milliseconds between two steps of a client. */
+/** The shortest and the longest pause between two steps of a client, in milliseconds. */
 export type Pause = readonly [least: number, most: number];
 
 interface Crowd {
   kind: ClientKind;
-  /** Per twenty clients. */
+  /** The number of clients of this kind per twenty clients. */
   share: number;
   pause: Pause;
 }
 
-/** Few sign in, because checking a password takes a tenth of a second of CPU. */
+/** Few clients sign in, because checking a password takes a tenth of a second of CPU time. */
 const CROWDS: readonly Crowd[] = [
   { kind: makeReader, share: 9, pause: [50, 500] },
   { kind: makeExporter, share: 3, pause: [300, 1500] },
@@ -36,7 +36,7 @@ const CROWDS: readonly Crowd[] = [
   { kind: makeSlowReader, share: 1, pause: [1000, 8000] },
 ];
 
-/** The kinds in an order that gives even a few clients all kinds. */
+/** Returns the kinds in an order in which even a few clients cover all kinds. */
 function listKinds(): Crowd[] {
   const rounds = Math.max(...CROWDS.map(({ share }) => share));
   return Array.from({ length: rounds }, (_, round) => CROWDS.filter(({ share }) => share > round)).flat();
@@ -59,7 +59,7 @@ export async function runClients(soak: Soak): Promise<void> {
   await Promise.all(clients);
 }
 
-/** `reader` of `makeReader`. */
+/** Returns the name of a kind: `reader` for `makeReader`. */
 export function nameOf(kind: { name: string }): string {
   return kind.name
     .replace(/^make/, "")
@@ -67,7 +67,7 @@ export function nameOf(kind: { name: string }): string {
     .toLowerCase();
 }
 
-/** The run as one client sees it: a user and addresses of its own. */
+/** Returns the soak for one client, with its own user and addresses. */
 function enter(soak: Soak, { number, name }: { number: number; name: string }): Soak {
   const member = soak.world.members[number] ?? soak.world.member;
   let requests = 0;
@@ -78,12 +78,12 @@ function enter(soak: Soak, { number, name }: { number: number; name: string }): 
   return { ...soak, world: { ...soak.world, member }, sender: { kind: name, nextAddress } };
 }
 
-/** Repeats until the load ends, with `pause` between steps. */
+/** Repeats a client's step until the load ends, with `pause` in between. */
 export async function live(
   soak: Soak,
   { step, pause, chance }: { step: Step; pause: Pause; chance: Chance },
 ): Promise<void> {
-  // So that clients do not all start at the same time.
+  // A random delay keeps clients from starting all at once.
   await rest(soak, chance.between(0, 2000));
   while (!soak.over.aborted) {
     const from = performance.now();

@@ -3,7 +3,9 @@
 const LINE_FEED = 10;
 const QUOTE = 34;
 
-/** Lines of NDJSON, or records of CSV without the header; a fraction if the last line end is missing. */
+/**
+ * Returns the number of NDJSON lines, or of CSV records without the header. Adds 0.5 if the last line end is missing.
+ */
 export function countRows(content: Buffer, format: string): number {
   const lines = format === "csv" ? countRecords(content) - 1 : countLines(content);
   const isWhole = content.length === 0 || content.at(-1) === LINE_FEED;
@@ -16,7 +18,7 @@ function countLines(content: Buffer): number {
   return lines;
 }
 
-/** A line break between quotes is text. */
+/** Counts CSV records. A line break inside quotes does not end a record. */
 function countRecords(content: Buffer): number {
   let records = 0;
   let isQuoted = false;

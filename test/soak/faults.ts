@@ -1,4 +1,4 @@
-/** What is killed, in turn: API, job runner, and PostgreSQL in three ways. */
+/** Kills processes in turn: the API, the job runner, and PostgreSQL in three ways. */
 import { setTimeout as delay } from "node:timers/promises";
 import { pollUntil } from "../../shared/process/with_timeout.ts";
 import type { OwnServer } from "../helpers/postgres/own_server.ts";
@@ -12,21 +12,22 @@ const BACK_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 200;
 /** The postmaster gives its processes 5 s to exit. */
 const CRASH_TIMEOUT_MS = 10_000;
-/** The variation of the pause between faults. */
+/** The maximum deviation of a pause from its mean, as a share of the mean. */
 const JITTER = 0.2;
 
 export interface Targets {
   server: OwnServer;
-  /** Killed and restarted at once, while another of its kind runs on. */
+  /** The API process to kill and restart, while another one keeps running. */
   api: Service;
+  /** The job runner to kill and restart, while another one keeps running. */
   runner: Service;
 }
 
 interface Fault {
   name: string;
-  /** What is down in the meantime. */
+  /** The component that is down during the fault, as in `Outage`. */
   what: string;
-  /** Settles when it is up again. */
+  /** Causes the fault; settles when the component is up again. */
   run(): Promise<void>;
 }
 
@@ -74,12 +75,12 @@ function listFaults(soak: Soak, { server, api, runner }: Targets, chance: Chance
   ];
 }
 
-/** Kills one of the server's processes; the postmaster then ends all of them and recovers. */
+/** Kills one of PostgreSQL's server processes and waits until all of them are gone. The postmaster then recovers. */
 async function crash(server: OwnServer, chance: Chance): Promise<void> {
   const before = server.children().map((pid) => [pid, identifyProcess(pid)] as const);
   const areGone = () => before.every(([pid, identity]) => identifyProcess(pid) !== identity);
   while (!areGone()) {
-    // A process that was about to exit does no harm.
+    // Killing a process that is already exiting does not crash the server, so the loop picks another one.
     signalProcess(chance.pick(before)[0], "SIGKILL");
     await waitFor(areGone, CRASH_TIMEOUT_MS).catch(() => {});
   }

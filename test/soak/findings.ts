@@ -1,12 +1,12 @@
-/** Everything that was found to be wrong. */
+/** Collects the violations that a run finds. */
 
-/** The number of examples of each kind; others are only counted. */
+/** The number of violations of each kind to show; further ones are only counted. */
 const SHOWN = 10;
 
 export class Findings {
   readonly #byKind = new Map<string, { count: number; shown: string[] }>();
 
-  /** Records a violation; `kind` is the text that all of its kind share. */
+  /** Records a violation. `kind` is the heading that violations of the same kind share in the report. */
   add(kind: string, detail: string): void {
     const found = this.#byKind.get(kind) ?? { count: 0, shown: [] };
     found.count += 1;
@@ -22,7 +22,7 @@ export class Findings {
     return [...this.#byKind.values()].reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** A paragraph per kind, for people. */
+  /** Formats the violations, with a paragraph per kind. */
   format(): string {
     const paragraphs = [...this.#byKind].map(([kind, { count, shown }]) => {
       const rest = count > shown.length ? [`  … and ${count - shown.length} more`] : [];

@@ -8,7 +8,7 @@ function addAnswers(ledger: LatencyLedger, phase: Phase, kind: string, slowMs: n
   for (let n = 0; n < 1000; n += 1) ledger.add(kind, n % 50 === 0 ? slowMs : 10);
 }
 
-test("latencies: a kind of client whose slow responses take more than three times as long is found", () => {
+test("the latency ledger reports a kind of client whose 99th percentile more than triples", () => {
   const ledger = new LatencyLedger();
   addAnswers(ledger, "warm-up", "reader", 9000);
   addAnswers(ledger, "calm", "reader", 100);
@@ -24,7 +24,7 @@ test("latencies: a kind of client whose slow responses take more than three time
   );
 });
 
-test("latencies: too few responses in a phase are a fault", () => {
+test("the latency ledger reports a phase with too few responses", () => {
   const ledger = new LatencyLedger();
   addAnswers(ledger, "calm", "reader", 100);
   ledger.phase = "hostile";
@@ -34,7 +34,7 @@ test("latencies: too few responses in a phase are a fault", () => {
   expect(ledger.listTroubles()).toEqual([]);
 });
 
-test("abuse: kinds without any response are found, and responses are counted by status", () => {
+test("the abuse ledger reports kinds without any response and counts outcomes", () => {
   const ledger = new AbuseLedger();
   for (const end of ["400", "400", "429", "broken"]) ledger.add("nester", end);
   ledger.add("searcher", "refused");

@@ -15,28 +15,28 @@ Loads real processes, kills them in turn, and checks what clients were told.
   --help              this text
 `;
 const MINUTE_SECONDS = 60;
-/** The number of faults in a run that is too short for the usual pauses. */
+/** The number of faults to aim for in a run that is too short for the usual interval. */
 const LEAST_FAULTS = 12;
 const USUAL_INTERVAL_SECONDS = 25;
 const LEAST_INTERVAL_SECONDS = 3;
 
 export interface SoakOptions {
-  /** Duration of the load, without seeding and checks. */
+  /** The duration of the load in minutes, excluding seeding and checks. */
   minutes: number;
   clients: number;
   /** The same seed makes the same choices, but not the same timing. */
   seed: number;
-  /** Mean time between faults. */
+  /** The mean time between faults. */
   intervalSeconds: number;
   /** True if processes are killed. */
   hasFaults: boolean;
   /** True if abusers join the clients in the second half. */
   isHostile: boolean;
-  /** Only these kinds, to find the one that slows others down; all if empty. */
+  /** The kinds of abusers to run; all if empty. Fewer kinds show which one slows other clients down. */
   abusers: readonly string[];
 }
 
-/** Parses the arguments; null if they are invalid. */
+/** Parses the arguments; returns null if they are invalid. */
 export function parseOptions(args: readonly string[]): SoakOptions | null {
   const given = readArguments(args);
   if (!given) return null;

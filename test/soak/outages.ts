@@ -1,19 +1,19 @@
-/** What was down and when: the only excuse for a failure. */
+/** Records which components were down and when. Only an outage excuses a failure. */
 
 /**
- * Time after everything is up again: the pools pause up to a second between attempts to connect
+ * How long after its end an outage still excuses failures. Pools pause up to a second between attempts to connect
  * (sql/connection/pool.ts).
  */
 export const GRACE_MS = 3000;
 
 export interface Outage {
-  /** `database`, or the name of a process. */
+  /** The component that was down: `database`, or the name of a process. */
   what: string;
-  /** The name in the report. */
+  /** The name of the fault in the report. */
   fault: string;
-  /** By `performance.now()`. */
+  /** The start of the outage, by `performance.now()`. */
   from: number;
-  /** Null while it lasts. */
+  /** The end of the outage, by `performance.now()`; null while it lasts. */
   to: number | null;
 }
 
@@ -30,12 +30,12 @@ export class Outages {
     outage.to = performance.now();
   }
 
-  /** True if anything was down, or just up again, between the two instants. */
+  /** Returns true if any component was down, or just up again, between the two times. */
   coverAny(from: number, to: number): boolean {
     return this.list.some(({ what }) => this.cover(what, from, to));
   }
 
-  /** True if `what` was down, or just up again, between the two instants. */
+  /** Returns true if `what` was down, or just up again, between the two times. */
   cover(what: string, from: number, to: number): boolean {
     return this.list.some(
       (outage) =>

@@ -1,4 +1,4 @@
-/** The service of a soak: two API processes, two job runners, everything around them, and a new database. */
+/** Starts the service for a soak: two API processes and two job runners on a new database. */
 import { randomInt } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -28,12 +28,12 @@ import type { Ledgers, Soak } from "./soak.ts";
 import { Tally } from "./tally.ts";
 import { makeWorld } from "./world.ts";
 
-/** Instead of 20 s, because a run is short and many runners die. */
+/** Shorter than the default of 20 s, because a run is short and kills many runners. */
 const HEARTBEAT_SECONDS = 6;
 const CATALOG_TIMEOUT_MS = 60_000;
 /**
- * Every client is a different user with its own addresses, under the default limits. Only a few accounts sign in
- * and a few organizations queue exports, so these get higher limits.
+ * Each client is a different user with its own addresses, so the default limits apply. Only sign-ins and export jobs
+ * get higher limits, because few accounts sign in and few organizations queue exports.
  */
 const SETTINGS = {
   TRUST_PROXY: "true",
@@ -48,7 +48,7 @@ export interface Place {
   mailServer: MailServer;
   targets: Targets;
   services: readonly Service[];
-  /** Ends the load. */
+  /** Aborted to end the load. */
   end: AbortController;
 }
 
@@ -57,7 +57,7 @@ export interface PlaceOptions {
   db: TestDatabase;
   mailServer: MailServer;
   server: OwnServer;
-  /** Stops the processes. */
+  /** Starts the processes, and stops them when it is disposed of. */
   supervisor: Supervisor;
 }
 
@@ -69,7 +69,8 @@ export async function openPlace(given: PlaceOptions): Promise<Place> {
   const dataDir = join(server.directory, "service");
   mkdirSync(dataDir);
   const { apis, runners } = await startServices(given, dataDir);
-  // The first of each is killed in turn. The second runs through the whole soak, which shows whether it grows.
+  // Faults kill only the first API and the first runner. The second ones run through the whole soak, which shows
+  // whether their memory grows.
   const [[api], [runner]] = [apis, runners];
   const world = await makeWorld(
     db,
@@ -79,7 +80,7 @@ export async function openPlace(given: PlaceOptions): Promise<Place> {
     options.clients,
   );
   await syncOnce({ databaseUrl: db.url, dataDir }, 0);
-  // Each process reads the new catalog every few seconds.
+  // Each process reloads the catalog only every few seconds.
   for (const { url } of apis) await waitFor(async () => hasModels(url), CATALOG_TIMEOUT_MS);
   const end = new AbortController();
   const soak: Soak = {
@@ -95,7 +96,7 @@ export async function openPlace(given: PlaceOptions): Promise<Place> {
     tally: new Tally(),
     latencies: new LatencyLedger(),
     abuse: new AbuseLedger(),
-    // Clients try revoked credentials, which count against their address.
+    // The final check tries many revoked credentials. Each failure counts against the address, so the address varies.
     sender: { kind: "check", nextAddress: () => `203.0.113.${randomInt(1, 255)}` },
     over: end.signal,
   };
@@ -110,7 +111,8 @@ async function hasModels(url: string): Promise<boolean> {
 }
 
 /**
- * Killed processes do not lose the operating system's cache, but a trustworthy recovery needs a server with fsync.
+ * Throws if fsync is off. A killed process does not lose the operating system's cache, but recovery can be trusted only
+ * with fsync.
  */
 async function requireFsync({ sql }: TestDatabase): Promise<void> {
   const [row] = await sql<[{ fsync: string }]>`show fsync`;

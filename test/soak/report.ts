@@ -1,14 +1,14 @@
-/** The report of a run, for people. */
+/** Prints the report of a run. */
 import type { Soak } from "./soak.ts";
 
 const SLOWEST = 8;
-/** What must have happened at least once. */
+/** The counters in the first line of the report. */
 const COUNTED = [
   ...["requests", "exports", "slow reads", "disconnects", "jobs", "downloads", "executions", "publications"],
   ...["sign-ins", "keys", "syncs", "failed syncs", "tracker writes", "told to wait"],
 ];
 
-/** Prints the report; `memory` is a table. */
+/** Prints the report. `memory` is the table of `reportMemory`. */
 export function report({ tally, findings, options, latencies, abuse }: Soak, memory: string): void {
   const sections = [
     COUNTED.map((name) => `${tally.get(name).toLocaleString("en")} ${name}`).join(", "),

@@ -1,4 +1,4 @@
-/** `bun run soak`: mixed load on real processes that are killed in turn, and a report at the end. */
+/** `bun run soak`: puts a mixed load on real processes, kills them in turn, and prints a report. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
@@ -23,15 +23,13 @@ import { statusLine } from "./status_line.ts";
 import { keepWriting } from "./tracker.ts";
 
 const STATUS_MS = 5000;
-/**
- * Parts of a hostile run: the first, in which code is compiled and caches fill, does not count; then one without
- * abusers.
- */
+/** The share of a hostile run that is not measured, because code is still being compiled and caches are filling. */
 const WARM_UP = 0.1;
+/** The share of a hostile run that is measured without abusers. */
 const CALM = 0.4;
 const MEMORY_MS = 1000;
 
-/** Returns the exit code: 1 if anything was wrong. */
+/** Runs a soak and returns the exit code: 1 if it found a violation, 2 for invalid options. */
 export async function runSoak(command: Command): Promise<number> {
   if (command.args.includes("--help")) {
     process.stdout.write(USAGE);
@@ -82,14 +80,14 @@ async function soakAndCheck(place: Place): Promise<number> {
   return findings.count === 0 ? 0 : 1;
 }
 
-/** The load and the faults, with progress. */
+/** Runs the load and the faults, and prints progress. */
 async function underLoad({ soak, targets, services, end }: Place): Promise<void> {
   const startedAt = performance.now();
   const status = setInterval(() => process.stdout.write(`${statusLine(soak, startedAt)}\n`), STATUS_MS);
   let lastSampleAt = startedAt;
   const memory = setInterval(() => {
     const now = performance.now();
-    // On an overloaded machine, responses look slow that are not.
+    // On an overloaded machine, the soak itself is delayed, and responses look slower than they are.
     soak.tally.most("held up", now - lastSampleAt - MEMORY_MS);
     lastSampleAt = now;
     void sampleMemory(services);
@@ -113,7 +111,7 @@ async function underLoad({ soak, targets, services, end }: Place): Promise<void>
   }
 }
 
-/** Starts the abusers once the service's speed without them is known. */
+/** Measures response times without abusers, then starts the abusers. */
 async function turnHostile(soak: Soak): Promise<void> {
   const { latencies, options, over } = soak;
   const wait = (part: number) => delay(part * options.minutes * 60_000, undefined, { signal: over });
@@ -128,7 +126,7 @@ async function turnHostile(soak: Soak): Promise<void> {
   await runAbusers(soak);
 }
 
-/** The text of an error and of its causes. */
+/** Returns the text of an error and its causes. */
 function withCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === undefined ? String(error) : `${error}, because of ${withCause(cause)}`;

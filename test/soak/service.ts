@@ -1,22 +1,22 @@
-/** A process of the service that can be killed and restarted, with its log and memory use. */
+/** A process of the service that can be killed and restarted. Records its log and its memory use. */
 import { fileURLToPath } from "node:url";
 import { type Child, describeExit, type Supervisor } from "../../deploy/local/supervisor.ts";
 import { signalProcess } from "../helpers/process/identity.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const START_TIMEOUT_MS = 60_000;
-/** The levels to keep: lines of requests would be too many. */
+/** Matches the log lines to keep. Request lines are dropped, because they would be too many. */
 const KEPT = /"level":"(?:warn|error|fatal)"/;
 
-/** Called when a process exits by itself. */
+/** The number of log lines to show for an unexpected exit. */
 const LAST_LINES = 4;
-/** Characters of a line to keep: outages cause many lines, each with a stack. */
+/** The number of characters to keep of a line. Outages cause many lines, each with a stack trace. */
 const SHOWN = 600;
 
-/** A log line, or a line of stderr that is not one. */
+/** A line of the log, or another line of stderr. */
 export interface ServiceLine {
   service: string;
-  /** When it was read, by `performance.now()`. */
+  /** The time when the line was read, by `performance.now()`. */
   at: number;
   level: string;
   message: string;
@@ -27,17 +27,17 @@ export interface ServiceLine {
 export interface Life {
   service: string;
   pid: number;
-  /** Both by `performance.now()`. */
+  /** The start and the exit, by `performance.now()`. `to` is null while the process runs. */
   from: number;
   to: number | null;
   memory: { at: number; bytes: number }[];
 }
 
 export interface ServiceOptions {
-  /** For example `api-1`. */
+  /** The name of the process, for example `api-1`. */
   name: string;
   folder: "api" | "jobs";
-  /** The log message that says it is up. */
+  /** The log message that reports that the process is ready. */
   readyMessage: string;
   env: Readonly<Record<string, string>>;
   supervisor: Supervisor;
@@ -46,7 +46,7 @@ export interface ServiceOptions {
 export class Service {
   readonly lives: Life[] = [];
   readonly lines: ServiceLine[] = [];
-  /** Unexpected exits. */
+  /** Descriptions of unexpected exits. */
   readonly accidents: string[] = [];
   readonly #options: ServiceOptions;
   #child: Child | null = null;
@@ -60,19 +60,19 @@ export class Service {
     return this.#options.name;
   }
 
-  /** The address of an API. */
+  /** The base URL of an API process. */
   get url(): string {
     return `http://127.0.0.1:${this.#options.env["PORT"]}`;
   }
 
-  /** The running process, or the last one. */
+  /** The current process, or the last one if none is running. */
   get life(): Life {
     const life = this.lives.at(-1);
     if (!life) throw new Error(`Cannot tell of ${this.name}: it was never started`);
     return life;
   }
 
-  /** Starts it and waits until it reports that it is up. */
+  /** Starts the process and waits until it reports that it is ready. */
   async start(): Promise<void> {
     const { folder, env, supervisor, readyMessage } = this.#options;
     let isReady = false;
@@ -102,14 +102,14 @@ export class Service {
       throw new Error(`Cannot start ${this.name}: ${this.lines.at(-1)?.text ?? "it said nothing"}`);
   }
 
-  /** `kill -9`; settles when the process is gone. */
+  /** Kills the process with SIGKILL and waits until it has exited. */
   async kill(): Promise<void> {
     this.#isExpectedToEnd = true;
     signalProcess(this.life.pid, "SIGKILL");
     await this.#child?.exited;
   }
 
-  /** Stops it as an operator would; returns the exit code. */
+  /** Stops the process with SIGTERM, as an operator would, and returns its exit code. */
   async leave(): Promise<number | null> {
     this.#isExpectedToEnd = true;
     signalProcess(this.life.pid, "SIGTERM");
@@ -120,7 +120,7 @@ export class Service {
   #keep(text: string, stream: "stdout" | "stderr"): void {
     if (stream === "stdout" && !KEPT.test(text)) return;
     const { level, message } = parseLine(text, stream);
-    // The line that explains an exit is kept whole.
+    // A fatal line explains an exit, so it is kept whole.
     const shown = text.length > SHOWN && level !== "fatal" ? `${text.slice(0, SHOWN)}…` : text;
     this.lines.push({ service: this.name, at: performance.now(), level, message, text: shown });
   }

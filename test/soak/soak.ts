@@ -1,4 +1,4 @@
-/** What all clients and checks of a run share. */
+/** The state that all clients and checks of a run share. */
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Chance } from "./chance.ts";
 import type { Findings } from "./findings.ts";
@@ -15,7 +15,7 @@ import type { Service } from "./service.ts";
 import type { Tally } from "./tally.ts";
 import type { World } from "./world.ts";
 
-/** What clients saw, by subject. */
+/** What responses told clients, with a ledger per subject. */
 export interface Ledgers {
   definitions: DefinitionLedger;
   executions: ExecutionLedger;
@@ -24,21 +24,22 @@ export interface Ledgers {
   keys: KeyLedger;
 }
 
-/** One client as the service sees it. */
+/** The sender of a client's requests. */
 export interface Sender {
-  /** A kind such as `reader`. */
+  /** The kind of client, such as `reader`. */
   kind: string;
-  /** The client's address. An honest client stands for several people, so its address changes. */
+  /** Returns the address for the next request. An honest client stands for several people, so its address changes. */
   nextAddress(): string;
 }
 
 export interface Soak {
   options: SoakOptions;
   db: TestDatabase;
-  /** The API processes. */
+  /** The data directory of the processes. */
   dataDir: string;
   world: World;
   ledgers: Ledgers;
+  /** The API processes. */
   apis: readonly Service[];
   runners: readonly Service[];
   outages: Outages;
@@ -46,13 +47,13 @@ export interface Soak {
   tally: Tally;
   latencies: LatencyLedger;
   abuse: AbuseLedger;
-  /** The sender. */
+  /** The client that sends the requests. */
   sender: Sender;
   /** Aborted when the load ends. */
   over: AbortSignal;
 }
 
-/** One step of a client, repeated. Throws if a response is wrong. */
+/** One step of a client, which is repeated until the load ends. Throws if the client cannot continue. */
 export type Step = () => Promise<void>;
-/** Creates the client with this number of a kind. */
+/** Creates a client. `number` counts the clients of this kind, from 0. */
 export type ClientKind = (soak: Soak, chance: Chance, number: number) => Step;

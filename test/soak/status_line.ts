@@ -1,8 +1,12 @@
-/** A line of progress every few seconds. */
+/** The progress line that is printed every few seconds. */
 import type { Outages } from "./outages.ts";
 import type { Soak } from "./soak.ts";
 
-/** For example `02:30 | 14,210 requests | 912 exports | 80 jobs | errors: 503 41, broken 6 | PostgreSQL killed, 4 s ago`. */
+/**
+ * Formats the progress line. An example:
+ * `02:30 | 14,210 requests | 912 exports | 80 jobs | errors: 503 41, broken 6 | PostgreSQL killed 4 s ago, back in 1.2
+ * s`
+ */
 export function statusLine(
   { options, tally, findings, outages, latencies, abuse }: Soak,
   startedAt: number,

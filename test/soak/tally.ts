@@ -1,4 +1,4 @@
-/** Counters of what has happened so far. */
+/** Counts events of a run by name. */
 
 export class Tally {
   readonly #counts = new Map<string, number>();
@@ -7,7 +7,7 @@ export class Tally {
     this.#counts.set(name, this.get(name) + by);
   }
 
-  /** Keeps the maximum of its values. */
+  /** Keeps the maximum of the values with this name. */
   most(name: string, value: number): void {
     this.#counts.set(name, Math.max(this.get(name), Math.round(value)));
   }
@@ -16,7 +16,10 @@ export class Tally {
     return this.#counts.get(name) ?? 0;
   }
 
-  /** Counters whose name starts with `prefix`, without it, as `name count`, by name. */
+  /**
+   * Lists the counters whose names start with `prefix`, sorted by name. Each is shown as `name count`, without the
+   * prefix.
+   */
   list(prefix: string): string {
     return [...this.#counts]
       .filter(([name]) => name.startsWith(prefix))
@@ -25,7 +28,7 @@ export class Tally {
       .join(", ");
   }
 
-  /** The `count` largest counters whose name starts with `prefix`, in the form of `list`. */
+  /** Lists the `count` largest counters whose names start with `prefix`, in the format of `list`. */
   top(prefix: string, count: number): string {
     return [...this.#counts]
       .filter(([name]) => name.startsWith(prefix))

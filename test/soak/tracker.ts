@@ -1,4 +1,4 @@
-/** The tracker beside the service: it writes rows continuously and deletes none. */
+/** The tracker that writes rows throughout the load. It deletes none. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Soak } from "./soak.ts";
 import { writeTrackerRows } from "./tracker_rows.ts";
@@ -6,7 +6,7 @@ import { writeTrackerRows } from "./tracker_rows.ts";
 const WRITTEN_ISSUES = 5;
 const PAUSE_MS = 500;
 
-/** Writes to the exported projects until the load ends, even if single transactions fail. */
+/** Writes to the exported projects until the load ends. A failed transaction does not stop it. */
 export async function keepWriting({ db, world, tally, outages, findings, over }: Soak): Promise<void> {
   for (let turn = 0; !over.aborted; turn += 1) {
     const project = world.projects[turn % world.projects.length];

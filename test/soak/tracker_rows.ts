@@ -1,10 +1,9 @@
-/** What a tracker writes for one run. */
+/** Writes the rows of one tracker run. */
 import type { Pool } from "../../sql/connection/pool.ts";
 import type { Identified } from "../helpers/postgres/factory.ts";
 
 /**
- * Writes a run, `issues` issues that it saw with an occurrence and a status change each, and a note for every
- * tenth.
+ * Writes a run and `issues` issues, each with an occurrence and a status change. Every tenth issue also gets a note.
  */
 export async function writeTrackerRows(sql: Pool, project: Identified, issues: number): Promise<void> {
   const runId = crypto.randomUUID();

@@ -1,4 +1,4 @@
-/** Users and data before the load starts. */
+/** Creates the users and data that exist before the load starts. */
 
 import { type Account, makeAccount } from "../helpers/accounts/accounts.ts";
 import { agentNeeding, createAgent, publishAgent } from "../helpers/definitions/definitions.ts";
@@ -19,12 +19,12 @@ const JOB_ORGS = 4;
 const JOB_PROJECTS = 3;
 const HEAVY_RUNS = 50;
 const ISSUES = 1500;
-/** More than sockets buffer, so that a paused reader makes the service wait. */
+/** More than the socket buffers hold, so a paused reader makes the service wait. */
 const NOISE_MIB = 16;
 const AGENTS = 12;
 const RECORDERS = 12;
 const ACCOUNTS = 12;
-/** One customer, with one share of the exports. */
+/** The number of abusers. They are in one organization, so they share its limit on exports. */
 const ABUSERS = 20;
 const ABUSED_NOISE_MIB = 8;
 
@@ -34,23 +34,23 @@ export interface Agent {
 }
 
 export interface World {
-  /** A publisher; each client is another one. */
+  /** The client's user, a publisher. Each client gets a different one (`enter` in clients.ts). */
   member: Person;
   members: Person[];
   /** A member of another organization. */
   stranger: Person;
-  /** Projects of the member's organization that get rows all the time. */
+  /** Projects of the member's organization to which the tracker writes throughout the load. */
   projects: ProjectRow[];
   /** A project of the member's organization with a large export of runs. */
   noisy: ProjectRow;
-  /** Users who may each queue exports of their own organization. */
+  /** Users who queue exports, each for a different organization. */
   jobOwners: Person[];
-  /** Published in versions 1.0.0 and 1.1.0, and not changed afterwards. */
+  /** Agents published in versions 1.0.0 and 1.1.0 and not changed afterwards. */
   agents: Agent[];
-  /** Keys of platform administrators. */
+  /** Platform administrators who record executions, with their keys. */
   recorders: { key: string; userId: string }[];
   accounts: Account[];
-  /** Users without limits, all in one organization with a large project. */
+  /** Members of one organization on the tier `pro`, which has a large project. */
   abusers: Abuser[];
   abusedProject: ProjectRow;
 }
@@ -60,7 +60,7 @@ export interface Abuser {
   sessionToken: string;
 }
 
-/** Creates everything: with SQL where no client could, otherwise over HTTP. */
+/** Creates the users and data. Agents are created over HTTP, everything else with SQL. */
 export async function makeWorld(
   db: TestDatabase,
   api: Pick<TestApp, "request">,
@@ -132,7 +132,7 @@ async function makeProjects(
   return projects;
 }
 
-/** Each depends on the one before it. */
+/** Publishes agents, each of which depends on the previous one. */
 async function publishAgents(api: Pick<TestApp, "request">, member: Person): Promise<Agent[]> {
   const agents: Agent[] = [];
   while (agents.length < AGENTS) {

@@ -1,4 +1,4 @@
-/** Abusers who compare two large documents that have nothing in common, several times at once. */
+/** Abusers who request several diffs at once, between two large documents without common lines. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 import { makeWords } from "./words.ts";

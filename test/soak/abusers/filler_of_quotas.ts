@@ -14,7 +14,7 @@ export const makeFillerOfQuotas: AbuserKind = (assault) => {
       body: { name: `key ${made}` },
       expects: [201, 409],
     });
-    // The quota of the personal organization, which is on the free tier.
+    // These drafts fill the quota of the personal organization, which is on the free tier.
     const name = `hostile-quota-${made}`;
     await abuse(assault, {
       method: "POST",

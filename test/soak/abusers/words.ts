@@ -1,4 +1,4 @@
-/** New words with prefixes that others search for. */
+/** Makes unique words with prefixes that other clients search for. */
 import type { Chance } from "../chance.ts";
 
 const BEGINNINGS = ["code", "review", "steady", "agent", "pipe", "test", "secur", "a", "re"];

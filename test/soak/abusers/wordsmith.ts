@@ -1,10 +1,14 @@
-/** Abusers who write private drafts with thousands of words that start like common ones, and delete some of them. */
+/**
+ * Abusers who write private drafts with thousands of words that share prefixes with common words. They delete some
+ * drafts.
+ */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, type Assault, abuse } from "../abuse.ts";
 import { makeWords } from "./words.ts";
 
-/** The longest description and a little more; in the opener, as much as a document holds. */
+/** Numbers of words in a description: below, near and beyond the maximum length. */
 const DESCRIPTION_WORDS = [300, 380, 2000];
+/** Enough words for an opener that nearly fills a document. */
 const OPENER_WORDS = 12_000;
 const DELETED = 0.5;
 

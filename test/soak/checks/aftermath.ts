@@ -1,4 +1,4 @@
-/** Everything that must hold after the load. */
+/** Checks the service and its data after the load. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { listTroubles } from "../../helpers/exports/aftermath.ts";
 import type { MailServer } from "../../helpers/network/mail_server.ts";
@@ -10,12 +10,14 @@ import { deadRead } from "../clients/key_holder.ts";
 import type { Soak } from "../soak.ts";
 import { listAuditTroubles } from "./audit.ts";
 
-/** Enough for three attempts of a build, each after a dead one is noticed, and the longest pause between attempts. */
+/**
+ * Long enough for three attempts of a build, the detection of each dead runner, and the longest pause between attempts.
+ */
 const JOBS_TIMEOUT_MS = 600_000;
-/** The number of revoked credentials that are tried at the end. */
+/** The number of revoked credentials to try at the end. */
 const TRIED = 500;
 
-/** Waits until no job is active, and compares what clients saw with the database. */
+/** Waits until no job is active, then compares the responses to clients with the database. */
 export async function checkAftermath(soak: Soak, mailServer: MailServer): Promise<void> {
   const { db, dataDir, ledgers, world } = soak;
   const accounts = world.accounts.map(({ id }) => id);
@@ -37,13 +39,13 @@ export async function checkAftermath(soak: Soak, mailServer: MailServer): Promis
     ["the audit log is not whole", () => listAuditTroubles(db)],
   ];
   for (const [kind, list] of checks) {
-    // A check that fails does not stop the others.
+    // An error in one check does not stop the others.
     soak.findings.addAll(kind, await list().catch((error: unknown) => [`Cannot check: ${error}`]));
   }
   await tryDeadCredentials(soak);
 }
 
-/** Jobs that are still active after the time limit. */
+/** Returns the jobs that are still active after the time limit. */
 async function listEndless(sql: Pool): Promise<string[]> {
   let active: readonly { id: string; status: string; attempt: number }[] = [];
   await waitFor(async () => {
@@ -59,7 +61,7 @@ async function tryDeadCredentials(soak: Soak): Promise<void> {
     await ask(soak, chance, deadRead(key));
 }
 
-/** All processes give the same response, which matches the database. */
+/** Checks that all API processes return the same data, and that it matches the database. */
 async function compareAnswers({ apis, db, world }: Soak): Promise<string[]> {
   const troubles: string[] = [];
   const etags = new Set<string>();

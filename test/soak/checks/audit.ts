@@ -3,7 +3,7 @@ import { runJson } from "../../helpers/accounts/admin.ts";
 import type { TestDatabase } from "../../helpers/postgres/database.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Job runners seal some hundred entries every two seconds. */
+/** Job runners seal entries in batches of 500, and pause two seconds after a smaller batch. */
 const SEAL_TIMEOUT_MS = 60_000;
 
 /** The output of `admin audit verify --json`. */
@@ -12,7 +12,7 @@ interface Verdict {
   unsealed: number;
 }
 
-/** Returns what is wrong with the chain once all entries of the run are sealed; empty if nothing is. */
+/** Waits until all entries are sealed, then verifies the chain. Returns the problems; empty if there are none. */
 export async function listAuditTroubles({ url }: Pick<TestDatabase, "url">): Promise<string[]> {
   const verdict = await waitFor(async () => {
     const found = await verify(url);
@@ -21,7 +21,7 @@ export async function listAuditTroubles({ url }: Pick<TestDatabase, "url">): Pro
   return verdict.entries > 0 ? [] : ["the audit log has no entries"];
 }
 
-/** Throws if the command fails, as it does for a broken chain. */
+/** Runs `admin audit verify`; throws if the command fails, as it does for a broken chain. */
 async function verify(url: string): Promise<Verdict> {
   return runJson<Verdict>(url, ["audit", "verify"]);
 }

@@ -1,4 +1,4 @@
-/** Nothing stays open after the clients: connections, transactions, locks, streams, sockets. */
+/** Checks that clients leave nothing open: connections, transactions, locks, stream slots and sockets. */
 import { readdir } from "node:fs/promises";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/schedule.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -7,18 +7,23 @@ import { waitFor } from "../../helpers/wait_for.ts";
 import type { Service } from "../service.ts";
 import type { Soak } from "../soak.ts";
 
-/** Time for closing: connections that clients keep are closed after 60 s (api/listen.ts). */
+/** The time limit for closing connections. The API closes idle client connections after 60 s (api/listen.ts). */
 const CALM_TIMEOUT_MS = 90_000;
-/** Files other than database connections: timers, logs, a closing socket. */
+/** Open files other than database connections, such as timers, logs and closing sockets. */
 const SPARE_FILES = 10;
-/** EXPORT_STREAMS_MAX in a soak: the clients' organization gets half, and at times wants more. */
+/**
+ * `EXPORT_STREAMS_MAX` in a soak. The clients' organization may use half of the streams, and sometimes requests more.
+ */
 export const SOAK_STREAMS_MAX = 24;
-/** Per process: the default DATABASE_POOL_MAX, streams and lanes. */
+/**
+ * Maximum connections per API process: the default `DATABASE_POOL_MAX`, and the connections of export streams and
+ * lanes.
+ */
 const API_POOLS = {
   "ulr-api": 10,
   "ulr-export": countExportConnections(SOAK_STREAMS_MAX),
 } as const;
-/** Per process: the pools of jobs/main.ts. */
+/** Maximum connections per job runner: the pools of jobs/main.ts. */
 const JOBS_POOL = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + 3 + CONCURRENT_BUILDS;
 
 interface SessionRow {
@@ -27,12 +32,15 @@ interface SessionRow {
   busy: number;
 }
 
-/** The number of open files of a process, of all kinds. */
+/** Returns the number of open file descriptors of a process. */
 export async function countFiles({ life }: Service): Promise<number> {
   return (await readdir(`/proc/${life.pid}/fd`)).length;
 }
 
-/** Returns what is still open after the time limit. `idleFiles` are the processes' open files before the load. */
+/**
+ * Returns descriptions of what is still open after the time limit. `idleFiles` has the open files of each process
+ * before the load.
+ */
 export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, number>): Promise<string[]> {
   let leaks: string[] = [];
   await waitFor(async () => {
@@ -47,7 +55,7 @@ export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, numb
   return leaks;
 }
 
-/** Our sessions beyond the limit, or in a statement or transaction. */
+/** Returns the service's sessions that exceed the limit or are not idle. */
 async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
   const rows = await db.sql<SessionRow[]>`
     select application_name as name, count(*)::int as count,
@@ -66,7 +74,7 @@ async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
   ]);
 }
 
-/** What outlives sessions or blocks others. */
+/** Returns prepared transactions, replication slots, advisory locks and open transactions. */
 async function listLeftovers(sql: Pool): Promise<string[]> {
   const rows = await sql<{ what: string }[]>`
     select 'the prepared transaction ' || gid as what from pg_prepared_xacts

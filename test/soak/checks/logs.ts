@@ -1,16 +1,16 @@
-/** Checks the logs of the processes and of PostgreSQL: errors may come from outages only. */
+/** Checks the logs of the processes and of PostgreSQL. Only outages may cause errors. */
 import { readFile } from "node:fs/promises";
 import type { Outages } from "../outages.ts";
 import type { Service } from "../service.ts";
 import type { Tally } from "../tally.ts";
 
-/** A log line may belong to an outage that began this long before it; no request takes longer to fail. */
+/** How long after its end an outage explains log lines. No request takes longer to fail. */
 const BACK_MS = 12_000;
 const SHOWN = 300;
-/** What no crash may cause. */
+/** Matches log messages that no crash may cause. */
 const DAMAGE = /PANIC|deadlock detected|invalid page|could not read block|corrupt|checksum/;
 
-/** Returns lines that no outage explains. Lines of level `warn` are only counted. */
+/** Returns error lines that no outage explains. Lines of all levels are counted. */
 export function listUnexcused(services: readonly Service[], outages: Outages, tally: Tally): string[] {
   const lines = services.flatMap((service) => service.lines);
   for (const { level, message } of lines) tally.add(`log/${level}: ${message.slice(0, 80)}`);
@@ -19,7 +19,7 @@ export function listUnexcused(services: readonly Service[], outages: Outages, ta
   return unexcused.map(({ service, text }) => `${service}: ${text}`);
 }
 
-/** Returns lines of PostgreSQL's log that indicate damage. ERROR lines are counted by text. */
+/** Returns the lines of PostgreSQL's log that indicate damage. Counts ERROR lines by message. */
 export async function listDamage(logPath: string, tally: Tally): Promise<string[]> {
   const lines = (await readFile(logPath, "utf8")).split("\n");
   for (const line of lines) {

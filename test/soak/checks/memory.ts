@@ -1,4 +1,4 @@
-/** The memory of the processes, and whether it grows. */
+/** Measures the memory of the processes and checks whether it grows. */
 
 import { residentBytes } from "../../bench/machine.ts";
 import { formatTable } from "../../helpers/format_table.ts";
@@ -6,9 +6,9 @@ import type { Life, Service } from "../service.ts";
 
 const MEBIBYTE = 2 ** 20;
 const MINUTE_MS = 60_000;
-/** The slope of a shorter life means nothing. */
+/** The minimum length of a life whose growth is checked. The slope of a shorter life is meaningless. */
 const JUDGED_MINUTES = 4;
-/** The largest growth in the second half of a life, as a share of the mean; more is not noise. */
+/** The maximum growth in the second half of a life that still counts as noise, as a share of the mean. */
 const MOST_GROWTH = 0.25;
 
 /** Records each process's current memory. */
@@ -16,7 +16,7 @@ export async function sampleMemory(services: readonly Service[]): Promise<void> 
   for (const { life } of services) {
     if (life.to !== null) continue;
     const bytes = await residentBytes(life.pid).catch(() => 0);
-    // A process that has just ended uses none.
+    // A process that has just exited has no memory to record.
     if (bytes > 0) life.memory.push({ at: performance.now(), bytes });
   }
 }
@@ -24,10 +24,11 @@ export async function sampleMemory(services: readonly Service[]): Promise<void> 
 interface Growth {
   life: Life;
   minutes: number;
-  /** The mean of the second half, and the maximum of all. */
+  /** The mean memory in the second half of the life. */
   meanBytes: number;
+  /** The maximum memory in the whole life. */
   peakBytes: number;
-  /** By least squares over the second half of the life. */
+  /** The slope in the second half of the life, by least squares. */
   bytesAMinute: number;
 }
 
@@ -47,7 +48,7 @@ function measure(life: Life): Growth {
   };
 }
 
-/** The longest life of each process, and the processes whose memory grows. */
+/** Returns a table of the longest life of each process, and the processes whose memory grows. */
 export function reportMemory(lives: readonly Life[]): { table: string; growing: string[] } {
   const byService = Map.groupBy(
     lives.filter(({ memory }) => memory.length > 3).map(measure),

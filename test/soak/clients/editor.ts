@@ -1,4 +1,4 @@
-/** Clients that write definitions: drafts, edits, publications, deprecations, sometimes deletions. */
+/** Clients that create, edit, publish and deprecate definitions, and sometimes delete them. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Definition } from "../../../sql/definitions/fields.ts";
@@ -7,15 +7,15 @@ import { type Answer, type Ask, ask } from "../ask.ts";
 import type { Chance } from "../chance.ts";
 import type { ClientKind, Soak } from "../soak.ts";
 
-/** The prefix of their definitions' names. */
+/** The name prefix of definitions that these clients write. */
 export const EDITED_PREFIX = "soak-edited-";
 const EDITED = 0.6;
 const DELETED = 0.1;
 const DEPRECATED = 0.3;
-/** A version whose state is unknown is read until a response arrives. */
+/** The maximum number of reads of a version whose state is unknown. */
 const TRIES = 20;
 
-/** One version, written by its only author. */
+/** A version that only one client writes. */
 interface Draft {
   soak: Soak;
   chance: Chance;
@@ -49,7 +49,7 @@ async function move(draft: Draft, verb: string, status: DefinitionStatus): Promi
   return become(draft, status, { method: "POST", path: `${addressOf(draft)}/${verb}`, body });
 }
 
-/** Edits the document. Without a response, the next read shows which one is stored. */
+/** Edits the document. If no response arrives, the next read shows which document is stored. */
 async function edit(draft: Draft): Promise<void> {
   const { soak, chance, name, version } = draft;
   soak.ledgers.definitions.beginEdit(`${name}@${version}`);
@@ -66,20 +66,20 @@ async function remove(draft: Draft): Promise<void> {
   if (answer?.status === 200) soak.ledgers.definitions.acknowledgeDeleted(`${name}@${version}`);
 }
 
-/** Sends a write that sets `status`; false if the final state is unknown or another. */
+/** Sends a write that sets `status`. Returns false if the resulting status is unknown or different. */
 async function become(draft: Draft, status: DefinitionStatus, request: Ask): Promise<boolean> {
   const { soak, chance, name, version } = draft;
   soak.ledgers.definitions.begin(`${name}@${version}`, status);
   const answer = await ask(soak, chance, { ...memberOf(soak), ...request });
   const last = answer ?? (await look(draft));
   if (!last || last.status >= 300) return false;
-  // A read that shows the older state proves nothing: an interrupted write may still be running.
+  // A read that shows the previous status proves nothing, because an interrupted write may still be running.
   if (last.json<{ data: Definition }>().data.status !== status) return false;
   acknowledge(draft, last);
   return true;
 }
 
-/** Reads the version until a response arrives. */
+/** Reads the version until a response arrives. Returns null after too many attempts or the end of the load. */
 async function look(draft: Draft): Promise<Answer | null> {
   const { soak, chance } = draft;
   for (let tries = 0; tries < TRIES && !soak.over.aborted; tries += 1) {

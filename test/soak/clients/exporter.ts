@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 
 const BUNDLES = 0.2;
 const CSV = 0.3;
-/** The share that repeats the cutoff of an earlier export. */
+/** The share of exports with the cutoff of an earlier export. */
 const SAME_CUT = 0.4;
 const NOISY = 0.05;
 
@@ -35,7 +35,7 @@ export const makeExporter: ClientKind = (soak, chance) => {
   };
 };
 
-/** The dataset to export; null for the bundle. */
+/** Chooses a random export. `dataset` is null for a bundle. */
 function choose(world: World, chance: Chance, cuts: ReadonlyMap<string, string>) {
   const { id: projectId } = chance.happens(NOISY) ? world.noisy : chance.pick(world.projects);
   const dataset = chance.happens(BUNDLES) ? null : chance.pick(EXPORT_DATASET_NAMES);
@@ -83,7 +83,7 @@ async function checkBundle(soak: Soak, { projectId, format, answer }: Exported):
     const file = manifest.files[dataset];
     const content = Buffer.from(files.get(file.name) ?? "");
     const rows = countRows(content, format);
-    // Reading text from the archive drops its byte order mark.
+    // Reading the file as text drops the byte order mark, which the digest includes.
     const hashed = format === "csv" ? Buffer.concat([Buffer.from("\uFEFF"), content]) : content;
     if (rows !== file.rows || createHash("sha256").update(hashed).digest("hex") !== file.sha256) {
       soak.findings.add("an export is not whole", `${file.name} of a bundle: ${rows} rows of ${file.rows}`);

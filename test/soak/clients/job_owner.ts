@@ -11,7 +11,7 @@ import type { ClientKind, Soak } from "../soak.ts";
 
 const CANCELED = 0.1;
 const POLL_MS = [200, 800] as const;
-/** Larger archives are opened by the last check only. */
+/** The maximum size of archives that this client opens. The final check opens larger ones. */
 const OPENED_BYTES = 4 * 2 ** 20;
 
 interface Manifest {
@@ -19,7 +19,7 @@ interface Manifest {
   projects: { directory: string; files: Record<string, { name: string; rows: number }> }[];
 }
 
-/** A client and the organization it works for. */
+/** A client and the user whose organization it exports. */
 interface Owner {
   soak: Soak;
   chance: Chance;
@@ -40,7 +40,7 @@ export const makeJobOwner: ClientKind = (soak, chance, number) => {
   };
 };
 
-/** Requests or polls a job and records its state. */
+/** Sends a request whose response describes a job, and records the job's state. */
 async function askJob({ soak, chance, person }: Owner, request: Ask): Promise<ExportJob | null> {
   const askedAt = performance.now();
   const answer = await ask(soak, chance, { key: person.key, org: person.org.slug, ...request });
@@ -62,11 +62,11 @@ async function queue(owner: Owner): Promise<string | null> {
 
 async function cancel(owner: Owner, id: string): Promise<void> {
   owner.soak.ledgers.jobs.beginCancel(id);
-  // It may be running or finished by now.
+  // The job may be running or finished by now.
   await askJob(owner, { method: "POST", path: `${JOBS_PATH}/${id}/cancel`, expects: [200, 409] });
 }
 
-/** Waits until the job has ended; null if the load ends first. */
+/** Waits until the job has ended and returns it; null if the load ends first. */
 async function watch(owner: Owner, id: string): Promise<ExportJob | null> {
   const { soak, chance } = owner;
   while (!soak.over.aborted) {
@@ -100,7 +100,7 @@ async function download({ soak, chance, person }: Owner, { id, artifact }: Expor
   );
 }
 
-/** Files of an organization export whose rows differ from the manifest. */
+/** Returns the files of an organization export whose row counts differ from the manifest. */
 async function listWrongFiles(archive: Buffer): Promise<string[]> {
   const files = await unzip(new Uint8Array(archive).buffer);
   const { format, projects } = JSON.parse(files.get("manifest.json") ?? "") as Manifest;

@@ -22,7 +22,7 @@ export const makeKeyHolder: ClientKind = (soak, chance, number) => {
   if (!account) throw new Error("Cannot sign in: there is no account");
   const { email, password } = account;
 
-  /** The session's token; null without a response. */
+  /** Signs in and returns the session token; null if the sign-in was not confirmed. */
   async function signIn(): Promise<string | null> {
     if (chance.happens(WRONG_PASSWORD)) {
       const body = { email, password: "not the password" };
@@ -82,7 +82,7 @@ async function holdKey({ soak, chance, token }: Holder): Promise<void> {
   for (const dead of chance.shuffle(keys.dead).slice(0, TRIED)) await ask(soak, chance, deadRead(dead));
 }
 
-/** A read with a credential that every process must refuse. */
+/** Returns a read with a credential that every process must refuse. */
 export function deadRead(key: string): Ask {
   return { path: `${AUTH}/me`, key, expects: [401] };
 }

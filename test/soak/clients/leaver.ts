@@ -1,4 +1,4 @@
-/** Clients that disconnect: during the response, while waiting for it, or during their own request. */
+/** Clients that disconnect while they send a request, wait for the response, or read it. */
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Chance } from "../chance.ts";
@@ -21,7 +21,7 @@ export const makeLeaver: ClientKind = (soak, chance) => async () => {
   await leave(soak, `${api.url}/api/v1${path}`, { key: member.key, afterMs: chance.between(1, LONGEST_MS) });
 };
 
-/** Reads a little and disconnects. */
+/** Sends a request, reads at most part of the response, and disconnects. */
 async function leave(
   { over }: Soak,
   url: string,
@@ -40,11 +40,11 @@ async function leave(
       if (bytes > READ_BYTES) break;
     }
   } catch {
-    // The client is gone before the response.
+    // The client disconnected before the response was complete.
   }
 }
 
-/** Announces a body and sends only part of it. */
+/** Sends a request with part of its body, and disconnects. */
 async function sendHalf({ hostname, port }: URL, chance: Chance): Promise<void> {
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});

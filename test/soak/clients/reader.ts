@@ -1,6 +1,6 @@
 /**
- * Clients that read models, definitions, organizations and users, with and without a credential, with some
- * mistakes.
+ * Clients that read models, definitions, organizations and users, with and without a credential. Some of their requests
+ * must fail.
  */
 import { type Ask, ask } from "../ask.ts";
 import type { Chance } from "../chance.ts";
@@ -14,7 +14,7 @@ const NOBODY = "00000000-0000-4000-8000-000000000000";
 
 type MakeRead = (world: World, chance: Chance) => Omit<Ask, "path"> & { path: string };
 
-/** Paths below `/api/v1`. */
+/** The requests, with paths relative to `/api/v1`. */
 const READS: readonly MakeRead[] = [
   () => ({ path: "/models?limit=50" }),
   (_, chance) => ({
@@ -82,6 +82,6 @@ export const makeReader: ClientKind = (soak, chance) => async () => {
   const answer = await ask(soak, chance, request);
   const etag = answer?.headers.get("etag");
   if (!etag || !chance.happens(CONDITIONAL)) return;
-  // It may have changed between the requests.
+  // The resource may have changed between the two requests.
   await ask(soak, chance, { ...request, headers: { "if-none-match": etag }, expects: [200, 304] });
 };

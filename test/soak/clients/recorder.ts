@@ -13,7 +13,7 @@ export const makeRecorder: ClientKind = (soak, chance) => {
   const { ledgers, world, findings, tally } = soak;
   const { key } = chance.pick(world.recorders);
 
-  /** Sends a record; true if it is acknowledged. */
+  /** Sends a record and checks the response. `mayBeThere` is true if the record may already exist. */
   async function record(name: string, mark: string, isRun: boolean, mayBeThere: boolean): Promise<void> {
     ledgers.executions.begin(name, mark);
     const least = ledgers.executions.countAcknowledged(name);
@@ -38,7 +38,7 @@ export const makeRecorder: ClientKind = (soak, chance) => {
     const mark = ledgers.executions.nextMark();
     const isRun = chance.happens(WITH_RUN);
     await record(name, mark, isRun, false);
-    // Clients without a response repeat the request, and so do some with one.
+    // Clients repeat a request if they get no response, and sometimes even after one.
     if (isRun && chance.happens(REPEATED)) {
       await Promise.all([record(name, mark, true, true), record(name, mark, true, true)]);
     }

@@ -33,7 +33,7 @@ export const makeSlowReader: ClientKind = (soak, chance) => {
   };
 };
 
-/** Null if nothing listened, or the connection broke before the head of the response. */
+/** Downloads slowly. Returns null if the connection was refused, or lost before the head of the response. */
 async function readSlowly(url: string, key: string, pauseMs: number): Promise<DownloadResult | null> {
   using download = await beginDownload(url, { authorization: `Bearer ${key}` });
   await delay(pauseMs);
@@ -42,7 +42,7 @@ async function readSlowly(url: string, key: string, pauseMs: number): Promise<Do
   return { ...result, body: result.isWhole ? joinChunks(result.body) : result.body };
 }
 
-/** A body without its chunk headers (RFC 9112, section 7.1). */
+/** Removes the chunk headers from a body (RFC 9112, section 7.1). */
 function joinChunks(body: Buffer): Buffer {
   const chunks: Buffer[] = [];
   let at = 0;

@@ -1,8 +1,10 @@
-/** Abusers' requests and their outcomes, by kind. */
+/** Counts the outcomes of abusers' requests. */
 import { formatTable } from "../../helpers/format_table.ts";
 
 export class AbuseLedger {
-  /** Counts by kind and outcome: a status, or what happened to the connection. */
+  /**
+   * Counts by kind of abuser and outcome. An outcome is a status, or a type of connection failure such as `refused`.
+   */
   readonly #ends = new Map<string, Map<string, number>>();
 
   add(kind: string, end: string): void {
@@ -15,14 +17,14 @@ export class AbuseLedger {
     return [...this.#ends.values()].reduce((sum, ends) => sum + total(ends), 0);
   }
 
-  /** Kinds in `expected` that sent nothing or got no response at all. */
+  /** Returns the kinds in `expected` that sent no request or received no response. */
   listTroubles(expected: readonly string[]): string[] {
     const isAnswered = (kind: string) =>
       [...(this.#ends.get(kind)?.keys() ?? [])].some((end) => /^\d+$/.test(end));
     return expected.filter((kind) => !isAnswered(kind)).map((kind) => `${kind} was never answered`);
   }
 
-  /** A Markdown table. */
+  /** Formats the counts as a Markdown table. */
   format(): string {
     const rows = [...this.#ends].sort().map(([kind, ends]) => [
       kind,

@@ -1,14 +1,14 @@
-/** What responses said about the versions that clients wrote. */
+/** Records the versions that clients wrote, as responses described them. */
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 interface Known {
   /**
-   * The possible statuses: one if it is known, two while a response is missing. Null means that the version does
-   * not exist.
+   * The possible statuses: one if the status is known, two while a response is missing. Null stands for a version that
+   * does not exist.
    */
   statuses: ReadonlySet<DefinitionStatus | null>;
-  /** The possible hashes of its document. */
+  /** The possible hashes of the version's document; empty if the hash is unknown. */
   hashes: ReadonlySet<string>;
 }
 
@@ -20,16 +20,19 @@ interface VersionRow {
 }
 
 export class DefinitionLedger {
-  /** By `name@version`. */
+  /** The known versions, by `name@version`. */
   readonly #versions = new Map<string, Known>();
 
-  /** Records a write that may have this result, null for deletion; the version may also be unchanged. */
+  /**
+   * Records a write before its response arrives. `status` is the status that it sets; null for a deletion. The version
+   * may also keep its previous status.
+   */
   begin(version: string, status: DefinitionStatus | null): void {
     const known = this.#versions.get(version) ?? { statuses: new Set([null]), hashes: new Set() };
     this.#versions.set(version, { ...known, statuses: new Set([...known.statuses, status]) });
   }
 
-  /** Records a response with this state. */
+  /** Records the state of a version in a response. */
   acknowledge(version: string, status: DefinitionStatus, hash: string): void {
     this.#versions.set(version, { statuses: new Set([status]), hashes: new Set([hash]) });
   }
@@ -38,14 +41,16 @@ export class DefinitionLedger {
     this.#versions.set(version, { statuses: new Set([null]), hashes: new Set() });
   }
 
-  /** Records a write of the document whose result is not known yet. */
+  /** Records an edit of the document before its response arrives. */
   beginEdit(version: string): void {
     const known = this.#versions.get(version);
     // Marks the document as unknown until the next response.
     if (known) this.#versions.set(version, { ...known, hashes: new Set() });
   }
 
-  /** Returns the contradictions of the database; `prefix` starts the names of clients' definitions. */
+  /**
+   * Returns the differences between the ledger and the database. The names of clients' definitions start with `prefix`.
+   */
   async listTroubles(sql: Pool, prefix: string): Promise<string[]> {
     const rows = await sql<VersionRow[]>`
       select d.name, d.version, d.status, d.hash

@@ -1,7 +1,10 @@
-/** Executions that clients recorded: each acknowledged one counts once, each other one at most once. */
+/**
+ * Records the executions that clients sent. The database must count each acknowledged one once, and each other one at
+ * most once.
+ */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** Identifies a record by its unique source, or by its run. */
+/** An execution that a client has sent. */
 interface Known {
   isAcknowledged: boolean;
 }
@@ -16,40 +19,41 @@ interface LineRow {
 
 interface RecordRow {
   name: string;
+  /** The unique `source` or `runId` of the execution. */
   mark: string;
   count: number;
 }
 
 export class ExecutionLedger {
-  /** By definition and mark. */
+  /** Executions by definition name and mark. */
   readonly #lines = new Map<string, Map<string, Known>>();
   #lastMark = 0;
 
-  /** A mark that no other record has, used as `source` or `runId`. */
+  /** Returns a unique mark for an execution, to use as its `source` or `runId`. */
   nextMark(): string {
     this.#lastMark += 1;
     return `soak-${this.#lastMark}`;
   }
 
-  /** Before it is sent. */
+  /** Records an execution before it is sent. */
   begin(name: string, mark: string): void {
     const line = this.#lines.get(name) ?? new Map<string, Known>();
     if (!line.has(mark)) line.set(mark, { isAcknowledged: false });
     this.#lines.set(name, line);
   }
 
-  /** A response said that it is recorded, now or before. */
+  /** Marks an execution as stored, after a response that reports it as new or as a duplicate. */
   acknowledge(name: string, mark: string): void {
     this.#lines.get(name)?.set(mark, { isAcknowledged: true });
   }
 
-  /** Records of a line that are known to exist. */
+  /** Counts the acknowledged executions of a definition. */
   countAcknowledged(name: string): number {
     const line = this.#lines.get(name)?.values() ?? [];
     return [...line].filter(({ isAcknowledged }) => isAcknowledged).length;
   }
 
-  /** Returns the contradictions of the database. */
+  /** Returns the differences between the ledger and the database. */
   async listTroubles(sql: Pool): Promise<string[]> {
     const records = await sql<RecordRow[]>`
       select l.name, coalesce(e.run_id, e.source) as mark, count(*)::int as count

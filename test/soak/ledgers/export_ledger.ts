@@ -1,8 +1,8 @@
-/** Exported rows: a dataset at a cutoff always has the same rows, and these are the rows in the table. */
+/** Records row counts of exports. A dataset has the same row count in every export at a cutoff, and in its table. */
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
-/** The number of exports that are compared with the tables. */
+/** The number of exports to compare with the tables. */
 const CHECKED = 200;
 
 export interface Cut {
@@ -14,7 +14,10 @@ export interface Cut {
 export class ExportLedger {
   readonly #rows = new Map<string, { cut: Cut; rows: number }>();
 
-  /** Records the row count of an export; returns a text if another export at the same cutoff had another count. */
+  /**
+   * Records the row count of an export. Returns a description of the difference if an earlier export at the same cutoff
+   * had another count.
+   */
   add(cut: Cut, rows: number): string | null {
     const key = `${cut.dataset} of project ${cut.projectId} as of ${cut.asOf}`;
     const before = this.#rows.get(key)?.rows ?? rows;
@@ -22,7 +25,10 @@ export class ExportLedger {
     return before === rows ? null : `${key} has ${rows} rows, and had ${before}`;
   }
 
-  /** Returns the contradictions of the tables. No row is hidden in this run. */
+  /**
+   * Returns the differences between the ledger and the tables. A soak hides no rows, so every row up to the cutoff
+   * counts.
+   */
   async listTroubles(sql: Pool): Promise<string[]> {
     const all = [...this.#rows];
     const step = Math.max(1, all.length / CHECKED);

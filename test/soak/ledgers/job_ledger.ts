@@ -1,10 +1,12 @@
-/** Export jobs as clients saw them: none is lost or duplicated, and all follow the state machine. */
+/**
+ * Records export jobs as clients saw them. No job may be lost or duplicated, and each must follow the state machine.
+ */
 import type { ExportJob } from "../../../api/exports/export_job.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 type Status = ExportJob["status"];
 
-/** The states that may follow a state; a client may miss some between. */
+/** The statuses in which a client may see a job next. A client may miss a status in between. */
 const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   queued: ["queued", "running", "ready", "failed"],
   // An interrupted build returns to the queue.
@@ -13,15 +15,15 @@ const NEXT: Readonly<Record<Status, readonly Status[]>> = {
   failed: ["failed"],
   expired: ["expired"],
 };
-/** Attempts per build (docs/contract.md, Jobs). */
+/** The maximum number of attempts per build (docs/contract.md, Jobs). */
 const MAX_ATTEMPTS = 3;
 
 interface Known {
   status: Status;
   sha256: string | null;
-  /** When the response arrived, by `performance.now()`. */
+  /** The time when the response arrived, by `performance.now()`. */
   at: number;
-  /** A cancel was sent; acknowledged if the job was seen failed. */
+  /** True if a client has sent a request to cancel the job. */
   isCancelSent: boolean;
 }
 
@@ -41,7 +43,7 @@ export class JobLedger {
     return this.#jobs.size;
   }
 
-  /** Before a job is requested. */
+  /** Counts a job before it is requested. */
   begin(): void {
     this.#attempts += 1;
   }
@@ -51,11 +53,14 @@ export class JobLedger {
     if (known) known.isCancelSent = true;
   }
 
-  /** Records a job as a client saw it after a request at `askedAt`; returns a text if it cannot have that state. */
+  /**
+   * Records a job from the response to a request that was sent at `askedAt`. Returns a complaint if the job cannot have
+   * this state.
+   */
   see({ id, status, artifact }: ExportJob, askedAt: number): string | null {
     const sha256 = artifact?.sha256 ?? null;
     const before = this.#jobs.get(id);
-    // Responses to concurrent requests have no order.
+    // The response to a request that was sent before the last response arrived may show an older state.
     if (before && before.at > askedAt) return null;
     const isCancelSent = before?.isCancelSent ?? false;
     this.#jobs.set(id, { status, sha256, isCancelSent, at: performance.now() });
@@ -65,7 +70,7 @@ export class JobLedger {
     return null;
   }
 
-  /** Returns the contradictions of the database, once no job is active. */
+  /** Returns the differences between the ledger and the database. Call it when no job is active. */
   async listTroubles(sql: Pool): Promise<string[]> {
     const rows = await sql<JobRow[]>`
       select id, status, attempt, error_code, artifact_sha256 from export_jobs`;
@@ -84,11 +89,11 @@ function compare(id: string, known: Known, row: JobRow | undefined): string[] {
   return [];
 }
 
-/** The possible ends of a job whose export has no fault. */
+/** Returns a problem if a job has a final state that a correct export cannot have. */
 function endProblems({ id, status, attempt, errorCode }: JobRow): string[] {
   if (status === "ready" || status === "expired") return [];
   if (status === "failed" && errorCode === "CANCELED") return [];
-  // We killed its builder three times, so failure is correct.
+  // The soak killed the job's runner in every attempt, so the failure is correct.
   if (status === "failed" && errorCode === "BUILD_FAILED" && attempt === MAX_ATTEMPTS) return [];
   return [`job ${id} ended as ${status} ${errorCode ?? ""} in attempt ${attempt}`];
 }

@@ -1,4 +1,4 @@
-/** Keys and sessions of clients: revoked ones are refused for good, live ones are accepted. */
+/** Records clients' keys and sessions. The service must refuse revoked ones and accept the others. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 /** Every process refuses a revoked credential within a second. */
@@ -6,11 +6,11 @@ const REFUSED_WITHIN_MS = 1_000;
 
 export class KeyLedger {
   readonly #dead: { secret: string; since: number }[] = [];
-  /** Ids of acknowledged keys, and whether they are revoked; null if unknown. */
+  /** Acknowledged keys by id: true if the key is revoked, null if that is unknown. */
   readonly #keys = new Map<string, boolean | null>();
   #attempts = 0;
 
-  /** Credentials whose end was acknowledged so long ago that every process refuses them. */
+  /** Credentials that were revoked so long ago that every process must refuse them. */
   get dead(): string[] {
     const until = performance.now() - REFUSED_WITHIN_MS;
     return this.#dead.filter(({ since }) => since <= until).map(({ secret }) => secret);
@@ -20,7 +20,7 @@ export class KeyLedger {
     this.#dead.push({ secret, since: performance.now() });
   }
 
-  /** Before a key is requested. */
+  /** Counts a key before it is requested. */
   begin(): void {
     this.#attempts += 1;
   }
@@ -29,7 +29,7 @@ export class KeyLedger {
     this.#keys.set(id, false);
   }
 
-  /** Before it is revoked. */
+  /** Records a revocation before it is requested. */
   beginRevoking(id: string): void {
     this.#keys.set(id, null);
   }
@@ -39,7 +39,7 @@ export class KeyLedger {
     this.acknowledgeDead(key);
   }
 
-  /** Returns the contradictions of the database about these users' keys. */
+  /** Returns the differences between the ledger and the database, for the keys of these users. */
   async listTroubles(sql: Pool, userIds: readonly string[]): Promise<string[]> {
     const rows = await sql<{ id: string; isRevoked: boolean }[]>`
       select id, revoked_at is not null as is_revoked from api_keys where user_id = any(${[...userIds]}::uuid[])`;

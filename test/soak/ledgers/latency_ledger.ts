@@ -1,13 +1,13 @@
-/** Response times of honest clients, before and beside abusers. */
+/** Records response times of honest clients, without and with abusers. */
 import { formatTable } from "../../helpers/format_table.ts";
 
-/** The times of the second and third phase are compared. */
+/** The phases of a hostile run. The response times of `calm` and `hostile` are compared. */
 export type Phase = "warm-up" | "calm" | "hostile" | "over";
 type Compared = "calm" | "hostile";
 
-/** How much the 99th percentile may grow while abusers run. */
+/** The maximum growth of the 99th percentile while abusers run. */
 const MAX_RATIO = 3;
-/** With fewer responses, the 99th percentile means nothing. */
+/** The minimum number of responses for a meaningful 99th percentile. */
 const MIN_JUDGED = 300;
 
 interface Row {
@@ -20,7 +20,7 @@ interface Row {
 
 export class LatencyLedger {
   phase: Phase = "warm-up";
-  /** Milliseconds by kind of client and phase. */
+  /** Response times in milliseconds, by kind of client and phase. */
   readonly #times = new Map<string, Record<Compared, number[]>>();
 
   add(kind: string, ms: number): void {
@@ -31,7 +31,7 @@ export class LatencyLedger {
     this.#times.set(kind, times);
   }
 
-  /** Kinds of clients that abusers slow down too much. */
+  /** Returns the kinds of clients that abusers slow down too much. */
   listTroubles(): string[] {
     const compared = this.#rows().filter(
       ({ calm, hostile }) => Math.min(calm.length, hostile.length) >= MIN_JUDGED,
@@ -46,7 +46,7 @@ export class LatencyLedger {
       );
   }
 
-  /** A Markdown table. */
+  /** Formats the response times as a Markdown table. */
   format(): string {
     const header = [
       "honest clients",
@@ -71,7 +71,7 @@ export class LatencyLedger {
     return formatTable(header, rows);
   }
 
-  /** A row per kind, and one for all together. */
+  /** Returns a row per kind of client, and one for all kinds together. */
   #rows(): Row[] {
     const kinds = [...this.#times].sort(([a], [b]) => (a < b ? -1 : 1));
     const all = (phase: Compared) => kinds.flatMap(([, times]) => times[phase]);
@@ -86,7 +86,7 @@ export class LatencyLedger {
   }
 }
 
-/** The percentile `rank` of the values; NaN if there are none. */
+/** Returns the percentile `rank` of the values; NaN if there are none. */
 function percentile(values: readonly number[], rank: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil((sorted.length * rank) / 100) - 1] ?? Number.NaN;
