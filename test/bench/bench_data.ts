@@ -1,4 +1,4 @@
-/** Data to measure with: projects and registries of a given size, and psql, which sets the limit of exports. */
+/** Creates projects and registries of a given size, and runs psql, the baseline for exports. */
 import { type ExportDataset, NO_FILTERS, toVisibility } from "../../shared/exports/datasets.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
@@ -8,10 +8,10 @@ import type { ExportSelection } from "../../sql/exports/select_rows.ts";
 import type { TestDatabase } from "../helpers/postgres/database.ts";
 import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts";
 
-/** Rows of all eight datasets per issue. */
+/** Rows per issue, over all datasets. */
 export const ROWS_AN_ISSUE = 2.3;
 
-/** About 1 KB of JSON per row, like real issues. */
+/** Inserts issues with about 1 KB of JSON per row, like real ones. */
 async function insertIssues(sql: Sql, projectId: string, count: number): Promise<void> {
   await sql`
     insert into issues (
@@ -35,7 +35,7 @@ async function insertIssues(sql: Sql, projectId: string, count: number): Promise
     order by n`;
 }
 
-/** Rows of the other seven datasets, in the usual proportions to `issues` issues. */
+/** Inserts runs, occurrences, status history and analysis records, in the usual proportions to `issues` issues. */
 async function insertChildren(sql: Sql, projectId: string, issues: number): Promise<void> {
   const runs = Math.max(1, Math.floor(issues / 500));
   await sql`
@@ -65,13 +65,13 @@ async function insertChildren(sql: Sql, projectId: string, issues: number): Prom
     where r.project_id = ${projectId}`;
 }
 
-/** Inserts `issues` issues and everything that depends on them, from 2026-01-01 on. */
+/** Inserts `issues` issues and their dependent rows, created from 2026-01-01 on. */
 export async function fillProject(sql: Sql, projectId: string, issues: number): Promise<void> {
   await insertIssues(sql, projectId, issues);
   await insertChildren(sql, projectId, issues);
 }
 
-/** Creates a project with `issues` issues and, on request, everything that depends on them. */
+/** Creates a project with `issues` issues and, if `withChildren`, their dependent rows. */
 export async function makeBenchProject(
   given: { db: TestDatabase; make: Factory; person: Person },
   issues: number,
@@ -84,10 +84,10 @@ export async function makeBenchProject(
   return project;
 }
 
-/** Lines per statement, which limits the memory of their triggers. */
+/** The number of lines per statement. It limits the memory that triggers need. */
 const BATCH_LINES = 2500;
 const LINES_PER_ORG = 50;
-/** The most frequent words; rarer ones consist of syllables. */
+/** The most frequent words of the registry. Rarer words consist of syllables. */
 export const COMMON_WORDS = `review code security test agent check quality release report data analysis audit
   document deploy plan build error change design model service project issue run score log policy risk access
   contract market patient claim study lesson article`.split(/\s+/);
@@ -101,7 +101,7 @@ export interface BenchRegistry {
   userId: string;
 }
 
-/** Creates `lines` lines with three versions each; `note` is called with the progress. */
+/** Creates `lines` definition lines with three versions each. Reports progress to `note`. */
 export async function makeBenchRegistry(
   sql: Pool,
   lines: number,
@@ -111,7 +111,7 @@ export async function makeBenchRegistry(
   await makeWords(sql);
   const orgs = Math.ceil(lines / LINES_PER_ORG);
   const userId = await makePeople(sql, orgs);
-  // Building the vectors word by word would take as long as everything else.
+  // Maintaining the GIN indexes row by row would take as long as all other steps.
   const wordIndexes = await sql<{ name: string; statement: string }[]>`
     select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as statement
     from pg_indexes
@@ -136,7 +136,7 @@ async function makeWords(sql: Pool): Promise<void> {
   await sql`
     insert into bench_words (rank, word)
     select rank, word from unnest(${words}::text[]) with ordinality as w (word, rank)`;
-  // The word of rank r has a frequency proportional to 1 / r (Zipf's law).
+  // The frequency of the word of rank r is proportional to 1 / r (Zipf's law).
   await sql`
     create function bench_text(words int) returns text language sql volatile as $$
       select string_agg((select w.word from bench_words as w where w.rank = picked.rank), ' ')
@@ -183,7 +183,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
         '2023-01-01'::timestamptz + line.number * interval '10 minutes'
       from generate_series(${range.first}::int, ${range.last}::int) as line (number)
       join bench_orgs as o on o.number = line.number % ${range.orgs}::int`;
-    // The first of three versions is usually archived or deprecated; the last is a draft one time in five.
+    // Of three versions, the first is archived three times in ten. The last is a draft one time in five.
     await tx`
       insert into definitions (
         line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, description, domain, agent_type,
@@ -222,7 +222,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
 
 export const STRANGER_DRAFTS = 50;
 
-/** Creates private drafts of maximum length from words with a common prefix. */
+/** Creates private drafts with descriptions of maximum length, made of words with a common prefix. */
 export async function makeStrangerDrafts(sql: Sql): Promise<void> {
   await sql`
     with line as (
@@ -244,10 +244,10 @@ export async function makeStrangerDrafts(sql: Sql): Promise<void> {
     cross join (select id from users limit 1) as u`;
 }
 
-/** In the past, and later than all rows of a benchmark. */
+/** The cutoff of all exports: in the past, but later than all rows of a benchmark. */
 export const AS_OF = "2026-06-01T00:00:00.000Z";
 
-/** The parameters of a default export. */
+/** Returns the selection of an export with default parameters. */
 function everythingOf(project: { id: string }): ExportSelection {
   return {
     trackerSchema: "public",
@@ -258,13 +258,13 @@ function everythingOf(project: { id: string }): ExportSelection {
   };
 }
 
-/** The COPY of a dataset export, on one line. */
+/** Returns the COPY statement of a dataset export, on one line. */
 export function copyStatement(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
   const query = rowsQuery(dataset, everythingOf(project), format).replaceAll(/\s+/g, " ");
   return exportStatement(query, FORMATS[format].copy(dataset.columns));
 }
 
-/** psql with the same COPY, as a shell command. */
+/** Returns a shell command that runs `copyStatement` with psql. */
 export function copyCommand(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
   const copy = quoteShell(copyStatement(dataset, project, format));
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;
@@ -275,8 +275,8 @@ function quoteShell(text: string): string {
 }
 
 /**
- * Runs a shell script that reads the database's URL from `$DATABASE_URL`; throws if it fails. Returns the CPU time
- * of the shell and its children.
+ * Runs a shell script that reads the database's URL from `$DATABASE_URL`. Throws if the script fails. Returns the CPU
+ * seconds of the shell and its children.
  */
 export async function runShell(db: TestDatabase, script: string): Promise<{ clientCpu: number }> {
   const child = Bun.spawn(["sh", "-c", script], {

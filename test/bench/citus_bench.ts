@@ -1,5 +1,5 @@
 /**
- * `bun run bench citus`: the cost of exports from distributed tracker tables, by process. Needs Citus
+ * `bun run bench citus`: the cost of exports from distributed tracker tables, by process. Requires Citus
  * (docs/scaling.md).
  */
 import { createLog } from "../../shared/process/log.ts";
@@ -19,7 +19,7 @@ import { type FigureTable, figure } from "./results.ts";
 import { startOurs } from "./servers.ts";
 
 const WORKERS = 8;
-/** The number of nodes that a watermark waits for. */
+/** The numbers of nodes over which a watermark is measured. */
 const NODE_COUNTS = [0, 1, 2, 4, 8] as const;
 const WATERMARKS = 20;
 const WRITES = 50;
@@ -51,7 +51,7 @@ export async function benchCitus(run: BenchRun): Promise<FigureTable[]> {
 
 type ExportCost = Record<"seconds" | "bytes" | "api" | "coordinator" | "nodes", number>;
 
-/** CPU seconds of each for one download. */
+/** Measures the CPU seconds of the API, the coordinator and the nodes for one download. */
 async function measureExport({ run, cluster, db, person, project }: Bench): Promise<ExportCost> {
   await using ours = await startOurs(db.url);
   const url = `${ours.url}/api/v1/export/projects/${project.id}/issues`;
@@ -87,7 +87,7 @@ interface WriteCost {
   transaction: number;
 }
 
-/** Milliseconds of a single insert, and of a transaction with a run and 20 issues. */
+/** Measures the milliseconds of a single insert, and of a transaction with a run and 20 issues. */
 async function measureWrites({ run, db, project }: Bench): Promise<WriteCost> {
   const { sql } = db;
   const read = await measureInTurn(run, "a tracker's writes", {
@@ -136,7 +136,7 @@ function writeTable(plain: WriteCost, distributed: WriteCost): FigureTable {
   };
 }
 
-/** Measures a settled watermark over this many nodes, as a job needs it. */
+/** Measures how long it takes to settle a watermark over several numbers of nodes, as a job does. */
 async function benchWatermark({ run, cluster, db }: Bench): Promise<FigureTable> {
   const url = db.url;
   const log = createLog({ level: "silent", process: "bench", destination: { write: () => {} } });

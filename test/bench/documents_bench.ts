@@ -1,4 +1,4 @@
-/** `bun run bench documents`: the CPU cost of a single document, however it is written. */
+/** `bun run bench documents`: the CPU cost of a single document, including hostile ones. */
 import { expandDependencies } from "../../api/definitions/dependencies/graph.ts";
 import { unifiedDiff } from "../../api/documents/compare_documents.ts";
 import { scanDefinition } from "../../api/documents/safety_scan.ts";
@@ -16,7 +16,7 @@ const CHAIN = 9000;
 
 type Work = readonly [what: string, run: () => void];
 
-/** Milliseconds of CPU, the minimum of some runs, because other work on the machine only adds to it. */
+/** Returns the CPU milliseconds of the fastest of several runs, because other load on the machine only adds to them. */
 function cost(run: () => void, goal: Goal): Figure {
   const times = Array.from({ length: RUNS }, () => {
     const before = process.cpuUsage();

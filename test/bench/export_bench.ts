@@ -1,6 +1,6 @@
 /**
- * `bun run bench export`: one dataset over HTTP against psql with the same SQL (the limit) and against a usual
- * Node.js server, and how time and memory grow with the rows.
+ * `bun run bench export`: one dataset over HTTP, compared with psql on the same SQL (the baseline) and with a typical
+ * Node.js server. Also measures how time and memory grow with the number of rows.
  */
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -24,14 +24,14 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
 
-/** Issue 7: PostgreSQL builds the lines in parallel if a second core is free and the table is large enough. */
+/** The goal of issue 7 for large tables on several cores, where PostgreSQL builds the lines in parallel. */
 const PARALLEL_GOAL = { atMost: 0.85 };
 const LIMIT_GOAL = { atMost: 1.1 };
 const PARALLEL_ISSUES = 200_000;
-/** Issue 7. */
+/** Goals of issue 7, relative to Node.js. */
 const SPEED_GOAL = { atLeast: 2 };
 const CPU_GOAL = { atMost: 0.5 };
-/** Issue 2. */
+/** Goals of issue 2. */
 const SLOPE_GOAL = { atMost: 1.1 };
 const MEMORY_GOAL = { atMost: 48 };
 
@@ -42,7 +42,7 @@ interface ExportBench {
   peer: BenchServer;
   postmaster: number;
   person: Person;
-  /** By number of issues, smallest first. */
+  /** The projects by number of issues, smallest first. */
   projects: ReadonlyMap<number, ProjectRow>;
 }
 
@@ -62,7 +62,7 @@ export async function benchExport(run: BenchRun): Promise<FigureTable[]> {
   await using peer = await startPeer(command.root, { script: "fastify_exports", databaseUrl: db.url });
   const postmaster = await findPostmaster(db.sql);
   const bench = { run, db, ours, peer, postmaster, person, projects };
-  // Measured first, in a process that has streamed nothing yet.
+  // Memory is measured first, in a process that has not streamed anything yet.
   const memory = await command.step("Measuring memory", () => benchMemory(bench));
   return [...(await benchDatasets(bench)), memory];
 }
@@ -96,7 +96,7 @@ async function benchMemory({ run, ours, person, projects }: ExportBench): Promis
   return { title: "Peak memory of the API's process while it streams", header, rows };
 }
 
-/** CPU time in seconds. */
+/** The figures of a download. Durations and CPU times are in seconds. */
 interface ExportReading extends Reading {
   seconds: number;
   bytes: number;
@@ -107,11 +107,14 @@ interface ExportReading extends Reading {
 interface Ways {
   http: ExportReading;
   psql: ExportReading;
-  /** Only at the middle size, because it is slow. */
+  /** The figures of the Node.js server; only at the middle size, because it is slow. */
   node?: ExportReading;
 }
 
-/** The cost of a row is the slope between two sizes, which leaves out the fixed cost of a download. */
+/**
+ * Compares the downloads of all projects. The cost of a row is the slope between two sizes, which excludes the fixed
+ * cost of a download.
+ */
 async function benchDatasets(bench: ExportBench): Promise<FigureTable[]> {
   const limit: Cell[][] = [];
   const usual: Cell[][] = [];
@@ -195,7 +198,7 @@ async function measureWays(
   return measureInTurn<keyof Ways, ExportReading>(run, name, { tasks: all, rounds });
 }
 
-/** Throws unless all URLs return the same bytes; in CSV without quotes, because fast-csv quotes fewer fields. */
+/** Throws unless all URLs return the same bytes. Quotes in CSV are ignored, because fast-csv quotes fewer fields. */
 export async function requireSameBytes(
   urls: readonly string[],
   { key, format }: { key: string; format: TextExportFormat },
@@ -216,7 +219,7 @@ async function digestOf(url: string, { key, ignored }: { key: string; ignored: s
   return hash.digest("hex");
 }
 
-/** Throws unless all archives have the same number of lines in files of this kind. */
+/** Throws unless the files with this extension have the same number of lines in all archives. */
 export async function requireSameLines(archives: readonly string[], extension: string): Promise<void> {
   const counts = await Promise.all(archives.map((path) => countLines(path, extension)));
   if (new Set(counts).size !== 1)
@@ -234,8 +237,8 @@ async function countLines(path: string, extension: string): Promise<number> {
 const OPTIONS = ["--silent", "--show-error", "--fail", "--write-out", "%{size_download}"];
 
 /**
- * Downloads with curl and discards the bytes or writes them to a file; throws unless the response is complete and
- * successful.
+ * Downloads with curl to the file at `path`, or discards the bytes. Throws unless the response is successful and
+ * complete.
  */
 export async function download(
   url: string,
@@ -243,7 +246,7 @@ export async function download(
 ): Promise<{ bytes: number }> {
   const curl = Bun.spawn(
     ["curl", ...OPTIONS, "--output", path, "--header", "@-", url],
-    // Passed on standard input, so that the key is in no list of processes.
+    // The key is passed on standard input, so that it does not appear in the process list.
     { stdin: new TextEncoder().encode(`Authorization: Bearer ${key}\n`), stdout: "pipe", stderr: "pipe" },
   );
   const [stdout, stderr, exitCode] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * `bun run bench bundle` and `bun run bench parquet`: a bundle against `psql | zip -6` and archiver on Node.js, and
- * Parquet against psql that copies the same values in binary.
+ * `bun run bench bundle` and `bun run bench parquet`: a bundle compared with `psql | zip -6` and with archiver on
+ * Node.js, and Parquet compared with psql that copies the same values in binary.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ import { type BenchServer, type ProbedServer, startOurs, startPeer, startProbed 
 
 const MEGABYTE = 1e6;
 
-/** Issue 2. */
+/** The goal of issue 2. */
 const LIMIT_GOAL = { atMost: 0.9 };
-/** Issue 7. */
+/** The goal of issue 7. */
 const SPEED_GOAL = { atLeast: 2 };
 
 interface BundleBench {
@@ -94,7 +94,7 @@ async function benchFormat(bench: BundleBench, format: TextExportFormat): Promis
   ];
 }
 
-/** zip reads standard input as one entry, with the same bytes in the same order. */
+/** Pipes the output of psql into zip as a single entry, with the same bytes in the same order. */
 async function zipByHand(
   db: TestDatabase,
   given: { project: ProjectRow; format: TextExportFormat; directory: string },
@@ -106,7 +106,7 @@ async function zipByHand(
   return { cpu: clientCpu, bytes: Bun.file(path).size };
 }
 
-/** Issue 16. */
+/** Goals of issue 16. */
 const RATE_GOAL = { atLeast: 100_000 };
 const MEMORY_GOAL = { atMost: 128 };
 const LOOP_GOAL = { atMost: 50 };
@@ -128,7 +128,7 @@ export async function benchParquet(run: BenchRun): Promise<FigureTable[]> {
   await using ours = await startProbed(db.url);
   const url = `${ours.url}/api/v1/export/projects/${project.id}/issues?format=parquet&as_of=${AS_OF}`;
   const get: Get = () => download(url, person);
-  // Measured first, in a process that has streamed nothing yet.
+  // Memory is measured first, in a process that has not streamed anything yet.
   const memory = await run.command.step("Measuring memory", () => benchMemory(ours, get));
   const rate = await benchRate(run, { db, ours, get, project });
   return [rate, memory, await benchLoop(run, { ours, get })];
@@ -190,7 +190,10 @@ async function benchMemory({ pid }: ProbedServer, get: Get): Promise<FigureTable
   };
 }
 
-/** The round that blocked the loop least, because other processes only add to it. */
+/**
+ * Measures the event loop during downloads. The minima of the rounds count, because other processes only add to a
+ * delay.
+ */
 async function benchLoop(
   { command, sizes }: BenchRun,
   { ours, get }: { ours: ProbedServer; get: Get },
@@ -219,7 +222,7 @@ async function benchLoop(
   };
 }
 
-/** Returns the duration of the slowest poll in milliseconds. */
+/** Polls the URL during a download. Returns the duration of the slowest poll in milliseconds. */
 async function pollDuring(url: string, get: Get): Promise<number> {
   let isDone = false;
   const done = get().finally(() => {

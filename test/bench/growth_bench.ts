@@ -1,4 +1,4 @@
-/** `bun run bench growth`: the cost of a unit with ten times as many of something. */
+/** `bun run bench growth`: how the cost per unit grows with ten times as many projects, definitions or clients. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export async function benchGrowth(run: BenchRun): Promise<FigureTable[]> {
   return tables;
 }
 
-/** Issue 7: linear, so a unit costs no more; a tenth is for noise. */
+/** The goal of issue 7 is linear growth, so the cost per unit must not grow. A tenth is allowed for noise. */
 const LINEAR_GOAL = { atMost: 1.1 };
 
 export const GROWTH_HEADER = ["cost", "once", "ten times", "growth"];
@@ -68,7 +68,7 @@ export async function growClients(run: BenchRun): Promise<Growth> {
   return { title: `${CONNECTIONS} and ${many} clients at once`, rows };
 }
 
-/** An exact total counts every match, so the cost of a page may grow with them. */
+/** A page shows an exact total, so its cost may grow in proportion to the number of matches. */
 const PAGE_GOAL = { atMost: 10 };
 
 export async function growDefinitions(run: BenchRun): Promise<Growth> {
@@ -150,7 +150,7 @@ export async function growProjects(run: BenchRun): Promise<Growth> {
   };
 }
 
-/** A database with this many projects, and its own processes. */
+/** Creates a database with this many projects, and starts its own processes. */
 async function installProjects(
   { command, serverUrl, sizes }: BenchRun,
   { started, projects }: { started: AsyncDisposableStack; projects: number },

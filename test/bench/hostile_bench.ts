@@ -1,5 +1,5 @@
 /**
- * `bun run bench hostile`: what hostile bodies, large responses and disconnecting readers cost everyone else. The
+ * `bun run bench hostile`: how much hostile bodies, large responses and disconnecting readers delay other requests. The
  * event loop is measured in the API process (loop_probe.ts).
  */
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
@@ -23,7 +23,7 @@ import { type BenchRun, metered } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 import { startProbed } from "./servers.ts";
 
-/** Issue 12: for any body. */
+/** The goal of issue 12, for any body. */
 const LOOP_GOAL = { atMost: 50 };
 const TREE_GOAL = { atMost: 300 };
 const LEAVER_GOAL = { atMost: 1000 };
@@ -38,10 +38,10 @@ interface HostileBench {
   run: BenchRun;
   db: TestDatabase;
   url: string;
-  /** The API's process. */
+  /** The API's process id. */
   pid: number;
   person: Person;
-  /** The event loop since the last read. */
+  /** Returns the figures of the event loop since the last call. */
   readLoop: () => Promise<LoopReading>;
 }
 
@@ -65,7 +65,7 @@ export async function benchHostile(run: BenchRun): Promise<FigureTable[]> {
   return tables;
 }
 
-/** The round that blocked the loop least, because other processes only add to it. */
+/** Returns the reading of the round with the shortest delay, because other processes only add to a delay. */
 async function watchLoop(
   { run, readLoop }: HostileBench,
   work: () => Promise<unknown>,
@@ -122,7 +122,7 @@ async function sendAll(
   await Promise.all(Array.from({ length: SENT_AT_ONCE }, send));
 }
 
-/** Another resource each time, because compressed responses are reused. */
+/** Each request reads a different resource, because the API reuses compressed responses. */
 const ANSWERS: readonly (readonly [name: string, path: (number: number) => string])[] = [
   ["100 definitions", (number) => `/api/v1/definitions?limit=100&offset=${number}`],
   ["5,000 dependencies", (number) => `${TREE_PATH}?maxDepth=${5 + (number % 46)}`],
@@ -197,11 +197,14 @@ async function benchLeavers(bench: HostileBench): Promise<FigureTable> {
   };
 }
 
-/** More than the sockets on both sides buffer. */
+/** More than the socket buffers on both sides hold. */
 const NOISE_MIB = 16;
 const ROUNDS = 5;
 
-/** The kinds of exports, each with the maximum of some times in milliseconds. */
+/**
+ * Measures how long an export keeps its connection after the reader disconnects. Returns the longest time in
+ * milliseconds for each kind of export.
+ */
 export async function measureLeavers(given: {
   db: TestDatabase;
   url: string;
@@ -232,7 +235,7 @@ export async function measureLeavers(given: {
   return measured;
 }
 
-/** Connections of exports in a transaction or statement. */
+/** Counts the export connections that are in a transaction or statement. */
 async function countBusy({ sql }: TestDatabase): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)
@@ -255,11 +258,11 @@ export interface HostileKind {
 interface WriteRoute {
   method: string;
   path: string;
-  /** The limits of the body. */
+  /** The names of the body's members. */
   members: readonly string[];
 }
 
-/** Creates the requests for the API at this URL, whose OpenAPI document lists the routes. */
+/** Creates the hostile requests. The routes come from the OpenAPI document of the API at this URL. */
 export async function hostileKinds(url: string): Promise<HostileKind[]> {
   const document = (await (await fetch(`${url}/swagger/json`)).json()) as OpenApiDocument;
   const routes = writeRoutes(document);
@@ -298,10 +301,13 @@ export async function hostileKinds(url: string): Promise<HostileKind[]> {
   ];
 }
 
-/** The maximum size of a body, less the JSON around the texts. */
+/** The size limit of a body, less the JSON around the texts. */
 const MAX_TEXT_BYTES = 900_000;
 
-/** Stores and validates 200 documents at once: a chain, large ones, ones with many references, and YAML bombs. */
+/**
+ * Creates batches of up to 200 documents, to validate and to store: a chain, large documents, documents with many
+ * references, and YAML bombs.
+ */
 function batches(): HostileRequest[] {
   const number = (make: (n: number) => string) => Array.from({ length: 200 }, (_, n) => make(n));
   const needs = (n: number) => Array.from({ length: 100 }, (_, k) => `other-${n}-${k}@^1.0.0`);
@@ -329,7 +335,7 @@ function batches(): HostileRequest[] {
   });
 }
 
-/** The resource in the path does not exist, because bodies are read first. */
+/** Lists the write routes. Resources in their paths do not exist, because the API reads the body first. */
 function writeRoutes(document: OpenApiDocument): WriteRoute[] {
   return listOperations(document)
     .filter(({ method }) => method !== "GET" && method !== "HEAD")
@@ -340,7 +346,9 @@ function writeRoutes(document: OpenApiDocument): WriteRoute[] {
     });
 }
 
-/** Creates a draft for each text and updates it: writers of the same draft would conflict. */
+/**
+ * Creates a draft for each text and updates it. The drafts are separate, because writers of one draft would conflict.
+ */
 function toDrafts(texts: readonly ((name: string) => string)[]): HostileRequest[] {
   const drafts = texts.map((text, number) => ({ name: `hostile-${number}`, text }));
   const pathOf = (name: string) => `/api/v1/definitions/agent/${name}`;
@@ -357,7 +365,7 @@ function toPost(path: string, yaml: string): HostileRequest {
   return { method: "POST", path, body: JSON.stringify({ yaml }) };
 }
 
-/** JSON is YAML. */
+/** Formats a definition as JSON, which is also YAML. */
 function documentOf(name: string, type: string, body: unknown): string {
   const { interface: header, ...blocks } = body as { interface: object };
   return JSON.stringify({ [type]: { interface: { ...header, name, version: "1.0.0" }, ...blocks } });

@@ -1,4 +1,7 @@
-/** Load over HTTP: connections that send the next request after each response, each for a client of its own. */
+/**
+ * Puts load on a server over HTTP. Each connection has its own client address and sends the next request after each
+ * response.
+ */
 import type { Socket } from "bun";
 import { cpuSeconds, serverCpuSeconds } from "./machine.ts";
 import {
@@ -33,9 +36,9 @@ export interface LoadResult extends Reading {
 interface Connection {
   request: string;
   sentAt: number;
-  /** The head of the response, while it is incomplete. */
+  /** The received part of the response's head, until the head is complete. */
   head: Buffer;
-  /** The remaining bytes of the response; null before its head is complete. */
+  /** The remaining bytes of the response; null until its head is complete. */
   left: number | null;
   /** Settles after the last response. */
   done: PromiseWithResolvers<void>;
@@ -44,7 +47,7 @@ interface Connection {
 const NOTHING = Buffer.alloc(0);
 const END_OF_HEAD = Buffer.from("\r\n\r\n");
 
-/** Runs the load once all are connected; throws unless each response is a 200 with a length. */
+/** Runs the load once all connections are open. Throws unless each response is a 200 with a `Content-Length`. */
 export async function runLoad({ url, headers = {}, connections, seconds }: Load): Promise<LoadResult> {
   const { pathname, search, host } = new URL(url);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -82,12 +85,15 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
   };
 }
 
-/** An address of the network for benchmarks (RFC 2544), so that the service's limits per client do not apply. */
+/**
+ * Returns a client's address in the network for benchmarks (RFC 2544). Different addresses keep the service's limits
+ * per client from applying.
+ */
 function clientAddress(number: number): string {
   return `198.18.${number >> 8}.${number & 255}`;
 }
 
-/** Connects, and calls `answered` after each complete response. */
+/** Opens a connection and calls `answered` after each complete response. */
 async function connect(
   url: string,
   { answered, request }: { answered: (socket: Socket<Connection>) => void; request: string },
@@ -111,13 +117,13 @@ async function connect(
   });
 }
 
-/** Counts a chunk; true when the response is complete. */
+/** Counts the bytes of a chunk. Returns true when the response is complete. */
 function takeChunk(connection: Connection, chunk: Buffer): boolean {
   if (connection.left !== null) {
     connection.left -= chunk.byteLength;
     return connection.left <= 0;
   }
-  // A copy, because the chunk's memory is reused. Usually a head arrives in one piece.
+  // A head usually arrives in one chunk. An incomplete head is copied, because the chunk's memory is reused.
   const bytes = connection.head.length === 0 ? chunk : Buffer.concat([connection.head, chunk]);
   const end = bytes.indexOf(END_OF_HEAD);
   if (end < 0) {
@@ -138,9 +144,9 @@ export const CONNECTIONS = 32;
 export interface LoadReading extends Reading {
   requestsPerSecond: number;
   p99Ms: number;
-  /** CPU microseconds of the server's process. */
+  /** CPU microseconds of the server process per request. */
   cpuPerRequest: number;
-  /** CPU microseconds of PostgreSQL in the same time. */
+  /** CPU microseconds of PostgreSQL per request, in the same period. */
   databaseCpuPerRequest: number;
 }
 
@@ -156,7 +162,7 @@ interface Loads<Name extends string> {
   postmaster: number;
 }
 
-/** Applies each load in turn; returns the medians by name. */
+/** Applies the loads in turn and returns the medians by name. */
 export async function measureLoads<Name extends string>(
   run: BenchRun,
   title: string,
@@ -168,8 +174,8 @@ export async function measureLoads<Name extends string>(
 }
 
 /**
- * Applies each load in turn in short rounds, because a virtual machine is faster at some times than at others. The warm-up
- * is long enough for the compilers of both runtimes. Returns the readings by name and round.
+ * Applies the loads in turn and returns the readings by name and round. Rounds are short, because the speed of a
+ * virtual machine varies. The warm-up is long enough for the compilers of both runtimes.
  */
 async function compareLoads<Name extends string>(
   run: BenchRun,
@@ -205,11 +211,11 @@ export interface ComparedRead {
   name: string;
   path: string;
   headers?: Readonly<Record<string, string>>;
-  /** The goal against Fastify; the common goal of all reads if unset. */
+  /** The goal for the throughput relative to Fastify; the common goal of all reads if unset. */
   ratio?: Goal;
 }
 
-/** Compares reads one after another on both servers: throughput and cost per request. */
+/** Compares throughput and CPU cost per request on both servers, one read after another. */
 export async function compareReads(
   run: BenchRun,
   servers: ComparedServers,

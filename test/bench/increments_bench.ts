@@ -1,4 +1,7 @@
-/** `bun run bench increments`: the cost of change tracking for a tracker, and an increment against a full export. */
+/**
+ * `bun run bench increments`: the cost of change tracking for a tracker, and of an increment compared with a full
+ * export.
+ */
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
@@ -8,28 +11,28 @@ import { type BenchRun, measureInTurn, metered } from "./measure.ts";
 import { type FigureTable, figure } from "./results.ts";
 import { startOurs } from "./servers.ts";
 
-/** Issue 16. */
+/** The goal of issue 16. */
 const WRITER_GOAL = { atMost: 1.15 };
-/** Few per round in many rounds, so that both databases see the same load of a busy machine. */
+/** Few runs per round and many rounds, so that other load on the machine affects both databases equally. */
 const RUNS = 8;
 const WRITER_ROUNDS = 5;
-/** Issue 16: as a share of the full export's time. */
+/** The goal of issue 16, as a share of the full export's time. */
 const INCREMENT_GOAL = { atMost: 0.05 };
-/** One issue in a hundred. */
+/** One issue in this many is changed. */
 const CHANGED_SHARE = 100;
 
 export async function benchIncrements(run: BenchRun): Promise<FigureTable[]> {
   return [await benchWriter(run), await benchIncrement(run)];
 }
 
-/** A full export beside the changes of the last hour. */
+/** Compares a full export with an export of the last hour's changes. */
 async function benchIncrement(run: BenchRun): Promise<FigureTable> {
   await using db = await openTestDatabase(run.serverUrl);
   const make = createFactory(db.sql);
   const person = await make.person();
   const issues = run.sizes.issues[1];
   const project = await makeBenchProject({ db, make, person }, issues, false);
-  // The benchmark's rows are new; in production, most rows are old.
+  // The benchmark has just inserted all rows. In production, most rows are old.
   await db.owner`update tracker_changes set at = at - interval '1 day'`;
   await db.sql`
     update issues set title = title || '.'
@@ -60,7 +63,7 @@ async function benchIncrement(run: BenchRun): Promise<FigureTable> {
   };
 }
 
-/** Two databases that differ only in the triggers and indexes of increments. */
+/** Compares writes to two databases that differ only in the triggers and indexes for increments. */
 async function benchWriter(run: BenchRun): Promise<FigureTable> {
   await using tracked = await openWriterDatabase(run);
   await using plain = await openWriterDatabase(run);
@@ -114,8 +117,8 @@ const SEEN_ISSUES = 100;
 const RESOLVED_ISSUES = 10;
 
 /**
- * Writes one run: new issues, known ones seen again, some resolved, with occurrences and history, and the agents'
- * records. `number` is the number of the run in its project and selects the known issues.
+ * Writes one run with new, repeated and resolved issues, their occurrences and history, and the agents' records.
+ * `number` is the run's number in its project. It also selects the existing issues.
  */
 export async function writeRun(sql: Pool, projectId: string, number: number): Promise<void> {
   await sql.begin(async (tx) => {
@@ -161,7 +164,7 @@ export async function writeRun(sql: Pool, projectId: string, number: number): Pr
   });
 }
 
-/** Fingerprints of issues from `makeBenchProject`, spread over the project. */
+/** Selects fingerprints of issues from `makeBenchProject`, spread over the project. */
 function fingerprints(tx: Sql, number: number, count: number) {
   return tx`
     select md5(n::text) || md5(n::text || 'a')

@@ -1,6 +1,6 @@
 /**
- * `bun run bench jobs`: organization exports by the job runner against psql with the same SQL into `zip -6` (its
- * time is the limit) and against archiver on Node.js, how a build's time grows with the rows, and the runner's
+ * `bun run bench jobs`: organization exports by the job runner, compared with psql on the same SQL piped into `zip -6`
+ * (the baseline) and with archiver on Node.js. Also measures how a build's time grows with the rows, and the runner's
  * memory.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,17 +21,18 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
-/** Growth is shown from a hundredth of the rows to a tenth to all; archiver is compared at a tenth. */
+/** The parts of all rows between which growth is measured. */
 const PARTS = [0.01, 0.1, 1] as const;
+/** The part of all rows with which archiver is compared. */
 const PEER_PART = 0.1;
-/** Fewer rounds, because builds take long. */
+/** The maximum number of rounds, because builds take long. */
 const MOST_ROUNDS = 3;
 
-/** Issue 3. */
+/** Goals of issue 3. */
 const LIMIT_GOAL = { atMost: 1 };
 const SLOPE_GOAL = { atMost: 1.1 };
 const MEMORY_GOAL = { atMost: 96 };
-/** Issue 7. */
+/** The goal of issue 7. */
 const SPEED_GOAL = { atLeast: 2 };
 
 interface JobsBench {
@@ -166,7 +167,7 @@ async function measureBuilds(
     }));
   const rounds = Math.min(run.sizes.rounds, MOST_ROUNDS);
   const title = `builds of ${(run.sizes.orgRows * part).toLocaleString("en")} rows, ${format}`;
-  // Widened, so that one call can measure two or three.
+  // The type is widened, so that one call can measure two or three tasks.
   const all: Record<string, () => Promise<BuildReading>> =
     part === PEER_PART ? { ...tasks, archiver } : tasks;
   const read = await measureInTurn(run, title, { tasks: all, rounds });
@@ -187,7 +188,7 @@ export interface BuildRequest {
   format: ExportFormat;
 }
 
-/** Creates an organization with this many projects and about this many rows in all. */
+/** Creates an organization with this many projects and about this many rows in total. */
 export async function makeOrg(db: TestDatabase, size: { projects: number; rows: number }): Promise<BenchOrg> {
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -199,7 +200,7 @@ export async function makeOrg(db: TestDatabase, size: { projects: number; rows: 
   return { person, projects };
 }
 
-/** Queues a job and waits until it is ready; returns the seconds since its build began. */
+/** Queues a job and waits until it is ready. Returns its rows, bytes and build time. */
 export async function buildByJob(
   { db, ours }: { db: TestDatabase; ours: BenchServer },
   { org, format }: BuildRequest,
@@ -223,7 +224,7 @@ export async function buildByJob(
   }, BUILD_TIMEOUT_MS);
 }
 
-/** The copies of all files as a psql script. */
+/** Returns a psql script with the COPY statements of all files. */
 export function copyScript({ projects }: BenchOrg, format: TextExportFormat): string {
   const copies = projects.flatMap((project) =>
     EXPORT_DATASET_NAMES.map((dataset) => copyStatement(EXPORT_DATASETS[dataset], project, format)),
@@ -231,12 +232,15 @@ export function copyScript({ projects }: BenchOrg, format: TextExportFormat): st
   return ["set timezone = 'UTC'", ...copies].map((statement) => `${statement};\n`).join("");
 }
 
-/** One session and one entry of the archive: the same bytes in the same order, at the lowest cost for the peer. */
+/**
+ * Returns a shell command that writes the same bytes in the same order. One session and one archive entry make it as
+ * cheap as possible.
+ */
 export function buildByHand(script: string, path: string): string {
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --file "${script}" | zip -6 -q - - > "${path}"`;
 }
 
-/** The peer's build: the same number of files with the same names. */
+/** Builds the same number of dataset files with the peer. */
 export async function buildByPeer(
   peer: BenchServer,
   { org, format, path }: BuildRequest & { path: string },

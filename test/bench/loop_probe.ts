@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process of the service (`--preload`): measures how long its event loop is blocked, and reports
- * it on its own port. Each report starts a new measurement.
+ * Measures how long the event loop of a service process is blocked. Preloaded with `--preload`, it serves the figures
+ * on its own port. Each response starts a new measurement.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
@@ -8,11 +8,11 @@ const TICK_MS = 5;
 const MICROSECONDS = 1000;
 const NANOSECONDS = 1e6;
 
-/** Milliseconds. */
+/** The figures of the event loop, in milliseconds. */
 export interface LoopReading {
   /** The longest time between two turns of the loop beyond the timer's interval. */
   delayMs: number;
-  /** The most CPU time of the loop's thread between two timer ticks, which other processes do not add to. */
+  /** The maximum CPU time of the loop's thread between two timer ticks. Other processes do not add to it. */
   cpuMs: number;
 }
 

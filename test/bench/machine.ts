@@ -1,42 +1,43 @@
-/** The machine: CPU time and memory of processes from /proc, and the facts in RESULTS.md. */
+/** Reads the CPU time and memory of processes from /proc, and describes the machine for RESULTS.md. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { openPool, type Sql } from "../../sql/connection/pool.ts";
 import type { Facts } from "./results.ts";
 
-/** `USER_HZ`, the unit of /proc: a hundredth of a second on every Linux. */
+/** `USER_HZ`, the unit of CPU times in /proc. It is a hundredth of a second on every Linux. */
 const TICKS_PER_SECOND = 100;
 const POLL_MS = 5;
 
 interface ProcessTimes {
   parent: number;
   own: number;
-  /** The time of children that have exited. */
+  /** The CPU time of children that have exited. */
   ended: number;
 }
 
-/** The CPU seconds of a process so far, without its children. */
+/** Returns the CPU seconds that a process has used so far, without its children. */
 export async function cpuSeconds(pid: number): Promise<number> {
   return (await readTimes(pid)).own;
 }
 
-/** The CPU milliseconds of a single-threaded process so far, in nanosecond precision. */
+/** Returns the CPU milliseconds that a single-threaded process has used so far, with nanosecond precision. */
 export async function busyMs(pid: number): Promise<number> {
   const [nanoseconds] = (await readFile(`/proc/${pid}/schedstat`, "utf8")).split(" ");
   return Number(nanoseconds) / 1e6;
 }
 
-/** PostgreSQL's CPU seconds so far: of its main process, running ones and those that have exited. */
+/** Returns the CPU seconds that PostgreSQL has used so far, in its main process and in all child processes. */
 export async function serverCpuSeconds(postmaster: number): Promise<number> {
   const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
-  // Exited processes come last: one that exits meanwhile is counted twice rather than not at all.
+  // Running processes are read before the total of exited ones. A process that exits in between is counted twice rather
+  // than not at all.
   const running = await Promise.all(pids.map((pid) => readTimes(pid).catch(() => null)));
   const { own, ended } = await readTimes(postmaster);
   return running.reduce((sum, times) => (times?.parent === postmaster ? sum + times.own : sum), own + ended);
 }
 
-/** The server's main process, which must run on this machine. */
+/** Returns the process id of the server's main process, which must run on this machine. */
 export async function findPostmaster(sql: Sql): Promise<number> {
   const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
   return (await readTimes(pid)).parent;
@@ -50,19 +51,19 @@ async function readTimes(pid: number): Promise<ProcessTimes> {
   return { parent: Number(parent), own: ticks(14) + ticks(15), ended: ticks(16) + ticks(17) };
 }
 
-/** The memory of the process now, in bytes. */
+/** Returns the current memory of a process in bytes. */
 export async function residentBytes(pid: number): Promise<number> {
   return readStatus(pid, "VmRSS");
 }
 
-/** The peak memory of the process since `resetPeak`, in bytes. */
+/** Returns the peak memory of a process since `resetPeak`, in bytes. */
 export async function peakBytes(pid: number): Promise<number> {
   return readStatus(pid, "VmHWM");
 }
 
 /**
- * The peak memory of a child until it exits, in bytes, read every few milliseconds. The resource usage of an exited child
- * would not do: Linux counts the memory of the process that started it, this one, in its `maxRSS`.
+ * Returns the peak memory of a child until it exits, in bytes, read every few milliseconds. The child's `maxRSS` would
+ * be wrong, because Linux includes the memory of the parent process in it.
  */
 export async function peakBytesUntilExit(child: Bun.Subprocess): Promise<number> {
   let peak = 0;
@@ -73,7 +74,7 @@ export async function peakBytesUntilExit(child: Bun.Subprocess): Promise<number>
   return peak;
 }
 
-/** Resets the peak to the current memory. */
+/** Resets the peak memory of a process to its current memory. */
 export async function resetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, "5");
 }
@@ -86,7 +87,7 @@ async function readStatus(pid: number, field: string): Promise<number> {
 
 const GIBIBYTE = 2 ** 30;
 
-/** Throws if Node.js, which runs the peers, or psql is missing. */
+/** Returns the facts about the machine. Throws if psql is missing, or Node.js, which runs the peers. */
 export async function describeMachine({ env }: Command, serverUrl: string): Promise<Facts> {
   const [processor] = cpus();
   return {
@@ -100,7 +101,10 @@ export async function describeMachine({ env }: Command, serverUrl: string): Prom
   };
 }
 
-/** The commit that is measured; `-dirty` if files differ from it, other than the results that a section before has written. */
+/**
+ * Returns the measured commit, with `-dirty` if tracked files differ from it. Changes of RESULTS.md do not count,
+ * because earlier runs may have written it.
+ */
 export async function describeCommit({ env, root }: Command): Promise<string> {
   const git = ["git", "-C", root];
   const commit = await firstLine([...git, "rev-parse", "--short=8", "HEAD"], env);

@@ -1,11 +1,11 @@
-/** Measures on a noisy machine: tasks run in turn, and medians count. */
+/** Measures tasks on a noisy machine: runs them in turn and takes medians. */
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import type { FigureTable } from "./results.ts";
 
 /** The figures of one execution of a task, by name. */
 export type Reading = Readonly<Record<string, number>>;
 
-/** A task by the number of its round; round 0 warms up and does not count. */
+/** A task that gets the number of the round. Round 0 is a warm-up and does not count. */
 export type Task<Read extends Reading> = (round: number) => Promise<Read>;
 
 interface Tasks<Name extends string, Read extends Reading> {
@@ -24,8 +24,8 @@ export async function measureInTurn<Name extends string, Read extends Reading>(
 }
 
 /**
- * Runs the tasks in turn, `rounds` times after a warm-up and every other round in reverse, so that none benefits from a
- * machine that gets slower. Returns the readings of each, by round. Reports progress.
+ * Runs the tasks in turn, `rounds` times after a warm-up, and returns the readings of each task by round. Every other
+ * round is in reverse order, so a machine that slows down favors no task. Reports progress.
  */
 export async function readInTurn<Name extends string, Read extends Reading>(
   { command, signal }: BenchRun,
@@ -58,11 +58,11 @@ export function mapValues<Name extends string, From, To>(
   map: (value: From) => To,
 ): Record<Name, To> {
   const entries = Object.entries<From>(values).map(([name, value]) => [name, map(value)]);
-  // By the names of `values`.
+  // The keys are those of `values`.
   return Object.fromEntries(entries) as Record<Name, To>;
 }
 
-/** Runs `work` and returns its duration and the increase of each meter; `work` may add figures. */
+/** Runs `work`. Returns its result, its duration in seconds, and the increase of each meter. */
 export async function metered<Meters extends string, Added extends Reading>(
   meters: Readonly<Record<Meters, () => Promise<number>>>,
   work: () => Promise<Added>,
@@ -73,7 +73,7 @@ export async function metered<Meters extends string, Added extends Reading>(
   const seconds = (performance.now() - begun) / 1000;
   const after = await readMeters(meters);
   const rises = Object.entries(after).map(([name, value]) => [name, value - (before[name] ?? 0)]);
-  // By the names of `meters`.
+  // The keys are those of `meters`.
   return { ...added, ...(Object.fromEntries(rises) as Record<Meters, number>), seconds };
 }
 
@@ -88,16 +88,16 @@ export function medians<Read extends Reading>(readings: readonly Read[]): Read {
   const names = Object.keys(readings[0] ?? {});
   return Object.fromEntries(
     names.map((name) => [name, median(readings.map((reading) => reading[name] ?? Number.NaN))]),
-    // By the names of a reading.
+    // The keys are those of a reading.
   ) as Read;
 }
 
-/** The median; of an even number of values, the mean of the two in the middle. */
+/** Returns the median. For an even number of values, it is the mean of the middle two. */
 export function median(values: readonly number[]): number {
   return quantile(values, 1 / 2);
 }
 
-/** The value that a share of all values is below, between two of them in proportion. */
+/** Returns the quantile for `share`, interpolated linearly between two values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * share;
@@ -116,29 +116,36 @@ export interface BenchRun {
 export type Bench = (run: BenchRun) => Promise<FigureTable[]>;
 
 export interface BenchSizes {
-  /** Rounds of tasks that take seconds, after a warm-up. */
+  /** Rounds after the warm-up, for tasks that take seconds. */
   rounds: number;
-  /** Rounds of loads over HTTP, and the seconds of each. */
+  /** Rounds of loads over HTTP. */
   loadRounds: number;
+  /** The duration of a load over HTTP. */
   loadSeconds: number;
-  /** The same for loads on two servers that are compared, and the seconds of their warm-up. */
+  /** Rounds of loads that compare two servers. */
   comparedRounds: number;
+  /** The duration of a load that compares two servers. */
   comparedSeconds: number;
+  /** The duration of a load that warms up two compared servers. */
   warmUpSeconds: number;
-  /** Sizes of the exported projects, ascending. */
+  /** The numbers of issues in the exported projects, ascending. */
   issues: readonly [small: number, middle: number, large: number];
   bundleIssues: number;
-  /** The size of the largest organization that is built. */
+  /** The number of rows in the largest exported organization. */
   orgRows: number;
   orgProjects: number;
-  /** The size of the registry; growth is shown from a tenth of it. */
+  /** The number of lines in the registry. Growth is measured from a tenth of it. */
   definitionLines: number;
-  /** Numbers of projects and of their issues; growth is shown from a tenth of the projects. */
+  /** The number of projects. Growth is measured from a tenth of it. */
   projects: number;
+  /** The number of issues per project. */
   projectIssues: number;
 }
 
-/** All in 25 minutes on two cores: ratios do not depend on the largest sizes, growth is measured over a factor of ten. */
+/**
+ * Sizes with which all benchmarks take 25 minutes on two cores. Larger sizes would not change the ratios. Growth is
+ * measured over a factor of ten.
+ */
 export const FULL_SIZES: BenchSizes = {
   rounds: 3,
   loadRounds: 5,
@@ -155,7 +162,7 @@ export const FULL_SIZES: BenchSizes = {
   projectIssues: 2000,
 };
 
-/** Tests in less than two minutes whether the benchmarks work; the figures mean nothing. */
+/** Sizes that test the benchmarks in less than two minutes. The figures are meaningless. */
 export const QUICK_SIZES: BenchSizes = {
   rounds: 1,
   loadRounds: 1,

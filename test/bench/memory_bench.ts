@@ -20,11 +20,13 @@ import { type BenchServer, startOurs } from "./servers.ts";
 const MEBIBYTE = 2 ** 20;
 const DOWNLOADS_AT_ONCE = 8;
 const SYNC_TIMEOUT_MS = 30_000;
-/** Issues 2, 3 and 5; the first two are limits above memory at rest. */
+/** The goal of issue 2, above memory at rest. */
 const STREAM_GOAL = { atMost: 48 };
-/** Issue 16: a row group is in memory. */
+/** The goal of issue 16, above memory at rest. A Parquet export keeps a row group in memory. */
 const PARQUET_GOAL = { atMost: 128 };
+/** The goal of issue 3, above memory at rest. */
 const BUILD_GOAL = { atMost: 96 };
+/** The goal of issue 5, including memory at rest. */
 const SYNC_GOAL = { atMost: 200 };
 
 interface MemoryBench {
@@ -36,7 +38,7 @@ interface MemoryBench {
 
 interface Load {
   name: string;
-  /** The increase above memory at rest. */
+  /** The goal for the increase above memory at rest. */
   goal?: Goal;
   put: () => Promise<unknown>;
 }
@@ -54,7 +56,7 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
     await db.owner`vacuum analyze`;
     const rows = await watchSync(run, db);
     await using ours = await startOurs(db.url, { dataDirectory: directory });
-    // This waits until the API has loaded the catalog of `watchSync`, which belongs to its memory at rest.
+    // The request waits until the API has loaded the catalog from `watchSync`, which is part of its memory at rest.
     await (await fetch(`${ours.url}/api/v1/models?limit=1`)).text();
     await using runner = await startRunner({ DATABASE_URL: db.url, DATA_DIR: directory });
     const bench = { run, db, ours, org: { person, projects: [project] } };
@@ -67,7 +69,7 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
   }
 }
 
-/** The scheduled sync: it fills an empty catalog at its start, and then waits. */
+/** Measures the scheduled sync, which fills an empty catalog at startup and then waits. */
 async function watchSync({ command }: BenchRun, db: TestDatabase): Promise<Cell[][]> {
   return command.step("Measuring catalog-sync", () =>
     withLargeDocument(async (documentPath) => {
@@ -124,7 +126,9 @@ function buildLoads({ db, ours, org }: MemoryBench): Load[] {
   }));
 }
 
-/** Applies the loads one after another and reads the peak of each; memory at rest is read before the first. */
+/**
+ * Applies the loads one after another and reads the peak memory of each. Memory at rest is read before the first load.
+ */
 async function watch(
   { run: { command, signal } }: MemoryBench,
   watched: { process: string; pid: number; loads: readonly Load[] },

@@ -1,4 +1,4 @@
-/** `bun run bench pages`: the cost of a page beyond the API calls that it makes, and its size. */
+/** `bun run bench pages`: the cost of a page compared with the API calls that it makes, and its size. */
 import { seedSmallDemo } from "../helpers/demo.ts";
 import { loadBundledCatalog } from "../helpers/models/catalog.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
@@ -8,16 +8,16 @@ import type { BenchRun } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 import { type BenchServer, startOurs } from "./servers.ts";
 
-/** Issue 17. */
+/** Goals of issue 17. */
 const RATIO = { atMost: 2 };
 const KILOBYTES = { atMost: 200 };
-/** Browsers send it; without it, `/` is JSON. */
+/** The header that browsers send. Without it, `/` returns JSON. */
 const BROWSER = { Accept: "text/html" };
 
 interface MeasuredPage {
   name: string;
   path: string;
-  /** The API calls of the page, below /api/v1. */
+  /** The paths of the page's API calls, relative to /api/v1. */
   calls: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export async function benchPages(run: BenchRun): Promise<FigureTable[]> {
   await loadBundledCatalog(db.sql);
   await seedSmallDemo(db.sql);
   await db.owner`vacuum analyze`;
-  // One caller's lists share a quarter of the connections, and 20 may wait: 32 would be refused.
+  // Lists get at most half of the connections (api/turns.ts). With the default pool, most of the 32 clients would wait.
   await using server = await startOurs(db.url, { env: { DATABASE_POOL_MAX: "48" } });
   const postmaster = await findPostmaster(db.sql);
   const rows: Cell[][] = [];
@@ -114,7 +114,7 @@ async function listPages(server: BenchServer): Promise<MeasuredPage[]> {
   ];
 }
 
-/** The call for the sparklines on the first page of models. */
+/** Returns the API call for the sparklines on the first page of models. */
 async function recentHistory({ url }: BenchServer): Promise<string> {
   const response = await fetch(`${url}/api/v1/models`);
   const { data } = (await response.json()) as {
@@ -128,10 +128,10 @@ async function recentHistory({ url }: BenchServer): Promise<string> {
   return `/models/history?${query}`;
 }
 
-/** Stylesheets, icons, modules, and the modules' imports. */
+/** Matches the addresses of stylesheets, icons, modules, and the modules' imports. */
 const LOADED = /(?:href|src)="(\/dashboard\/assets\/[^"]+)"|from "(\.\/[^"]+)"/g;
 
-/** Fetches the page and each file once. Throws if one is missing. */
+/** Fetches the page and each file that it loads once, and returns the total of bytes. Throws if a file is missing. */
 export async function measurePageBytes(origin: string, path: string): Promise<number> {
   const seen = new Set<string>();
   const queue = [new URL(path, origin).href];

@@ -1,4 +1,4 @@
-/** `bun run bench http`, `models` and `definitions`: reads over HTTP against Fastify, and the sync of the catalog. */
+/** `bun run bench http`, `models` and `definitions`: reads over HTTP compared with Fastify, and the catalog sync. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { type BenchRun, median } from "./measure.ts";
 import { type FigureTable, figure } from "./results.ts";
 import { startComparedServers } from "./servers.ts";
 
-/** The goal against Fastify. */
+/** The goal for the throughput relative to Fastify. */
 const HTTP_RATIO = { atLeast: 1.5 };
 const HTTP_P99_MS = { atMost: 15 };
 
@@ -70,7 +70,7 @@ async function benchAnswers(run: BenchRun, documentPath: string): Promise<Figure
 }
 
 interface SyncReading {
-  /** From the sync's own record. */
+  /** The duration according to the row in `catalog_syncs`. */
   seconds: number;
   processSeconds: number;
   peakBytes: number;
@@ -108,7 +108,7 @@ async function benchSync(run: BenchRun, documentPath: string): Promise<FigureTab
 
 export const MODEL_COUNT = 5276;
 
-/** Writes the document to a folder that is deleted after `work`. */
+/** Runs `work` with the path of a copy of the bundled document. The copy's folder is deleted afterwards. */
 export async function withLargeDocument<Result>(work: (path: string) => Promise<Result>): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-bench-"));
   try {
@@ -122,7 +122,7 @@ export async function withLargeDocument<Result>(work: (path: string) => Promise<
   }
 }
 
-/** Fills a database's catalog. */
+/** Fills the catalog of a database from the bundled document. */
 export async function seedCatalog(root: string, databaseUrl: string): Promise<void> {
   await withLargeDocument((documentPath) => runSync(root, { databaseUrl, documentPath }));
 }
@@ -143,7 +143,7 @@ export async function runSync(
   return { processSeconds: (performance.now() - begun) / 1000, peakBytes };
 }
 
-/** Starts the process, which syncs at its start; its schedule does not come due during the measurement. */
+/** Starts the scheduled sync, which syncs once at startup. Its next run is not due during a measurement. */
 export function startScheduledSync(
   root: string,
   { databaseUrl, documentPath }: { databaseUrl: string; documentPath: string },
@@ -167,7 +167,7 @@ export function startScheduledSync(
   };
 }
 
-/** Pages and searches against Fastify. */
+/** The goal for the throughput relative to Fastify. */
 const DEFINITIONS_RATIO = { atLeast: 1 };
 
 export async function benchDefinitions(run: BenchRun): Promise<FigureTable[]> {
@@ -183,11 +183,11 @@ export async function benchDefinitions(run: BenchRun): Promise<FigureTable[]> {
 }
 
 export interface ReadRegistry {
-  /** Paths under /api/v1 that are read or searched. */
+  /** Reads of one definition, a page, and searches. */
   reads: readonly ComparedRead[];
 }
 
-/** Creates this many lines, and gives the text of a demo document to a public one. */
+/** Creates this many definition lines, and stores a demo document in one public agent. */
 export async function makeReadRegistry(db: TestDatabase, lines: number): Promise<ReadRegistry> {
   await makeBenchRegistry(db.owner, lines);
   const [document] = readDemoDefinitions().filter(({ type }) => type === "agent");

@@ -1,6 +1,6 @@
 /**
- * `bun run bench registry`: the cost of pages of the definitions list by kind of query, and its growth from ten
- * thousand lines to a hundred thousand. Creating them takes minutes, so quick runs leave it out.
+ * `bun run bench registry`: the cost of pages of the definitions list by kind of query, and its growth from 10,000
+ * lines to 100,000. Creating the lines takes minutes, so quick runs skip this benchmark.
  */
 import { openPool, type Pool } from "../../sql/connection/pool.ts";
 import { type DefinitionListQuery, listDefinitions } from "../../sql/definitions/list/list_definitions.ts";
@@ -12,9 +12,9 @@ import type { BenchRun } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 
 const SIZES = [10_000, 100_000] as const;
-/** Milliseconds in the database, in the smaller and the larger registry. */
+/** Goals for the 99th percentile of CPU milliseconds in the database, in the smaller and the larger registry. */
 const P99 = [{ atMost: 25 }, { atMost: 60 }] as const;
-/** Queries per kind and caller, after a warm-up. */
+/** The number of queries per kind and caller, excluding the warm-up. */
 const ROUNDS = 100;
 const WARM_UP = 10;
 
@@ -22,7 +22,7 @@ type Asked = Partial<Omit<DefinitionListQuery, "filters">> & {
   filters?: Partial<DefinitionListQuery["filters"]>;
 };
 
-/** A kind of query, with other values in every round. */
+/** A kind of query. Its values differ in every round. */
 type Kind = (round: number) => Asked;
 
 function pick<Item>(items: readonly Item[], round: number): Item {
@@ -69,7 +69,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   "half way through everything": () => ({ offset: Number.POSITIVE_INFINITY }),
 };
 
-/** Swaps two letters. */
+/** Swaps the second and the third letter. */
 function misspell(word: string): string {
   const [first = "", second = "", third = "", ...rest] = word;
   return `${first}${third}${second}${rest.join("")}`;
@@ -77,17 +77,17 @@ function misspell(word: string): string {
 
 /** A registry and its size. */
 interface Place extends AsyncDisposable {
-  /** The tables' owner, for writes. */
+  /** The pool of the tables' owner, for writes. */
   sql: Pool;
-  /** One connection. */
+  /** A pool with one connection, for lists. */
   listSql: Pool;
-  /** The server process of that connection. */
+  /** The process id of the server process behind `listSql`. */
   pid: number;
   userId: string;
   size: number;
 }
 
-/** Milliseconds of a page: CPU of the server process, and duration for the caller. */
+/** Milliseconds per page: CPU time of the server process, and response time for the client. */
 interface Taken {
   database: number[];
   client: number[];
@@ -115,7 +115,7 @@ export async function benchRegistry(run: BenchRun): Promise<FigureTable[]> {
   return [pages, await measureStranger(run, small)];
 }
 
-/** A search by one user before, during and after a stranger's long private drafts about the same word. */
+/** Measures a search before, during and after the existence of a stranger's private drafts with the same word. */
 async function measureStranger({ command }: BenchRun, place: Place): Promise<FigureTable> {
   const medianOf = async (): Promise<number> => {
     const [taken] = await askInTurn([place], () => ({ search: "code" }), "anonymous");
@@ -158,7 +158,7 @@ async function openPlace({ command, serverUrl }: BenchRun, size: number): Promis
   };
 }
 
-/** Queries both in turn, so that other work on the machine slows down both. */
+/** Queries the registries in turn, so that other load on the machine affects all of them equally. */
 async function askInTurn(
   places: readonly Place[],
   ask: Kind,

@@ -1,6 +1,6 @@
 /**
- * RESULTS.md: a head and a section for each benchmark with tables of figures and goals. Sections can be replaced
- * one by one. Also parses the arguments of `bun run bench`.
+ * Reads and writes RESULTS.md, which has a head and a section for each benchmark, with tables of figures and goals.
+ * Sections can be replaced one by one. Also parses the arguments of `bun run bench`.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -10,12 +10,12 @@ import { formatTable } from "../helpers/format_table.ts";
 export interface MeasuredSection {
   name: string;
   title: string;
-  /** What is compared with what. */
+  /** Describes the comparison to readers of the figures. */
   about: string;
   measuredAt: Date;
   commit: string;
   seconds: number;
-  /** The mean number of running and runnable processes in the minute before the first benchmark. */
+  /** The load average of the minute before the first benchmark. */
   loadBefore: number;
   tables: readonly FigureTable[];
 }
@@ -23,7 +23,7 @@ export interface MeasuredSection {
 /** Facts about the machine, by name. */
 export type Facts = Readonly<Record<string, string>>;
 
-/** The parts of a document: facts of its machine, and its sections in order, by name. */
+/** The parts of a document: the facts about its machine, and its sections by name, in order. */
 export interface Results {
   facts: Facts;
   sections: ReadonlyMap<string, string>;
@@ -42,7 +42,7 @@ export function renderSection(section: MeasuredSection): string {
   return [`## ${name}: ${title}`, about, status, ...tables.map(renderFigures)].join("\n\n");
 }
 
-/** Parses a document of `composeDocument`; an empty text has no facts and no sections. */
+/** Parses a document from `composeDocument`. An empty text has no facts and no sections. */
 export function readDocument(document: string): Results {
   const [head = "", ...parts] = document.split(/^(?=## )/m);
   const facts = [...head.matchAll(FACT)].map(([, name = "", value = ""]) => [name, value]);
@@ -50,13 +50,16 @@ export function readDocument(document: string): Results {
   return { facts: Object.fromEntries(facts), sections: new Map(sections) };
 }
 
-/** The name of a fact that differs from the old results, which rules out keeping old sections; null if none does. */
+/**
+ * Returns the name of a fact that differs from the old results; null if none differs. A difference means that no old
+ * section can be kept.
+ */
 export function findOtherFact(old: Results, facts: Facts): string | null {
   if (old.sections.size === 0) return null;
   return Object.keys(facts).find((name) => old.facts[name] !== facts[name]) ?? null;
 }
 
-/** The whole document: sections in the order of the map, with their notes by name. */
+/** Returns the whole document, with the sections in the order of the map and with notes by section name. */
 export function composeDocument(
   { facts, sections }: Results,
   notes: Readonly<Record<string, string>>,
@@ -82,7 +85,7 @@ ${formatTable(["section", "measured, UTC", "load before", "goals met"], texts.ma
   return `${[head, ...texts].join("\n\n")}\n`;
 }
 
-/** The section with these notes in place of its own. */
+/** Returns a section with its notes replaced by `notes`. */
 function withNotes(section: string, notes = ""): string {
   const [text = ""] = section.split(NOTES);
   return notes.trim() ? `${text}${NOTES}${notes.trim()}` : text;
@@ -112,7 +115,7 @@ export interface Figure {
   goal?: Goal;
 }
 
-/** Text is shown unchanged. */
+/** A cell of a table. Text is shown unchanged. */
 export type Cell = string | Figure;
 
 export interface FigureTable {
@@ -122,20 +125,20 @@ export interface FigureTable {
   rows: readonly (readonly Cell[])[];
 }
 
-/** The number of goals in some tables, and how many of them are met. */
+/** The number of goals in tables, and how many of them are met. */
 export interface Score {
   met: number;
   goals: number;
 }
 
-/** A figure, with or without a goal. */
+/** Creates a figure, with or without a goal. */
 export function figure(value: number, digits: number, goal?: Goal): Figure {
   return goal ? { value, digits, goal } : { value, digits };
 }
 
 /**
- * False also for a figure that could not be measured. The rounded value is compared, so that a table does not
- * contradict itself.
+ * Returns true if a figure meets its goal, which an unmeasured figure never does. The rounded value is compared, so
+ * that a table does not contradict itself.
  */
 function isMet({ value, digits, goal = {} }: Figure): boolean {
   const shown = Number(value.toFixed(digits));
@@ -148,7 +151,9 @@ export function scoreOf(tables: readonly FigureTable[]): Score {
   return { met: judged.filter(isMet).length, goals: judged.length };
 }
 
-/** The Markdown table; with goals, it has a column of them, a column of results, and a list of misses. */
+/**
+ * Formats a table as Markdown. A table with goals also has columns for goals and results, and a list of missed goals.
+ */
 export function renderFigures({ title, header, rows }: FigureTable): string {
   const hasGoals = rows.some((row) => row.some(isJudged));
   const lines = rows.map((row) => [...row.map(showCell), ...(hasGoals ? judge(header, row) : [])]);
@@ -167,7 +172,7 @@ function showCell(cell: Cell): string {
   return Number.isNaN(cell.value) ? "" : cell.value.toFixed(cell.digits);
 }
 
-/** The goals of a row, and whether all are met; both empty for a row without goals. */
+/** Returns the goals of a row, and whether all are met. Both are empty for a row without goals. */
 function judge(header: readonly string[], row: readonly Cell[]): [goals: string, met: string] {
   const judged = row.filter(isJudged);
   if (judged.length === 0) return ["", ""];
@@ -198,7 +203,7 @@ function showGoal({ goal, digits }: Figure & { goal: Goal }, least: string, most
 const FOLDER = "test/bench";
 export const RESULTS_PATH = `${FOLDER}/RESULTS.md`;
 
-/** Throws if sections that would stay were measured on another machine. */
+/** Throws if the sections to keep were measured on another machine. */
 export async function requireSameMachine(root: string, facts: Facts): Promise<void> {
   const old = readDocument(await readResults(root));
   const name = findOtherFact(old, facts);
@@ -208,7 +213,7 @@ export async function requireSameMachine(root: string, facts: Facts): Promise<vo
   );
 }
 
-/** Writes the measured sections; others stay, unless all were measured. */
+/** Writes the measured sections. Old sections stay unless they were measured again. */
 export async function writeResults(
   root: string,
   given: { facts: Facts; measured: ReadonlyMap<string, string>; order: readonly string[] },
@@ -223,7 +228,7 @@ export async function writeResults(
   await writeFile(join(root, RESULTS_PATH), composeDocument({ facts, sections }, await readNotes(root)));
 }
 
-/** Updates the notes in the document. */
+/** Replaces the notes in RESULTS.md with those in `notes/`. */
 export async function writeNotes(root: string): Promise<void> {
   const results = readDocument(await readResults(root));
   await writeFile(join(root, RESULTS_PATH), composeDocument(results, await readNotes(root)));
@@ -233,7 +238,7 @@ async function readResults(root: string): Promise<string> {
   return readFile(join(root, RESULTS_PATH), "utf8").catch(() => "");
 }
 
-/** By the name of the section. */
+/** Reads the notes, by section name. */
 async function readNotes(root: string): Promise<Record<string, string>> {
   const folder = join(root, FOLDER, "notes");
   const files = await readdir(folder).catch(() => []);
@@ -259,7 +264,7 @@ That takes less than 25 minutes.
 
 export interface Choice {
   ok: true;
-  /** Null means all. */
+  /** The names of the benchmarks to run; null means all. */
   names: readonly string[] | null;
   isQuick: boolean;
   isWritten: boolean;
@@ -268,7 +273,7 @@ export interface Choice {
 
 export interface Refusal {
   ok: false;
-  /** Null if help was requested. */
+  /** The error message; null if help was requested. */
   problem: string | null;
 }
 

@@ -34,7 +34,7 @@ const SECTIONS = new Map([
   ["jobs", sectionOf("jobs", 1.5)],
 ]);
 
-test("a section names its time, its commit and the number of goals that it meets", () => {
+test("a section shows its time, its commit and the number of goals it meets", () => {
   const [heading, , about, , status] = sectionOf("export", 0.5).split("\n");
   expect(heading).toBe("## export: the export");
   expect(about).toBe("Against a peer.");
@@ -43,12 +43,12 @@ test("a section names its time, its commit and the number of goals that it meets
   );
 });
 
-test("a document is read back as it was composed", () => {
+test("reads a document back as it was composed", () => {
   const document = composeDocument({ facts: FACTS, sections: SECTIONS }, {});
   expect(readDocument(document)).toEqual({ facts: FACTS, sections: SECTIONS });
 });
 
-test("the head counts the goals of all sections, and lists their dates", () => {
+test("the head counts the goals and lists the dates of all sections", () => {
   const [head = ""] = composeDocument({ facts: FACTS, sections: SECTIONS }, {}).split("\n## ");
   expect(head).toContain("- CPU: Some processor, 2 cores\n- PostgreSQL: 18.4\n");
   expect(head).toContain("1 of 2 goals met:");
@@ -58,7 +58,7 @@ test("the head counts the goals of all sections, and lists their dates", () => {
   ]);
 });
 
-test("notes stand below their section, and take the place of those that were there", () => {
+test("notes follow their section and replace earlier notes", () => {
   const first = composeDocument({ facts: FACTS, sections: SECTIONS }, { jobs: "It was Monday.\n" });
   expect(first.endsWith("\n\n### Notes\n\nIt was Monday.\n")).toBe(true);
   const second = composeDocument(readDocument(first), { jobs: "It was Tuesday." });
@@ -68,7 +68,7 @@ test("notes stand below their section, and take the place of those that were the
   );
 });
 
-test("sections of another machine show the difference, and an empty document names no machine", () => {
+test("finds the fact that differs from old results, and none in an empty document", () => {
   const old = readDocument(composeDocument({ facts: FACTS, sections: SECTIONS }, {}));
   expect(findOtherFact(old, FACTS)).toBeNull();
   expect(findOtherFact(old, { ...FACTS, PostgreSQL: "15.9" })).toBe("PostgreSQL");
@@ -79,7 +79,7 @@ function tableOf(rows: FigureTable["rows"]): FigureTable {
   return { title: "Speed", header: ["what", "s", "ratio"], rows };
 }
 
-test("a table without goals has no column for them", () => {
+test("a table without goals has no goal column", () => {
   const table = tableOf([["export", figure(1.25, 2), figure(0.5, 1)]]);
   expect(renderFigures(table)).toBe(
     [
@@ -93,7 +93,7 @@ test("a table without goals has no column for them", () => {
   expect(scoreOf([table])).toEqual({ met: 0, goals: 0 });
 });
 
-test("a row says which goals its figures have, and whether it meets all of them", () => {
+test("a row shows the goals of its figures and whether all are met", () => {
   const table = tableOf([
     ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],
     ["slow", figure(1, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2 })],
@@ -112,7 +112,7 @@ test("a row says which goals its figures have, and whether it meets all of them"
   expect(scoreOf([table])).toEqual({ met: 3, goals: 4 });
 });
 
-test("exactly the missed goals are listed below the table", () => {
+test("lists exactly the missed goals below the table", () => {
   const table = tableOf([
     ["slow", figure(3.04, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2, atMost: 4 })],
     ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],
@@ -123,7 +123,7 @@ test("exactly the missed goals are listed below the table", () => {
   ]);
 });
 
-test("a figure on its goal meets it, and so does one that is shown as the goal", () => {
+test("a figure that equals its goal after rounding meets it", () => {
   expect(
     scoreOf([tableOf([["edge", figure(1.1, 2, { atMost: 1.1 }), figure(1.104, 2, { atMost: 1.1 })]])]),
   ).toEqual({
@@ -132,7 +132,7 @@ test("a figure on its goal meets it, and so does one that is shown as the goal",
   });
 });
 
-test("what could not be measured meets no goal", () => {
+test("an unmeasured figure does not meet its goal", () => {
   const table = tableOf([["broken", figure(Number.NaN, 2, { atMost: 1 }), figure(Number.NaN, 2)]]);
   expect(scoreOf([table])).toEqual({ met: 0, goals: 1 });
   expect(renderFigures(table)).toContain("- broken: s is not measured, the goal at most 1.00");
@@ -146,7 +146,7 @@ test.each<[args: string[], choice: Partial<Choice>]>([
   [["jobs"], { names: ["jobs"], isQuick: false, isWritten: false }],
   [["jobs", "export", "--write"], { names: ["jobs", "export"], isWritten: true }],
   [["--notes"], { names: null, isWritten: true, notesOnly: true }],
-])("the arguments %j are understood", (args, choice) => {
+])("parses the arguments %j", (args, choice) => {
   expect(readChoice(args, KNOWN)).toMatchObject({ ok: true, ...choice });
 });
 
@@ -155,10 +155,10 @@ test.each<[args: string[], problem: string | null]>([
   [["toString"], 'Cannot run the benchmark "toString": there is none of that name'],
   [["--quick", "--write"], "Cannot write the figures of a quick run: they mean nothing"],
   [["--notes", "jobs"], "Cannot take anything beside --notes"],
-])("the arguments %j are refused", (args, problem) => {
+])("runs no benchmark for the arguments %j", (args, problem) => {
   expect(readChoice(args, KNOWN)).toEqual({ ok: false, problem });
 });
 
-test("an option that there is not is refused", () => {
+test("rejects an unknown option", () => {
   expect(readChoice(["--rows", "5"], KNOWN)).toMatchObject({ ok: false });
 });

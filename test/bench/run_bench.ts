@@ -16,12 +16,15 @@ import {
   writeResults,
 } from "./results.ts";
 
-/** All of them take less than 25 minutes on two quiet cores. */
+/** The time limit of a run. All benchmarks together take less than 25 minutes on two idle cores. */
 const RUN_LIMIT_MS = 60 * 60_000;
-/** The time that a benchmark has to stop its processes. */
+/** The time that a benchmark gets to stop its processes. */
 const GRACE_MS = 15_000;
 
-/** Returns the exit code: 1 if a benchmark failed, and then nothing is written; 2 for invalid arguments. */
+/**
+ * Runs benchmarks and returns the exit code: 1 if a benchmark failed, 2 for invalid arguments. Writes nothing if a
+ * benchmark failed.
+ */
 export async function runBench(command: Command): Promise<number> {
   const choice = readChoice(command.args, Object.keys(SECTIONS));
   if (!choice.ok) {
@@ -37,15 +40,15 @@ export async function runBench(command: Command): Promise<number> {
   return 0;
 }
 
-/** Measures, prints, and writes on request; false if a benchmark failed. */
+/** Runs the benchmarks, prints the results, and writes them on request. Returns false if a benchmark failed. */
 async function measure(command: Command, { names, isQuick, isWritten }: Choice): Promise<boolean> {
   const signal = AbortSignal.any([command.stop, AbortSignal.timeout(RUN_LIMIT_MS)]);
   const loadBefore = currentLoad();
-  // The driver is one of the packages, which are installed by now.
+  // machine.ts imports the database driver, a package, so it is imported only when it is needed.
   const { describeCommit } = await import("./machine.ts");
   const commit = await describeCommit(command);
   const facts = isWritten ? await readFacts(command, signal) : {};
-  // Checked before minutes of measuring.
+  // Fails before minutes of measuring.
   if (isWritten && names !== null) await requireSameMachine(command.root, facts);
   const order = Object.keys(SECTIONS);
   const measured = new Map<string, string>();
@@ -69,13 +72,13 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
 }
 
 async function readFacts(command: Command, signal: AbortSignal): Promise<Facts> {
-  // The driver is one of the packages, which are installed by now.
+  // machine.ts imports the database driver, a package, so it is imported only when it is needed.
   const { describeMachine } = await import("./machine.ts");
   await using server = await untilAborted(openTestServer(command), signal);
   return await describeMachine(command, server.url);
 }
 
-/** The mean number of running and runnable processes in the last minute. */
+/** Returns the load average of the last minute. */
 function currentLoad(): number {
   const [lastMinute = Number.NaN] = loadavg();
   return lastMinute;
@@ -114,14 +117,14 @@ async function runSection(
 
 export interface Section {
   title: string;
-  /** What is compared with what, for readers of the figures. */
+  /** Describes the comparison to readers of the figures. */
   about: string;
   load: () => Promise<Bench>;
-  /** Measured only by name, because not every machine has what it needs. */
+  /** True if the benchmark runs only by name, because not every machine meets its requirements. */
   isOnRequest?: boolean;
 }
 
-/** In document order. */
+/** The sections in the order of the document. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   export: {
     title: "one dataset of a project",

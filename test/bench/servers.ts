@@ -1,4 +1,4 @@
-/** Starts what is compared: our API and its peers, each as a process, configured as in production. */
+/** Starts the servers to compare: the API and its peers, each in a process that is configured as in production. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
@@ -22,13 +22,10 @@ export interface BenchServer extends AsyncDisposable {
   pid: number;
 }
 
-/** Scripts in `peers/`, for Node.js. */
+/** The Node.js scripts in `peers/`. */
 export type PeerScript = "fastify_exports" | "fastify_reads";
 
-/**
- * Starts the API without limits of rate and size, plus `env`, and without a log line per request, because its peers
- * write none.
- */
+/** Starts the API with `env` and without rate or size limits. It does not log requests, because its peers do not. */
 export async function startOurs(
   databaseUrl: string,
   { dataDirectory, env = {} }: { dataDirectory?: string; env?: Readonly<Record<string, string>> } = {},
@@ -46,7 +43,7 @@ export async function startOurs(
     EXPORT_STREAMS_PER_USER: "8",
     EXPORT_STREAMS_PER_ORG: "8",
     LOG_LEVEL: "warn",
-    // A load names the client of each connection, as a proxy does.
+    // A load sets the client's address per connection, as a proxy does.
     TRUST_PROXY: "1",
     ...env,
   });
@@ -80,7 +77,10 @@ export async function startPeer(
   });
 }
 
-/** Node.js cannot run TypeScript, and finds packages from the folder of the script. */
+/**
+ * Builds a script for Node.js, which does not run TypeScript. The output is in a folder from which Node.js finds the
+ * packages.
+ */
 async function buildForNode(root: string, path: string): Promise<string> {
   const built = await Bun.build({
     entrypoints: [path],
@@ -108,7 +108,7 @@ async function untilReady({ url, pid, [Symbol.asyncDispose]: dispose }: BenchSer
 const PROBE = fileURLToPath(new URL("loop_probe.ts", import.meta.url));
 
 export interface ProbedServer extends BenchServer {
-  /** Returns the figures of the loop since the last call. */
+  /** Returns the figures of the event loop since the last call. */
   readLoop: () => Promise<LoopReading>;
 }
 
@@ -123,17 +123,17 @@ export async function startProbed(databaseUrl: string): Promise<ProbedServer> {
 export interface ComparedServers {
   ours: BenchServer;
   fastify: BenchServer;
-  /** The main process of their database. */
+  /** The process id of the database's main process. */
   postmaster: number;
 }
 
-/** A busy tracker, so that no server gains from results cached between commits. */
+/** The rate of a busy tracker. Commits keep servers from benefiting from cached results. */
 const COMMITS_PER_SECOND = 200;
 const COMMIT_TICK_MS = 5;
 
 /**
- * Starts our API and the peer of reads on one database, to which another client commits continuously. The peer runs our
- * statements for `sameSql`.
+ * Starts the API and the peer of reads on one database, to which another client commits continuously. The peer runs the
+ * API's statements for `sameSql`.
  */
 export async function startComparedServers(
   { command: { root } }: BenchRun,
@@ -153,19 +153,19 @@ export async function startComparedServers(
   return { ours, fastify, postmaster, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** A read that both answer with the same SQL. */
+/** A read for which both servers run the same SQL. */
 export interface RecordedRead {
   path: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Records the statements of each read with the driver's debug hook, as they are when no credential is cached. */
+/** Records the statements of each read with the driver's debug hook. No credential is cached. */
 async function recordStatements(
   db: TestDatabase,
   reads: readonly RecordedRead[],
 ): Promise<Record<string, RecordedStatement[]>> {
   const recorded: Record<string, RecordedStatement[]> = {};
-  // The database outlives the app. One connection, so that only the first request opens one.
+  // The database outlives the app. The app has one connection, so only the first request opens one.
   await using app = await openTestApp({
     database: { ...db, [Symbol.asyncDispose]: async () => {} },
     config: { databasePoolMax: 1 },

@@ -1,4 +1,4 @@
-/** The peer of exports: Fastify, node-postgres, pg-query-stream, fast-csv and archiver on Node.js. */
+/** The peer for exports on Node.js: Fastify, node-postgres, pg-query-stream, fast-csv and archiver. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -16,7 +16,7 @@ import {
 } from "../../../shared/exports/datasets.ts";
 import { CALLER, countStatement, rowsStatement } from "./statements.ts";
 
-/** The level of `zip -6` and zlib's default. */
+/** The compression level of `zip -6`, which is also zlib's default. */
 const ZIP_LEVEL = 6;
 const BEGIN = "begin isolation level repeatable read read only";
 const CONTENT_TYPES = { ndjson: "application/x-ndjson", csv: "text/csv" } as const;
@@ -51,7 +51,7 @@ app.get<{ Params: { project: string }; Querystring: Asked }>(
   },
 );
 
-/** The work of a job runner without its queue: builds a file and responds when it is complete. */
+/** Does the work of a job runner without a queue: builds a file and responds when the file is complete. */
 app.post<{ Body: { projects: string[]; format: PeerExport["format"]; asOf: string; path: string } }>(
   "/builds",
   async ({ body: { path, ...asked } }) => {
@@ -63,8 +63,8 @@ app.post<{ Body: { projects: string[]; format: PeerExport["format"]; asOf: strin
 );
 
 /**
- * Adds the datasets of the projects to the archive one after another, because a connection has one cursor at a
- * time.
+ * Adds the datasets of the projects to the archive one after another, because a connection can have only one cursor at
+ * a time.
  */
 async function appendProjects(
   archive: ZipArchive,
@@ -95,7 +95,7 @@ async function release(client: pg.PoolClient): Promise<void> {
 
 await app.listen({ host: "127.0.0.1", port: Number(process.env["PORT"]) });
 
-/** Rows per fetch of the cursor; 100, the default, and 10,000 cost the same CPU time. */
+/** Rows per fetch from the cursor. The default of 100 and 10,000 rows cost the same CPU time. */
 const BATCH_ROWS = 1000;
 const POOL_MAX = 10;
 
@@ -106,14 +106,14 @@ export interface PeerExport {
   format: "ndjson" | "csv";
 }
 
-/** A pool that parses numbers, like the service's. */
+/** Opens a pool that parses numbers, like the service's. */
 export function openPeerPool(): pg.Pool {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
   return new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: POOL_MAX });
 }
 
-/** Opens a cursor on a client that is in a transaction and otherwise idle. */
+/** Streams the rows of a dataset as text from a cursor. The client must be in a transaction and otherwise idle. */
 export function streamRows(client: pg.PoolClient, { dataset, project, asOf, format }: PeerExport): Readable {
   const query = new QueryStream(rowsStatement(dataset), [project, asOf], {
     batchSize: BATCH_ROWS,
@@ -142,7 +142,7 @@ function csvLines(dataset: ExportDatasetName): Transform {
   });
 }
 
-/** fast-csv would format dates and objects as JavaScript does. */
+/** Formats dates and objects, because fast-csv would format them as JavaScript does. */
 function writeCells(row: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(row)) {
     if (value instanceof Date) row[name] = value.toISOString();
@@ -159,7 +159,7 @@ const PROJECT = {
     where p.id = $1 and p.deleted_at is null and m.user_id = $2`,
 };
 
-/** True if the key is valid for a project that its user may see. */
+/** Returns true if the key is valid and its user may see the project. */
 export async function mayExport(
   pool: pg.Pool,
   { project, authorization = "" }: { project: string; authorization?: string | undefined },

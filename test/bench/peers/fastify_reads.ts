@@ -1,4 +1,4 @@
-/** The peer of reads on Node.js: Fastify with compiled serializers, and node-postgres. */
+/** The peer for reads on Node.js: Fastify with compiled serializers, and node-postgres. */
 import { createHash } from "node:crypto";
 import Fastify, { type FastifyReply } from "fastify";
 import pg from "pg";
@@ -12,7 +12,7 @@ import {
   type Statement,
 } from "./statements.ts";
 
-/** A statement of the service, as `recordStatements` has recorded it. */
+/** A statement of the service, recorded by `recordStatements`. */
 export interface RecordedStatement {
   text: string;
   values: readonly unknown[];
@@ -24,7 +24,7 @@ const NUMBER = { type: "number", nullable: true };
 const record = (properties: Record<string, object>) => ({ type: "object", properties });
 const list = (items: object) => ({ type: "array", items });
 
-/** The same schema for every name. */
+/** Returns properties with these names, all with the same schema. */
 function each(schema: object, ...names: string[]): Record<string, object> {
   return Object.fromEntries(names.map((name) => [name, schema]));
 }
@@ -55,13 +55,13 @@ const MODEL = record({
 });
 export const RESOLVE_SCHEMA = record({ data: record({ ...each(TEXT, "alias", "target"), model: MODEL }) });
 
-// biome-ignore lint/suspicious/noExplicitAny: rows are as the statement has them, as drivers say too
+// biome-ignore lint/suspicious/noExplicitAny: the columns depend on the statement; drivers use the same type
 type Row = Record<string, any>;
 
 /** Runs a statement with the server's driver. */
 export type RunStatement = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** The response, to which a server adds headers. */
+/** The status and body of a response. The server adds headers. */
 export interface Answer {
   status: 200 | 404;
   body: object;
@@ -70,7 +70,7 @@ export interface Answer {
 const PAGE_SIZE = 50;
 const NOT_FOUND: Answer = { status: 404, body: { error: { code: "NOT_FOUND" } } };
 
-/** A page of the catalog with the aliases of its models. */
+/** Reads a page of the catalog with the aliases of its models. */
 export async function readModels(
   run: RunStatement,
   page: { limit?: number | undefined; offset?: number | undefined; search?: string | undefined },
@@ -88,7 +88,7 @@ export async function readModels(
   return { status: 200, body: { data: { models, aliases, total, limit, offset, hasMore } } };
 }
 
-/** The model behind an alias. */
+/** Returns the model of an alias. */
 export async function resolveAlias(run: RunStatement, alias: string): Promise<Answer> {
   const [model] = await run(RESOLVE, [alias]);
   if (!model) return NOT_FOUND;
@@ -102,7 +102,7 @@ const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"], max: P
 const run: RunStatement = async (statement, values) =>
   (await pool.query({ ...statement, values: [...values] })).rows;
 
-/** The statements by path. Those with parameters are prepared under a name. */
+/** The recorded statements by path. Statements with parameters are prepared under a name. */
 const recorded = new Map(
   Object.entries<RecordedStatement[]>(JSON.parse(process.env["STATEMENTS"] ?? "{}")).map(
     ([path, statements], read) => [
@@ -114,7 +114,7 @@ const recorded = new Map(
   ),
 );
 
-/** JSON has turned the hash of a key into an object. */
+/** Restores the hash of a key, which JSON has turned into an object. */
 function toParameter(value: unknown): unknown {
   const isBytes = typeof value === "object" && value !== null && "type" in value && value.type === "Buffer";
   return isBytes ? Buffer.from(value as unknown as Uint8Array) : value;
@@ -138,7 +138,7 @@ function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
   return reply.code(status).send(body);
 }
 
-/** Sends JSON that PostgreSQL has written, with the tag that the service sends too. */
+/** Sends JSON from PostgreSQL with the same `ETag` as the service. */
 function sendText(reply: FastifyReply, text: string): FastifyReply {
   const etag = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return reply.header("etag", `"${etag}"`).type("application/json").send(text);

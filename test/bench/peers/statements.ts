@@ -1,4 +1,4 @@
-/** The SQL of the peers that they do not share with the service. */
+/** SQL of the peers, where it differs from the service's SQL. */
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 
 /** A statement that is prepared under its name once per connection. */
@@ -65,13 +65,13 @@ export const RESOLVE: Statement = {
     where a.alias = $1`,
 };
 
-/** The condition under which a parent `p` is hidden by default, with all rows under it. */
+/** The condition for a parent `p` that is visible by default. A hidden parent hides all rows below it. */
 const VISIBLE_PARENT = {
   issues: "p.id = r.issue_id and p.deleted_at is null",
   runs: "p.id = r.run_id and p.archived_at is null",
 } as const;
 
-/** The rows `r` of a dataset in project `$1` at instant `$2`. */
+/** Returns a query of the rows `r` of a dataset in project `$1` up to cutoff `$2`. */
 function selectRows(name: ExportDatasetName, what: string): string {
   const { table, timeColumn, parents, flags } = EXPORT_DATASETS[name];
   const conditions = ["r.project_id = $1", `r.${timeColumn} <= $2`];
@@ -90,7 +90,7 @@ export function countStatement(name: ExportDatasetName): string {
   return selectRows(name, "count(*)::int as total");
 }
 
-/** The rows with the service's column names, in the same order. */
+/** Returns a query of the rows with the service's column names, in the same order. */
 export function rowsStatement(name: ExportDatasetName): string {
   const { columns, timeColumn } = EXPORT_DATASETS[name];
   const what = columns.map((column) => `r."${column.column}" as "${column.name}"`).join(", ");
